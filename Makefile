@@ -1,0 +1,45 @@
+# Everything runs in .venv, which is made from requirements.lock and nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help install lint test wheel bench lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: .venv/installed ## make .venv with the locked dependencies and this package, editable
+
+.venv/installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lint: .venv/installed ## ruff, mypy and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint ## everything that must hold: lint, tests, doctests, the wheel
+	$(BIN)/pytest
+	$(MAKE) wheel
+
+wheel: .venv/installed ## build the wheel and import it in an empty environment
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . >build/wheel/log
+	$(BIN)/python -m pip freeze --exclude-editable >build/wheel/constraints.txt
+	$(PYTHON) -m venv build/wheel/env
+	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/wheel/constraints.txt build/wheel/*.whl
+	cd build/wheel && env/bin/python -c "import sojourn; print('wheel', sojourn.__version__, sojourn.Geometric(0.75).mean)" && env/bin/sojourn --version
+
+bench: .venv/installed ## planning side by side with its rivals (minutes)
+	$(BIN)/python benchmarks/planning.py
+
+lock: ## compile requirements.lock again from pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --quiet --output-file requirements.lock
+
+clean: ## remove .venv and everything built
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,93 @@
+"""Sojourn: reinforcement learning when you don't know how long you've got.
+
+A law of episode lengths is a (non-geometric) discount function. Names are loaded when first used, so that
+importing the package is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sojourn import errors, laws, mdps, planning, plots, testing
+    from sojourn.laws import (
+        BetaGeometric,
+        DiscreteWeibull,
+        Empirical,
+        Fixed,
+        Geometric,
+        KaplanMeier,
+        LengthLaw,
+        Mixture,
+        NegativeBinomial,
+        Polynomial,
+        QuasiHyperbolic,
+        Tabulated,
+        Uniform,
+        parse_law,
+    )
+    from sojourn.mdps import TabularMDP
+    from sojourn.planning import (
+        Evaluation,
+        Plan,
+        clairvoyant_value,
+        evaluate,
+        load_plan,
+        plan,
+        price_of_not_knowing,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BetaGeometric",
+    "DiscreteWeibull",
+    "Empirical",
+    "Evaluation",
+    "Fixed",
+    "Geometric",
+    "KaplanMeier",
+    "LengthLaw",
+    "Mixture",
+    "NegativeBinomial",
+    "Plan",
+    "Polynomial",
+    "QuasiHyperbolic",
+    "TabularMDP",
+    "Tabulated",
+    "Uniform",
+    "clairvoyant_value",
+    "errors",
+    "evaluate",
+    "laws",
+    "load_plan",
+    "mdps",
+    "parse_law",
+    "plan",
+    "planning",
+    "plots",
+    "price_of_not_knowing",
+    "testing",
+]
+
+_FOLDERS = ("errors", "laws", "mdps", "planning", "plots", "testing")
+_HOMES = ("laws", "mdps", "planning")
+"""Where a name that is not a folder is looked for, cheapest import first."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
+    if name in _FOLDERS:
+        return importlib.import_module(f"sojourn.{name}")
+    for home in _HOMES:
+        module = importlib.import_module(f"sojourn.{home}")
+        if name in module.__all__:
+            globals()[name] = getattr(module, name)
+            return globals()[name]
+    raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

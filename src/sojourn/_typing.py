@@ -1,0 +1,16 @@
+"""Array types that the whole package shares."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["ArrayLike", "BoolArray", "FloatArray", "IntArray", "PolicyArray"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+PolicyArray: TypeAlias = NDArray[Any]
+"""A policy: `(N, S)` actions in the smallest integer type, or `(N, S, A)` probabilities."""

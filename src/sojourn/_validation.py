@@ -1,0 +1,86 @@
+"""Checks of user input, each with the house's one-line error.
+
+`<name> must be <rule>; got <value>.` All comparisons are written so that NaN fails.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = [
+    "check_choice",
+    "check_closed_unit",
+    "check_half_open_unit",
+    "check_positive",
+    "check_whole",
+    "did_you_mean",
+]
+
+
+def _number(name: str, value: Any, rule: str) -> float:
+    if isinstance(value, (str, bytes, bool)):
+        raise TypeError(f"{name} must be {rule}; got {value!r}.")
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be {rule}; got {value!r}.") from error
+
+
+def check_half_open_unit(name: str, value: Any) -> float:
+    """Return `value` as a float in [0, 1)."""
+    number = _number(name, value, "in [0, 1)")
+    if not 0.0 <= number < 1.0:
+        raise ValueError(f"{name} must be in [0, 1); got {value!r}.")
+    return number
+
+
+def check_closed_unit(name: str, value: Any) -> float:
+    """Return `value` as a float in [0, 1]."""
+    number = _number(name, value, "in [0, 1]")
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"{name} must be in [0, 1]; got {value!r}.")
+    return number
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a finite float above 0."""
+    number = _number(name, value, "a finite number > 0")
+    if not 0.0 < number < math.inf:
+        raise ValueError(f"{name} must be a finite number > 0; got {value!r}.")
+    return number
+
+
+def check_whole(name: str, value: Any, *, least: int) -> int:
+    """Return `value` as an int of at least `least`; 3.0 passes, 3.5 and True do not."""
+    rule = f"a whole number ≥ {least}"
+    if isinstance(value, (bool, str, bytes)):
+        raise TypeError(f"{name} must be {rule}; got {value!r}.")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        as_float = _number(name, value, rule)
+        if not as_float.is_integer():
+            raise ValueError(f"{name} must be {rule}; got {value!r}.") from None
+        number = int(as_float)
+    if number < least:
+        raise ValueError(f"{name} must be {rule}; got {value!r}.")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`."""
+    options = list(choices)
+    if value not in options:
+        listed = ", ".join(repr(option) for option in options)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, options)}")
+    return str(value)
+
+
+def did_you_mean(word: Any, known: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the nearest known word, or nothing."""
+    close = difflib.get_close_matches(str(word), list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

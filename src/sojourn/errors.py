@@ -1,0 +1,20 @@
+"""Errors and warnings that a user may want to catch by name.
+
+Bad values and types raise `ValueError` and `TypeError`; what has a name here needs its own handling.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MemoryLimitError", "SojournWarning", "WideBracketWarning"]
+
+
+class MemoryLimitError(MemoryError):
+    """The result of a request would not fit in memory; nothing was computed."""
+
+
+class SojournWarning(UserWarning):
+    """Base of the package's warnings."""
+
+
+class WideBracketWarning(SojournWarning):
+    """A certified bracket is wider than the tolerance that was asked for."""
