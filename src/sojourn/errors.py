@@ -5,7 +5,7 @@ Bad values and types raise `ValueError` and `TypeError`; what has a name here ne
 
 from __future__ import annotations
 
-__all__ = ["MemoryLimitError", "SojournWarning", "WideBracketWarning"]
+__all__ = ["MemoryLimitError", "NewerVersionWarning", "SojournWarning", "WideBracketWarning"]
 
 
 class MemoryLimitError(MemoryError):
@@ -18,3 +18,7 @@ class SojournWarning(UserWarning):
 
 class WideBracketWarning(SojournWarning):
     """A certified bracket is wider than the tolerance that was asked for."""
+
+
+class NewerVersionWarning(SojournWarning):
+    """An environment's version is gone from Gymnasium, and a newer one is used in its place."""

@@ -1,0 +1,131 @@
+"""Checks of rewards, starts and terminal states, each naming the place of what is wrong."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sojourn._typing import FloatArray, IntArray
+from sojourn._validation import check_whole
+
+if TYPE_CHECKING:
+    from sojourn.mdps._transitions import ReadOnlyCSR
+
+__all__ = [
+    "as_start",
+    "as_terminal",
+    "check_state",
+    "check_terminal",
+    "expected_rewards",
+    "float_array",
+]
+
+
+def float_array(name: str, value: Any, rule: str) -> FloatArray:
+    """Return `value` as float64, not copied if it is; text, complex numbers and ragged rows are refused."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{name} must be {rule}; got {type(value).__name__} that is not a table of numbers."
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be {rule}; got dtype {array.dtype}.")
+    return np.asarray(array, dtype=np.float64)
+
+
+def check_state(name: str, value: Any, n_states: int) -> int:
+    """Return `value` as a state in 0 … n_states − 1."""
+    rule = f"a state in 0 … {n_states - 1}"
+    try:
+        state = check_whole(name, value, least=0)
+    except TypeError:
+        raise TypeError(f"{name} must be {rule}; got {value!r}.") from None
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must be {rule}; got {value!r}.") from None
+    if state >= n_states:
+        raise ValueError(f"{name} must be {rule}; got {value!r}.")
+    return state
+
+
+def as_start(start: Any, n_states: int) -> FloatArray:
+    """Return the start, a state or a distribution, as a new `(S,)` distribution."""
+    if isinstance(start, (str, bytes)) or np.ndim(start) == 0:
+        distribution = np.zeros(n_states)
+        distribution[check_state("start", start, n_states)] = 1.0
+        return distribution
+    distribution = float_array("start", start, f"a state or an ({n_states},) distribution").copy()
+    if distribution.shape != (n_states,):
+        raise ValueError(
+            f"start must be a state or an ({n_states},) distribution; got shape {distribution.shape}."
+        )
+    bad = ~(distribution >= 0.0)
+    if bad.any():
+        state = int(np.argmax(bad))
+        raise ValueError(f"start[{state}] must be a probability ≥ 0; got {float(distribution[state])!r}.")
+    total = math.fsum(distribution)
+    if not abs(total - 1.0) <= 1e-12:
+        raise ValueError(f"start must sum to 1; got {total!r}.")
+    return distribution
+
+
+def as_terminal(terminal: Any, n_states: int) -> tuple[int, ...]:
+    """Return the terminal states, given as none, one or several, sorted and each once."""
+    if terminal is None:
+        return ()
+    if isinstance(terminal, (str, bytes)) or (
+        np.ndim(terminal) == 0 and not isinstance(terminal, (set, frozenset))
+    ):
+        return (check_state("terminal", terminal, n_states),)
+    states = list(terminal)
+    if any(isinstance(state, (bool, np.bool_)) for state in states):
+        raise TypeError(
+            "terminal must be a state or a sequence of states; got booleans: use np.flatnonzero(mask)."
+        )
+    return tuple(sorted({check_state(f"terminal[{i}]", state, n_states) for i, state in enumerate(states)}))
+
+
+def check_terminal(terminal: tuple[int, ...], table: ReadOnlyCSR, rewards: FloatArray) -> float:
+    """Check that terminal states are absorbing and pay one and the same reward; return that reward."""
+    if not terminal:
+        return 0.0
+    states = np.asarray(terminal)
+    n_actions = rewards.shape[1]
+    pairs = (states[:, None] * n_actions + np.arange(n_actions)).ravel()
+    homes = np.repeat(states, n_actions)
+    first = table.indptr[pairs]
+    leaves = (table.indptr[pairs + 1] - first != 1) | (table.indices[first] != homes)
+    if leaves.any():
+        pair, home = int(pairs[np.argmax(leaves)]), int(homes[np.argmax(leaves)])
+        row = slice(table.indptr[pair], table.indptr[pair + 1])
+        stays = float(table.data[row][table.indices[row] == home].sum())
+        raise ValueError(
+            f"transitions[{home}, {pair % n_actions}] must stay in the terminal state {home} "
+            f"with probability 1; got {stays!r}."
+        )
+    paid = rewards[states]
+    differs = paid != paid[0, 0]
+    if differs.any():
+        row_, action = (int(i) for i in np.argwhere(differs)[0])
+        raise ValueError(
+            f"rewards[{terminal[row_]}, {action}] must be {paid[0, 0]}, as rewards[{terminal[0]}, 0] "
+            f"is: terminal states all pay the same; got {paid[row_, action]}."
+        )
+    return float(paid[0, 0])
+
+
+def expected_rewards(
+    pairs: IntArray, probabilities: FloatArray, rewards: FloatArray, n_pairs: int
+) -> FloatArray:
+    """Return Σ p·r of each pair; where all its rewards are the same, exactly that reward.
+
+    A pair without entries gets infinity.
+    """
+    lowest = np.full(n_pairs, np.inf)
+    np.minimum.at(lowest, pairs, rewards)
+    above = np.bincount(pairs, weights=probabilities * (rewards - lowest[pairs]), minlength=n_pairs)
+    return np.asarray(lowest + above, dtype=np.float64)

@@ -1,0 +1,174 @@
+"""Problems read from Gymnasium environments: the only module of the folder that imports Gymnasium."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec, find_highest_version, get_env_id, parse_env_id, registry
+
+from sojourn._validation import did_you_mean
+from sojourn.errors import NewerVersionWarning
+from sojourn.mdps._outcomes import Outcomes
+
+__all__ = ["read_env"]
+
+_ADVICE = (
+    "Use an environment with one (Taxi, FrozenLake, CliffWalking), "
+    "or TabularMDP.from_transitions on logged data."
+)
+_CHANGES = (
+    gymnasium.ActionWrapper,
+    gymnasium.ObservationWrapper,
+    gymnasium.RewardWrapper,
+    gymnasium.wrappers.NormalizeReward,
+)
+
+
+def read_env(env: Any, start: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the `TabularMDP` that the environment's table describes."""
+    if isinstance(env, (str, EnvSpec)):
+        made = _make(env, kwargs)
+        try:
+            return _read(made, start) | {"name": _name(made, kwargs)}
+        finally:
+            made.close()
+    if isinstance(env, type) or (not hasattr(env, "unwrapped") and not hasattr(env, "P")):
+        raise TypeError(f"env must be a Gymnasium id or environment; got {env!r}.")
+    if kwargs:
+        raise TypeError(
+            f"{next(iter(kwargs))} must come with an id; got an environment that is made already."
+        )
+    return _read(env, start) | {"name": _name(env, {})}
+
+
+def _name(env: Any, kwargs: dict[str, Any]) -> str:
+    spec = getattr(env, "spec", None)
+    label = str(spec.id) if spec is not None else type(getattr(env, "unwrapped", env)).__name__
+    settings = ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+    return f"{label}({settings})" if settings else label
+
+
+def _make(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
+    if isinstance(env, str) and ":" not in env:
+        env = _registered(env)
+    try:
+        return gymnasium.make(env, **{"disable_env_checker": True, **kwargs})
+    except (gymnasium.error.Error, ImportError) as error:
+        name = env if isinstance(env, str) else env.id
+        raise ValueError(f"env {name!r} could not be made: {' '.join(str(error).split())}") from error
+
+
+def _registered(name: str) -> str:
+    """Return the id itself, or its newest version where that one is gone."""
+    if name in registry:
+        return name
+    try:
+        space, word, version = parse_env_id(name)
+    except gymnasium.error.Error:
+        space, word, version = None, name, None
+    newest = find_highest_version(space, word)
+    if newest is None or (version is not None and version > newest):
+        known = [get_env_id(space, word, newest)] if newest is not None else list(registry)
+        raise ValueError(f"Unknown environment {name!r}.{did_you_mean(name, known)}")
+    found = get_env_id(space, word, newest)
+    warnings.warn(f"{name} is not in this Gymnasium; using {found}.", NewerVersionWarning, stacklevel=5)
+    return found
+
+
+def _read(env: Any, start: Any) -> dict[str, Any]:
+    label = _name(env, {})
+    layer = env
+    while isinstance(layer, gymnasium.Wrapper):
+        if isinstance(layer, _CHANGES):
+            raise ValueError(
+                f"{type(layer).__name__} changes what {label} does and is not in its transition table; "
+                "pass env.unwrapped for the table as it is."
+            )
+        layer = layer.env
+    bare = getattr(env, "unwrapped", env)
+    table = getattr(bare, "P", None)
+    if table is None or (isinstance(table, np.ndarray) and table.ndim == 3 and table.dtype != object):
+        missing = "no transition table P" if table is None else "a P that is an array of probabilities"
+        advice = _ADVICE if table is None else "Use TabularMDP(env.P, rewards)."
+        raise ValueError(f"{label} has {missing}. {advice}")
+    if getattr(bare, "fickle_passenger", False):
+        raise ValueError(
+            f"fickle_passenger must be False; got True. The change of mind is not in the table of {label}."
+        )
+    outcomes = _outcomes(table)
+    if start is None:
+        start = getattr(bare, "initial_state_distrib", getattr(bare, "isd", None))
+    if start is None:
+        raise ValueError(f"{label} has no initial_state_distrib; pass start=, a state or a distribution.")
+    return outcomes.tables(start, divide=False)
+
+
+def _outcomes(table: Any) -> Outcomes:
+    n_states, n_actions = len(table), 0
+    pairs: list[int] = []
+    entries: list[Any] = []
+    for state in range(n_states):
+        row = _at(table, state, f"P[{state}]")
+        n_actions = n_actions or len(row)
+        if len(row) != n_actions:
+            raise ValueError(f"P[{state}] must list {n_actions} actions, as P[0] does; got {len(row)}.")
+        for action in range(n_actions):
+            listed = list(_at(row, action, f"P[{state}][{action}]"))
+            if not listed:
+                raise ValueError(f"P[{state}][{action}] must list at least one outcome; got none.")
+            pairs.extend([state * n_actions + action] * len(listed))
+            entries.extend(listed)
+    if not entries:
+        raise ValueError(f"P must list states and their actions; got {n_states} states, {n_actions} actions.")
+    return _checked(np.asarray(pairs, dtype=np.int64), entries, n_states, n_actions)
+
+
+def _at(part: Any, index: int, place: str) -> Any:
+    if isinstance(part, Mapping) and index not in part:
+        raise ValueError(
+            f"{place} must exist: states and actions are numbered from 0; got {list(part)[:5]} …."
+        )
+    return part[index]
+
+
+def _checked(pairs: Any, entries: list[Any], n_states: int, n_actions: int) -> Outcomes:
+    def refuse(entry: int, rule: str) -> None:
+        place = f"P[{pairs[entry] // n_actions}][{pairs[entry] % n_actions}]"
+        raise ValueError(f"{place} must list {rule}; got {entries[entry]!r}.")
+
+    form = "(probability, next state, reward, terminated)"
+    values = np.empty((len(entries), 4))
+    for i, entry in enumerate(entries):
+        try:
+            values[i] = entry
+        except (TypeError, ValueError):
+            refuse(i, form)
+        if len(entry) != 4:
+            refuse(i, form)
+    probabilities, next_states, rewards, flags = values.T
+    ends = flags != 0.0
+    goes = ends | ((next_states >= 0) & (next_states < n_states) & (next_states == np.floor(next_states)))
+    for good, rule in (
+        (probabilities >= 0.0, f"{form} with probability ≥ 0"),
+        ((flags == 0.0) | (flags == 1.0), f"{form} with terminated true or false"),
+        (goes, f"{form} with a next state in 0 … {n_states - 1}"),
+        (np.isfinite(rewards), f"{form} with a finite reward"),
+    ):
+        if not good.all():
+            refuse(int(np.argmin(good)), rule)
+    # What has no chance of happening neither ends an episode nor pays.
+    happens = probabilities > 0.0
+    ends &= happens
+    return Outcomes(
+        n_states=n_states,
+        n_actions=n_actions,
+        pairs=pairs,
+        weights=probabilities,
+        next_states=np.where(ends | ~happens, 0, next_states).astype(np.int64),
+        rewards=np.where(happens, rewards, 0.0),
+        terminated=ends,
+    )

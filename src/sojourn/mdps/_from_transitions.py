@@ -1,0 +1,158 @@
+"""Problems estimated from logged steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn._validation import check_choice, check_whole, did_you_mean
+from sojourn.mdps._outcomes import Outcomes
+
+__all__ = ["read_log"]
+
+COLUMNS = ("state", "action", "reward", "next_state", "terminated")
+
+
+def read_log(
+    log: Any, n_states: int | None, n_actions: int | None, start: Any, unvisited: str
+) -> dict[str, Any]:
+    """Return the arguments of the `TabularMDP` that the log makes most likely."""
+    check_choice("unvisited", unvisited, ("refuse", "stay"))
+    columns = _columns(log)
+    if len(columns["state"]) == 0:
+        raise ValueError("log must have at least one row; got none.")
+    terminated = _flags(columns["terminated"])
+    rewards = _finite(columns["reward"])
+    states = _numbers("state", columns["state"], n_states)
+    actions = _numbers("action", columns["action"], n_actions)
+    # Where an episode terminated the next state means nothing, and may be missing.
+    named = np.where(terminated, 0.0, columns["next_state"])
+    next_states = _numbers("next_state", named, n_states)
+    if n_states is None:
+        n_states = 1 + int(max(states.max(), next_states.max()))
+    if n_actions is None:
+        n_actions = 1 + int(actions.max())
+    pairs = states * n_actions + actions
+    missing = np.flatnonzero(np.bincount(pairs, minlength=n_states * n_actions) == 0)
+    if len(missing) and unvisited == "refuse":
+        first = f"({missing[0] // n_actions}, {missing[0] % n_actions})"
+        raise ValueError(
+            f"log must try every (state, action); got none of {first} and {len(missing) - 1:,} others. "
+            "Use unvisited='stay' to let them stay and pay the lowest logged reward."
+        )
+    none = np.zeros(len(missing))
+    return Outcomes(
+        n_states=n_states,
+        n_actions=n_actions,
+        pairs=np.append(pairs, missing),
+        weights=np.ones(len(pairs) + len(missing)),
+        next_states=np.append(next_states, missing // n_actions),
+        rewards=np.append(rewards, none + rewards.min()),
+        terminated=np.append(terminated, none.astype(bool)),
+    ).tables(start, divide=True)
+
+
+def _columns(log: Any) -> dict[str, Any]:
+    """Return the five columns as arrays of one length: float64 where all is well, otherwise of objects."""
+    names = _names(log)
+    if names is None:
+        return _from_rows(log)
+    for name in COLUMNS:
+        if name not in names:
+            raise ValueError(
+                f"log must have a column {name!r}; got {sorted(names)}.{did_you_mean(name, names)}"
+            )
+    columns = {name: _as_column(np.asarray(log[name])) for name in COLUMNS}
+    for name, column in columns.items():
+        if column.shape != columns["state"].shape or column.ndim != 1:
+            raise ValueError(
+                f"log column {name!r} must have one value a row {columns['state'].shape}; got {column.shape}."
+            )
+    return columns
+
+
+def _names(log: Any) -> list[str] | None:
+    if isinstance(log, np.ndarray):
+        return None if log.dtype.names is None else list(log.dtype.names)
+    if isinstance(log, Mapping):
+        return [str(name) for name in log]
+    return [str(name) for name in log.columns] if hasattr(log, "columns") else None
+
+
+def _from_rows(log: Any) -> dict[str, Any]:
+    if isinstance(log, (str, bytes)) or not hasattr(log, "__iter__"):
+        raise TypeError(f"log must be rows of ({', '.join(COLUMNS)}) or a table of them; got {log!r}.")
+    rows = log if isinstance(log, np.ndarray) else list(log)
+    if len(rows) == 0:
+        return dict.fromkeys(COLUMNS, np.zeros(0))
+    try:
+        table = np.asarray(rows)
+    except ValueError:
+        table = np.zeros(0)
+    if table.ndim == 2 and table.shape[1] == len(COLUMNS) and table.dtype.kind in "biuf":
+        return {name: table[:, i].astype(np.float64) for i, name in enumerate(COLUMNS)}
+    for i, row in enumerate(rows):
+        if isinstance(row, (str, bytes, Mapping)) or not hasattr(row, "__len__") or len(row) != len(COLUMNS):
+            raise ValueError(f"log row {i}: must be ({', '.join(COLUMNS)}); got {row!r}.")
+    by_column = zip(*rows, strict=True)
+    return {name: _as_column(_objects(column)) for name, column in zip(COLUMNS, by_column, strict=True)}
+
+
+def _objects(values: tuple[Any, ...]) -> Any:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def _as_column(column: Any) -> Any:
+    if column.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in column.flat):
+        try:
+            return column.astype(np.float64)
+        except (TypeError, ValueError):
+            return column
+    return column.astype(np.float64) if column.dtype.kind in "biuf" else column
+
+
+def _refuse(name: str, rule: str, column: Any, bad: Any) -> None:
+    """Raise the house's error for the first bad row; rows count from 0."""
+    row = int(np.argmax(bad))
+    got = column[row]
+    got = got.item() if isinstance(got, np.generic) else got
+    if isinstance(got, float) and got.is_integer():
+        got = int(got)
+    raise ValueError(f"log row {row}: {name} must be {rule}; got {got!r}.")
+
+
+def _checked(name: str, rule: str, column: Any, is_good: Any) -> FloatArray:
+    """Return the column if every value is good; values that are no numbers never are."""
+    if column.dtype.kind == "f":
+        bad = ~is_good(column)
+    else:
+        bad = np.array([not (_is_number(value) and bool(is_good(np.float64(value)))) for value in column])
+    if bad.any():
+        _refuse(name, rule, column, bad)
+    return np.asarray(column, dtype=np.float64)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating))
+
+
+def _finite(column: Any) -> FloatArray:
+    return _checked("reward", "a finite number", column, np.isfinite)
+
+
+def _flags(column: Any) -> BoolArray:
+    return _checked("terminated", "true or false", column, lambda x: (x == 0) | (x == 1)).astype(np.bool_)
+
+
+def _numbers(name: str, column: Any, count: int | None) -> IntArray:
+    if count is not None:
+        count = check_whole("n_actions" if name == "action" else "n_states", count, least=1)
+    rule = "a whole number ≥ 0" if count is None else f"a whole number in 0 … {count - 1}"
+    most = float(2**53 if count is None else count)
+    checked = _checked(name, rule, column, lambda x: (x >= 0) & (x < most) & (x == np.floor(x)))
+    return checked.astype(np.int64)

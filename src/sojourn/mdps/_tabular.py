@@ -1,0 +1,283 @@
+"""The problem: a finite Markov decision process with its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn import _html
+from sojourn._typing import ArrayLike, FloatArray, IntArray
+from sojourn.mdps._checks import (
+    as_start,
+    as_terminal,
+    check_state,
+    check_terminal,
+    expected_rewards,
+    float_array,
+)
+from sojourn.mdps._from_transitions import read_log
+from sojourn.mdps._transitions import ReadOnlyCSR, canonical, check_probabilities, pair_of_entry
+
+__all__ = ["TabularMDP"]
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class TabularMDP:
+    """A finite Markov decision process: who goes where, what it pays, where it starts.
+
+    Everything is checked here, once, and frozen: arrays are read-only. Two problems are equal if their
+    tables, start, terminal states, `scale` and `shift` are; the name is a label and is not compared.
+
+    Args:
+        transitions: Probabilities: an `(S, A, S)` array; a sparse `(S·A, S)` array of any format, whose row
+            s·A + a belongs to action a in state s; or a sequence of A sparse `(S, S)` arrays. Each row sums
+            to 1 within 1e-12; nothing is renormalised.
+        rewards: `(S, A)`, or `(S, A, S)` by successor, of which the expectation is kept.
+        start: The state, or `(S,)` distribution over states, in which episodes begin.
+        terminal: The state or states that end an episode. They must be absorbing under every action and all
+            pay the same reward.
+        name: A label.
+
+    Attributes:
+        n_states: S.
+        n_actions: A.
+        transitions: Sparse CSR array of shape `(S·A, S)`: sorted, merged, without zeros.
+        rewards: `(S, A)` expected rewards; in the environment's own units unless normalised.
+        start: `(S,)` distribution.
+        terminal: The terminal states, sorted.
+        terminal_reward: What terminal states pay a step, for ever; 0 if there are none.
+        name: The label, or None.
+        scale: With `shift`, leads back to the original units: original = reward · scale + shift.
+        shift: See `scale`.
+
+    Example:
+        >>> mdp = TabularMDP([[[0.9, 0.1]], [[0.0, 1.0]]], [[1.0], [0.0]], terminal=1)
+        >>> mdp
+        TabularMDP(n_states=2, n_actions=1)
+        >>> mdp.successors(0, 0)
+        (array([0, 1]), array([0.9, 0.1]))
+        >>> mdp.terminal, mdp.terminal_reward
+        ((1,), 0.0)
+    """
+
+    n_states: int
+    n_actions: int
+    transitions: ReadOnlyCSR
+    rewards: FloatArray
+    start: FloatArray
+    terminal: tuple[int, ...]
+    terminal_reward: float
+    name: str | None
+    scale: float
+    shift: float
+
+    def __init__(
+        self,
+        transitions: Any,
+        rewards: ArrayLike,
+        *,
+        start: int | ArrayLike = 0,
+        terminal: int | Iterable[int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        table, n_actions = canonical(transitions)
+        check_probabilities(table, n_actions)
+        n_states = int(table.shape[1])
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name must be text or None; got {name!r}.")
+        paid = _as_rewards(rewards, table, n_actions)
+        states = as_terminal(terminal, n_states)
+        self._set(
+            n_states=n_states,
+            n_actions=n_actions,
+            transitions=table,
+            rewards=paid,
+            start=as_start(start, n_states),
+            terminal=states,
+            terminal_reward=check_terminal(states, table, paid),
+            name=name,
+            scale=1.0,
+            shift=0.0,
+        )
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**state)
+
+    @classmethod
+    def from_env(cls, env: Any, *, start: int | ArrayLike | None = None, **kwargs: Any) -> TabularMDP:
+        """Read the transition table of a Gymnasium environment.
+
+        The environment's `terminated` flag decides where an episode ends: every such transition leads to one
+        added absorbing state, the last, that pays 0, whatever next state the table names. All other states
+        keep their numbers, also those that are never reached. Rewards that depend on the successor are
+        averaged. A TimeLimit is not part of the table and is ignored: lengths are the law's business.
+
+        Args:
+            env: A Gymnasium id, or an environment with a table `P[state][action]` of `(probability, next
+                state, reward, terminated)`. An id whose version is gone resolves to the newest one, with a
+                `NewerVersionWarning`.
+            start: A state or distribution, in place of the environment's own.
+            **kwargs: Passed to `gymnasium.make`, with an id.
+
+        Example:
+            >>> TabularMDP.from_env("FrozenLake-v1", is_slippery=False)
+            TabularMDP('FrozenLake-v1(is_slippery=False)', n_states=17, n_actions=4)
+        """
+        from sojourn.mdps._from_env import read_env  # noqa: PLC0415 (Gymnasium is loaded when first needed)
+
+        return cls(**read_env(env, start, kwargs))
+
+    @classmethod
+    def from_transitions(
+        cls,
+        log: Any,
+        *,
+        n_states: int | None = None,
+        n_actions: int | None = None,
+        start: int | ArrayLike = 0,
+        unvisited: str = "refuse",
+    ) -> TabularMDP:
+        """Estimate a problem from logged steps: relative frequencies and mean rewards.
+
+        Steps that `terminated` lead to one added absorbing state, the last, that pays 0, whatever next state
+        they name.
+
+        Args:
+            log: Rows `(state, action, reward, next_state, terminated)`, or a mapping, structured array or
+                data frame with these columns. States and actions are whole numbers from 0.
+            n_states: Number of states; by default what the log shows. The added state is not counted.
+            n_actions: Number of actions; by default what the log shows.
+            start: The state in which episodes begin, or a distribution over the `n_states`.
+            unvisited: What a pair that was never tried does: "refuse" raises an error that names the first
+                one, "stay" remains in its state and pays the lowest logged reward, a pessimistic choice.
+
+        Example:
+            >>> log = [(0, 0, 1.0, 0, False), (0, 0, 0.0, 1, False), (1, 0, 0.5, 0, True)]
+            >>> mdp = TabularMDP.from_transitions(log)
+            >>> mdp.rewards[:, 0]
+            array([0.5, 0.5, 0. ])
+            >>> mdp.terminal
+            (2,)
+        """
+        return cls(**read_log(log, n_states, n_actions, start, unvisited))
+
+    def successors(self, state: int, action: int) -> tuple[IntArray, FloatArray]:
+        """Return the states that `action` in `state` can lead to, and their probabilities."""
+        state = check_state("state", state, self.n_states)
+        if not 0 <= action < self.n_actions:
+            raise ValueError(f"action must be in 0 … {self.n_actions - 1}; got {action!r}.")
+        pair = state * self.n_actions + action
+        row = slice(self.transitions.indptr[pair], self.transitions.indptr[pair + 1])
+        return self.transitions.indices[row].astype(np.int64), self.transitions.data[row]
+
+    def normalized(self) -> TabularMDP:
+        """Return the same problem with rewards in [0, 1].
+
+        Rewards in [0, 1] are left alone. All others are mapped by their range, terminal states included, so
+        that those are paid the shift as well: otherwise shifting would change what is optimal. A value V of
+        the result, under a law of episode lengths, is worth V · scale + shift · law.mean in the original
+        units.
+
+        Example:
+            >>> mdp = TabularMDP([[[0.0, 1.0]], [[0.0, 1.0]]], [[-4.0], [0.0]], terminal=1).normalized()
+            >>> mdp.rewards[:, 0], mdp.terminal_reward
+            (array([0., 1.]), 1.0)
+            >>> mdp.scale, mdp.shift
+            (4.0, -4.0)
+        """
+        low, high = float(self.rewards.min()), float(self.rewards.max())
+        if low >= 0.0 and high <= 1.0:
+            return self
+        scale = high - low if high > low else 1.0
+        if not scale < np.inf:
+            raise ValueError(f"rewards must have a finite range; got {low!r} … {high!r}.")
+        # Subtraction and division round monotonically, so the largest reward is 1 and none is outside [0, 1].
+        result = TabularMDP(
+            self.transitions,
+            (self.rewards - low) / scale,
+            start=self.start,
+            terminal=self.terminal,
+            name=self.name,
+        )
+        result._set(scale=scale * self.scale, shift=low * self.scale + self.shift)
+        return result
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TabularMDP):
+            return NotImplemented
+        mine, theirs = self.transitions, other.transitions
+        return self._summary() == other._summary() and all(
+            np.array_equal(a, b)
+            for a, b in (
+                (self.rewards, other.rewards),
+                (self.start, other.start),
+                (mine.indptr, theirs.indptr),
+                (mine.indices, theirs.indices),
+                (mine.data, theirs.data),
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._summary())
+
+    def _summary(self) -> tuple[Any, ...]:
+        entries = int(self.transitions.nnz)
+        return (self.n_states, self.n_actions, entries, self.terminal, self.scale, self.shift)
+
+    def _label(self) -> list[str]:
+        units = (
+            [] if (self.scale, self.shift) == (1.0, 0.0) else [f"scale={self.scale!r}, shift={self.shift!r}"]
+        )
+        return ([] if self.name is None else [repr(self.name)]) + [
+            f"n_states={self.n_states}, n_actions={self.n_actions}",
+            *units,
+        ]
+
+    def __repr__(self) -> str:
+        return f"TabularMDP({', '.join(self._label())})"
+
+    def _repr_html_(self) -> str:
+        begins = np.flatnonzero(self.start)
+        rows: Sequence[tuple[str, object]] = (
+            ("states", f"{self.n_states:,}"),
+            ("actions", self.n_actions),
+            (
+                "successors a pair",
+                f"{self.transitions.nnz / (self.n_states * self.n_actions):.3g} on average",
+            ),
+            ("rewards", f"{self.rewards.min():.6g} … {self.rewards.max():.6g}"),
+            ("start", f"state {begins[0]}" if len(begins) == 1 else f"one of {len(begins):,} states"),
+            (
+                "terminal states",
+                len(self.terminal) if len(self.terminal) != 1 else f"state {self.terminal[0]}",
+            ),
+            ("original units", f"reward · {self.scale:.6g} + {self.shift:.6g}"),
+        )
+        return _html.table(self.name or "TabularMDP", rows)
+
+
+def _as_rewards(rewards: ArrayLike, table: ReadOnlyCSR, n_actions: int) -> FloatArray:
+    n_states = int(table.shape[1])
+    rule = f"an (S, A) = ({n_states}, {n_actions}) or (S, A, S) array"
+    array = float_array("rewards", rewards, rule)
+    if array.shape not in ((n_states, n_actions), (n_states, n_actions, n_states)):
+        raise ValueError(f"rewards must be {rule}; got shape {array.shape}.")
+    finite = np.isfinite(array)
+    if not finite.all():
+        index = np.unravel_index(int(np.argmin(finite)), array.shape)
+        place = ", ".join(str(i) for i in index)
+        raise ValueError(f"rewards[{place}] must be finite; got {float(array[index])!r}.")
+    if array.ndim == 2:
+        return np.array(array, order="C")
+    pairs = pair_of_entry(table)
+    by_entry = array.reshape(-1, n_states)[pairs, table.indices]
+    return expected_rewards(pairs, table.data, by_entry, table.shape[0]).reshape(n_states, n_actions)
