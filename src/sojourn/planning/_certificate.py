@@ -1,0 +1,158 @@
+"""Proven bounds on what any number of further steps can earn.
+
+If r + Pb − b − g ≤ ε for every action, and Pg ≤ g for every action, then the best n-step value is at most
+n·(g(s) + ε) + b(s) − min b, for every n: by induction, one step more earns at most g + ε and b is paid back.
+If one action a state has Pg ≥ g and r + Pb − b − g ≥ −ε, playing it for ever earns at least
+n·(g(s) − ε) + b(s) − max b. A law of lengths averages these over n, so that the steps after layer N are
+bracketed by remaining(N+1)·g + b, however heavy the tail.
+
+Any g and b will do; value iteration supplies good ones. What is returned was checked, whatever supplied it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sojourn._kernels import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
+from sojourn._typing import FloatArray, IntArray
+from sojourn.laws import LengthLaw
+from sojourn.planning._problem import Problem
+
+__all__ = ["Certificate", "certificates", "first_bounds"]
+
+_DAMPING = 0.75  # below 1, so that periodic problems converge too
+_ENVELOPE_SWEEPS = 2_000
+_GRID = 2.0**-44  # finest step of the gains, relative to the largest
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Bounds n·gain + bias on the best n-step value, for every n at once.
+
+    n·lower_gain + lower_bias ≤ V^π_n ≤ V*_n ≤ n·upper_gain + upper_bias, where π plays `actions` for ever.
+    """
+
+    lower_gain: FloatArray
+    lower_bias: FloatArray
+    upper_gain: FloatArray
+    upper_bias: FloatArray
+    actions: IntArray
+
+    @cached_property
+    def gain_gap(self) -> float:
+        """What is left open for each further step."""
+        return float((self.upper_gain - self.lower_gain).max())
+
+    @cached_property
+    def bias_gap(self) -> float:
+        """What is left open once."""
+        return float((self.upper_bias - self.lower_bias).max())
+
+    def bounds(self, remaining: float) -> tuple[FloatArray, FloatArray]:
+        """Return the bracket of what `remaining` expected steps earn, over whatever law has that mean."""
+        return remaining * self.lower_gain + self.lower_bias, remaining * self.upper_gain + self.upper_bias
+
+    def width_after(self, law: LengthLaw, n_layers: int) -> float:
+        """Return how wide the bracket of the value is if these bounds follow `n_layers` exact layers."""
+        return float(law.tail(n_layers + 1) * self.gain_gap + law.survival(n_layers + 1) * self.bias_gap)
+
+    def layers_needed(self, law: LengthLaw, width: float, most: int) -> int:
+        """Return the least number of exact layers that leaves at most `width` open, at most `most`."""
+        if law.longest is not None:
+            most = min(most, law.longest)
+        enough = 1
+        while enough < most and self.width_after(law, enough) > width:
+            enough = min(2 * enough, most)
+        too_few = -1
+        while enough - too_few > 1:
+            middle = (enough + too_few) // 2
+            if self.width_after(law, middle) > width:
+                too_few = middle
+            else:
+                enough = middle
+        return enough
+
+
+def first_bounds(problem: Problem) -> Certificate:
+    """Return the plain bounds: every step pays between the least best and the largest reward."""
+    table = problem.rewards.reshape(problem.n_states, problem.n_actions)
+    best = table.max(axis=1)
+    zeros = np.zeros(problem.n_states)
+    return Certificate(
+        lower_gain=np.full_like(zeros, best.min()),
+        lower_bias=zeros,
+        upper_gain=np.full_like(zeros, best.max()),
+        upper_bias=zeros,
+        actions=table.argmax(axis=1),
+    )
+
+
+def certificates(problem: Problem) -> Iterator[tuple[int, Certificate]]:
+    """Yield better and better certificates, each with the number of sweeps of value iteration behind it."""
+    value, last_change = np.zeros(problem.n_states), np.inf
+    n_sweeps, chunk = 0, 64
+    drift = np.zeros(problem.n_states)
+    while True:
+        value, image, actions = problem.iterate(value, chunk, damping=_DAMPING)
+        n_sweeps += chunk
+        last_change = float(np.abs(image - value - drift).max())
+        drift = image - value
+        yield (
+            n_sweeps,
+            _certify(problem, value, drift, actions, elapsed=_DAMPING * n_sweeps, spread=last_change),
+        )
+        chunk = n_sweeps
+
+
+def _certify(
+    problem: Problem,
+    value: FloatArray,
+    drift: FloatArray,
+    actions: IntArray,
+    *,
+    elapsed: float,
+    spread: float,
+) -> Certificate:
+    """Turn a value iterate into a certificate.
+
+    `drift` is TV − V, close to the gain; `elapsed` is how many gains V holds; `spread` is how much the drift
+    still moves, below which no finer grid helps.
+    """
+    largest = max(float(np.abs(drift).max()), problem.largest_reward, np.finfo(float).tiny)
+    step = 2.0 ** np.ceil(np.log2(max(spread / 4.0, largest * _GRID)))
+    policy_rows = np.arange(problem.n_states) * problem.n_actions + actions
+
+    above = np.ceil(drift / step).astype(np.int64)
+    if not raise_gain(*problem.arrays[:3], problem.n_actions, above, _ENVELOPE_SWEEPS):
+        above[:] = above.max()
+    below = np.floor(drift / step).astype(np.int64)
+    if not lower_gain(*problem.arrays[:3], policy_rows, below, _ENVELOPE_SWEEPS):
+        below[:] = below.min()
+    upper_gain, lower_gain_ = above * step, below * step
+
+    # With one gain for all states V itself is the bias; otherwise take out the gains that V has gathered.
+    one_gain = above.min() == above.max() and below.min() == below.max()
+    bias = value - value.mean() if one_gain else value - elapsed * drift
+
+    lower_rest = residuals(*problem.arrays, bias, lower_gain_)[policy_rows].min()
+    upper_bias = bias
+    rest = residuals(*problem.arrays, bias, upper_gain)
+    if not one_gain:
+        # Actions that give up gain may look good in b; a multiple of g in b makes them pay for it.
+        rows = (*problem.arrays[:3], problem.n_actions, rest, upper_gain, np.ptp(upper_gain) * 2.0**-20)
+        slope = gain_slope(*rows, preserving_residual(*rows))
+        upper_bias = bias + slope * upper_gain
+        rest = residuals(*problem.arrays, upper_bias, upper_gain)
+
+    rounding = 4.0 * problem.unit * (largest + np.ptp(upper_bias) + np.ptp(bias))
+    return Certificate(
+        lower_gain=lower_gain_ + (lower_rest - rounding),
+        lower_bias=bias - bias.max(),
+        upper_gain=upper_gain + (rest.max() + rounding),
+        upper_bias=upper_bias - upper_bias.min(),
+        actions=actions,
+    )

@@ -1,0 +1,82 @@
+"""What someone would earn who is told the episode's length in advance, and what not knowing it costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sojourn._kernels import accumulate_horizons
+from sojourn._typing import FloatArray
+from sojourn._validation import check_positive, check_whole
+from sojourn.laws import LengthLaw
+from sojourn.mdps import TabularMDP
+from sojourn.planning._plan import MAX_LAYERS, plan, warn_if_wide
+from sojourn.planning._problem import Problem
+from sojourn.planning._tail import find_certificate
+
+__all__ = ["clairvoyant_value", "price_of_not_knowing"]
+
+
+def clairvoyant_value(
+    mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers: int = MAX_LAYERS
+) -> FloatArray:
+    """Return Σ_ℓ P(H = ℓ) V*(s; ℓ), `(S,)`: the value of knowing each episode's length before it starts.
+
+    It is no less than the best blind value, and often more, so regret measured against it is linear for every
+    learner (the paper's Lemma 1 says otherwise and is false; `two_paths` is a counterexample).
+
+    Args:
+        mdp: The problem.
+        law: The law of episode lengths.
+        tolerance: How far off the result may be, certified, in units of value.
+        max_layers: Lengths that are solved one by one at most; if they do not suffice, a `WideBracketWarning`
+            says so.
+
+    Example:
+        >>> import sojourn as sj
+        >>> mdp, law = sj.mdps.two_paths(), sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)])
+        >>> round(float(sj.clairvoyant_value(mdp, law)[0]), 6)
+        5.0
+    """
+    tolerance = check_positive("tolerance", tolerance)
+    max_layers = check_whole("max_layers", max_layers, least=1)
+    problem = Problem.of(mdp)
+    certificate, _ = find_certificate(problem, law, tolerance, max_layers)
+    most = max_layers if law.longest is None else min(max_layers, law.longest)
+    value = np.zeros(problem.n_states)  # V*(·; n) for n = n_layers
+    total = np.zeros(problem.n_states)  # Σ_{h ≤ n} γ(h) (V*(·; h) − V*(·; h−1))
+    n_layers, chunk = 0, min(64, most)
+    while True:
+        weights = law.survival(np.arange(n_layers + 1, n_layers + chunk + 1))
+        value, total = accumulate_horizons(*problem.arrays, weights, value, total)
+        n_layers += chunk
+        # Longer horizons: V*(·; n+k) ≤ b + max(V*(·; n) − b) + k·g, for any b that the certificate allows,
+        # and b may hold any multiple of g; the lower end alike.
+        tail, reach = float(law.tail(n_layers + 1)), float(law.survival(n_layers + 1))
+        over = value - certificate.upper_bias - n_layers * certificate.upper_gain
+        under = value - certificate.lower_bias - n_layers * certificate.lower_gain
+        high = tail * certificate.upper_gain + reach * (over.max() - over)
+        low = tail * certificate.lower_gain + reach * (under.min() - under)
+        width = float((high - low).max())
+        if width <= tolerance or n_layers >= most:
+            break
+        chunk = min(n_layers, most - n_layers)
+    warn_if_wide("clairvoyant_value", width, tolerance, max_layers)
+    return np.asarray(total + (low + high) / 2.0)
+
+
+def price_of_not_knowing(
+    mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers: int = MAX_LAYERS
+) -> FloatArray:
+    """Return the clairvoyant value less the best blind value, `(S,)`, to within the tolerance.
+
+    It is a constant of the problem and the law, at least 0 up to the tolerance (it is not clipped).
+
+    Example:
+        >>> import sojourn as sj
+        >>> mdp, law = sj.mdps.river_swim(6), sj.Geometric(0.9)
+        >>> round(float(sj.price_of_not_knowing(mdp, law)[0]), 5)
+        0.00925
+    """
+    half = check_positive("tolerance", tolerance) / 2.0
+    told = clairvoyant_value(mdp, law, tolerance=half, max_layers=max_layers)
+    return np.asarray(told - plan(mdp, law, tolerance=half, max_layers=max_layers).value)

@@ -1,0 +1,130 @@
+"""What comes after the last exact layer: how many layers are needed, and what bounds follow them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from sojourn._typing import FloatArray, IntArray
+from sojourn.laws import LengthLaw
+from sojourn.planning._certificate import Certificate, certificates, first_bounds
+from sojourn.planning._problem import Problem
+
+__all__ = ["Tail", "find_certificate", "find_tail", "rounding_allowance"]
+
+_ENOUGH_LAYERS = 1_024  # so few layers cost less than the search for a certificate
+_SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
+_SOLVE_STATES = 20_000  # up to here a sparse linear solve is quick
+_SWEEPS_BEFORE_SOLVING = 4_096
+_MOST_SOLVES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """Bounds on the value from step `n_layers` + 1 on, given that it is reached.
+
+    `lower` is earned by playing `actions` for ever; nothing earns more than `upper`.
+    """
+
+    n_layers: int
+    lower: FloatArray
+    upper: FloatArray
+    actions: IntArray
+
+    def width(self, law: LengthLaw) -> float:
+        """Return how much of the value from step 1 the bounds leave open."""
+        return float(law.survival(self.n_layers + 1) * (self.upper - self.lower).max())
+
+
+def find_tail(
+    problem: Problem, law: LengthLaw, width: float, most_layers: int, *, least_layers: int = 0
+) -> Tail:
+    """Return the bounds that leave at most `width` open after as few exact layers as can be found.
+
+    Where no such bounds are found within `most_layers`, the best ones found are returned: wide, but proven.
+    """
+    n_plain = first_bounds(problem).layers_needed(law, width, most_layers)
+    start = law.memoryless_from
+    if start is not None and max(start - 1, least_layers) <= n_plain:
+        return _memoryless_tail(problem, law, max(start - 1, least_layers), width)
+    certificate, n_layers = find_certificate(problem, law, width, most_layers)
+    n_layers = max(n_layers, least_layers)
+    lower, upper = certificate.bounds(float(law.remaining(n_layers + 1)))
+    return Tail(n_layers, lower, upper, certificate.actions)
+
+
+def find_certificate(
+    problem: Problem, law: LengthLaw, width: float, most_layers: int
+) -> tuple[Certificate, int]:
+    """Return a certificate and the number of exact layers that it needs before it.
+
+    The search stops when it has cost as much as it can still save.
+    """
+    best = first_bounds(problem)
+    n_layers = best.layers_needed(law, width, most_layers)
+    if n_layers <= _ENOUGH_LAYERS:
+        return best, n_layers
+    for n_sweeps, found in certificates(problem):
+        n_found = found.layers_needed(law, width, most_layers)
+        if (n_found, found.width_after(law, n_found)) < (n_layers, best.width_after(law, n_layers)):
+            best, n_layers = found, n_found
+        settled = law.tail(n_layers + 1) * best.gain_gap <= width / 16
+        if settled or n_layers <= 2 * n_sweeps or n_sweeps * problem.data.size > _SEARCH_WORK:
+            break
+    return best, n_layers
+
+
+def rounding_allowance(problem: Problem, law: LengthLaw, n_layers: int, last: FloatArray) -> float:
+    """Return a bound on the rounding error of the value after `n_layers` backups that start from `last`.
+
+    A backup at step h errs by at most `unit` times the size of V_h ≤ remaining(h)·max|r|, and reaches step 1
+    with weight γ(h); γ(h)·remaining(h) = Γ(h).
+    """
+    total = 0.0
+    for first in range(1, n_layers + 1, 1 << 20):
+        total += float(law.tail(np.arange(first, min(first + (1 << 20), n_layers + 1))).sum())
+    size = float(np.abs(last).max(initial=0.0)) * float(law.survival(n_layers + 1))
+    return 2.0 * problem.unit * (total * problem.largest_reward + (n_layers + 1) * size)
+
+
+def _memoryless_tail(problem: Problem, law: LengthLaw, n_layers: int, width: float) -> Tail:
+    """Bracket the rest where the law no longer ages: ordinary discounting by a constant ratio.
+
+    If TV − V lies in [lo, hi], the optimum lies in TV + ratio/(1 − ratio)·[lo, hi], and the policy greedy in
+    V earns at least the lower end.
+    """
+    ratio, weight = float(law.continuation(n_layers + 1)), float(law.survival(n_layers + 1))
+    target = width / weight if weight > 0.0 else np.inf
+    factor = ratio / (1.0 - ratio)
+    is_solvable = problem.n_states <= _SOLVE_STATES
+    most_sweeps = _SWEEPS_BEFORE_SOLVING if is_solvable else _SEARCH_WORK / problem.data.size
+    value, solved_for = np.zeros(problem.n_states), None
+    n_sweeps, chunk = 0, 64
+    while True:
+        value, image, actions = problem.iterate(value, chunk, ratio=ratio)
+        n_sweeps += chunk
+        rounding = problem.unit * (problem.largest_reward + np.abs(value).max())
+        is_narrow = factor * (np.ptp(image - value) + 2.0 * rounding) <= target
+        if is_narrow or (solved_for is not None and np.array_equal(actions, solved_for)):
+            break
+        if n_sweeps < most_sweeps:
+            chunk = n_sweeps
+        elif is_solvable and n_sweeps < most_sweeps + _MOST_SOLVES:
+            value, solved_for, chunk = _policy_value(problem, actions, ratio), actions, 0
+            most_sweeps -= 1
+        else:
+            break
+    low, high = float((image - value).min()) - rounding, float((image - value).max()) + rounding
+    return Tail(n_layers, image + factor * low, image + factor * high, actions)
+
+
+def _policy_value(problem: Problem, actions: IntArray, ratio: float) -> FloatArray:
+    """Return the discounted value of a stationary policy by a sparse linear solve."""
+    rows = np.arange(problem.n_states) * problem.n_actions + actions
+    chain = problem.table[rows]
+    chain.data *= ratio
+    system = sparse.eye_array(problem.n_states, format="csc") - chain.tocsc()
+    return np.asarray(linalg.splu(system).solve(problem.rewards[rows]))
