@@ -81,7 +81,7 @@ def deep_sea(n: int = 10, *, seed: int | None = None) -> TabularMDP:
     Osband's n × n grid, state row · n + column, start at the top left. Each step goes one row down, and one
     column to the left (action 0) or right (action 1), as far as the grid goes. Right costs 0.01/n; right in
     the bottom right corner pays 1 more. A move from the bottom row ends the episode, in the terminal state
-    n². So the best policy earns 0.99 in n steps, and every other one at most 0.
+    n². So the best policy earns 0.99 in n steps, and every other path at most 0.
 
     Args:
         n: Side of the grid, at least 1.
@@ -104,7 +104,8 @@ def deep_sea(n: int = 10, *, seed: int | None = None) -> TabularMDP:
     rewards[:end, 1] = -0.01 / n
     rewards[end - 1, 1] += 1.0
     if seed is not None:
-        swap = np.random.default_rng(check_whole("seed", seed, least=0)).random(end) < 0.5
+        seed = check_whole("seed", seed, least=0)
+        swap = np.random.default_rng(seed).random(end) < 0.5
         next_states[swap] = next_states[swap][:, ::-1]
         rewards[cells[swap]] = rewards[cells[swap]][:, ::-1]
     name = f"DeepSea({n})" if seed is None else f"DeepSea({n}, seed={seed})"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "as_start",
     "as_terminal",
-    "check_state",
+    "check_index",
     "check_terminal",
     "expected_rewards",
     "float_array",
@@ -38,25 +38,25 @@ def float_array(name: str, value: Any, rule: str) -> FloatArray:
     return np.asarray(array, dtype=np.float64)
 
 
-def check_state(name: str, value: Any, n_states: int) -> int:
-    """Return `value` as a state in 0 … n_states − 1."""
-    rule = f"a state in 0 … {n_states - 1}"
+def check_index(name: str, value: Any, count: int, kind: str = "a state") -> int:
+    """Return `value` as a state, or another `kind` of thing, in 0 … count − 1."""
+    rule = f"{kind} in 0 … {count - 1}"
     try:
-        state = check_whole(name, value, least=0)
+        index = check_whole(name, value, least=0)
     except TypeError:
         raise TypeError(f"{name} must be {rule}; got {value!r}.") from None
-    except (ValueError, OverflowError):
+    except ValueError:
         raise ValueError(f"{name} must be {rule}; got {value!r}.") from None
-    if state >= n_states:
+    if index >= count:
         raise ValueError(f"{name} must be {rule}; got {value!r}.")
-    return state
+    return index
 
 
 def as_start(start: Any, n_states: int) -> FloatArray:
     """Return the start, a state or a distribution, as a new `(S,)` distribution."""
     if isinstance(start, (str, bytes)) or np.ndim(start) == 0:
         distribution = np.zeros(n_states)
-        distribution[check_state("start", start, n_states)] = 1.0
+        distribution[check_index("start", start, n_states)] = 1.0
         return distribution
     distribution = float_array("start", start, f"a state or an ({n_states},) distribution").copy()
     if distribution.shape != (n_states,):
@@ -77,16 +77,16 @@ def as_terminal(terminal: Any, n_states: int) -> tuple[int, ...]:
     """Return the terminal states, given as none, one or several, sorted and each once."""
     if terminal is None:
         return ()
-    if isinstance(terminal, (str, bytes)) or (
-        np.ndim(terminal) == 0 and not isinstance(terminal, (set, frozenset))
+    if (
+        isinstance(terminal, (str, bytes))
+        or not hasattr(terminal, "__iter__")
+        or getattr(terminal, "ndim", 1) == 0
     ):
-        return (check_state("terminal", terminal, n_states),)
+        return (check_index("terminal", terminal, n_states),)
     states = list(terminal)
     if any(isinstance(state, (bool, np.bool_)) for state in states):
-        raise TypeError(
-            "terminal must be a state or a sequence of states; got booleans: use np.flatnonzero(mask)."
-        )
-    return tuple(sorted({check_state(f"terminal[{i}]", state, n_states) for i, state in enumerate(states)}))
+        raise TypeError("terminal must be states; got booleans: use np.flatnonzero(terminal).")
+    return tuple(sorted({check_index(f"terminal[{i}]", state, n_states) for i, state in enumerate(states)}))
 
 
 def check_terminal(terminal: tuple[int, ...], table: ReadOnlyCSR, rewards: FloatArray) -> float:

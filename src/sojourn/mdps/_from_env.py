@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import wrappers
 from gymnasium.envs.registration import EnvSpec, find_highest_version, get_env_id, parse_env_id, registry
 
 from sojourn._validation import did_you_mean
@@ -24,7 +26,10 @@ _CHANGES = (
     gymnasium.ActionWrapper,
     gymnasium.ObservationWrapper,
     gymnasium.RewardWrapper,
-    gymnasium.wrappers.NormalizeReward,
+    wrappers.FrameStackObservation,
+    wrappers.MaxAndSkipObservation,
+    wrappers.NormalizeReward,
+    wrappers.RepeatAction,
 )
 
 
@@ -48,7 +53,7 @@ def read_env(env: Any, start: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 def _name(env: Any, kwargs: dict[str, Any]) -> str:
     spec = getattr(env, "spec", None)
     label = str(spec.id) if spec is not None else type(getattr(env, "unwrapped", env)).__name__
-    settings = ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+    settings = ", ".join(f"{key}={reprlib.repr(value)}" for key, value in kwargs.items())
     return f"{label}({settings})" if settings else label
 
 
@@ -91,10 +96,10 @@ def _read(env: Any, start: Any) -> dict[str, Any]:
         layer = layer.env
     bare = getattr(env, "unwrapped", env)
     table = getattr(bare, "P", None)
-    if table is None or (isinstance(table, np.ndarray) and table.ndim == 3 and table.dtype != object):
-        missing = "no transition table P" if table is None else "a P that is an array of probabilities"
-        advice = _ADVICE if table is None else "Use TabularMDP(env.P, rewards)."
-        raise ValueError(f"{label} has {missing}. {advice}")
+    if not _is_table(table):
+        raise ValueError(f"{label} has no transition table P. {_ADVICE}")
+    if isinstance(table, np.ndarray) and table.ndim == 3 and table.dtype != object:
+        raise ValueError(f"{label} has a P of probabilities only. Use TabularMDP(env.P, rewards).")
     if getattr(bare, "fickle_passenger", False):
         raise ValueError(
             f"fickle_passenger must be False; got True. The change of mind is not in the table of {label}."
@@ -127,11 +132,17 @@ def _outcomes(table: Any) -> Outcomes:
     return _checked(np.asarray(pairs, dtype=np.int64), entries, n_states, n_actions)
 
 
+def _is_table(part: Any) -> bool:
+    return hasattr(part, "__len__") and hasattr(part, "__getitem__") and not isinstance(part, (str, bytes))
+
+
 def _at(part: Any, index: int, place: str) -> Any:
     if isinstance(part, Mapping) and index not in part:
         raise ValueError(
             f"{place} must exist: states and actions are numbered from 0; got {list(part)[:5]} …."
         )
+    if not _is_table(part[index]):
+        raise ValueError(f"{place} must be a list or a mapping; got {part[index]!r}.")
     return part[index]
 
 
@@ -144,14 +155,14 @@ def _checked(pairs: Any, entries: list[Any], n_states: int, n_actions: int) -> O
     values = np.empty((len(entries), 4))
     for i, entry in enumerate(entries):
         try:
-            values[i] = entry
+            probability, next_state, reward, ends = entry
+            # Where an episode ends the next state means nothing, and may be None.
+            values[i] = probability, np.nan if next_state is None else next_state, reward, ends
         except (TypeError, ValueError):
             refuse(i, form)
-        if len(entry) != 4:
-            refuse(i, form)
     probabilities, next_states, rewards, flags = values.T
-    ends = flags != 0.0
-    goes = ends | ((next_states >= 0) & (next_states < n_states) & (next_states == np.floor(next_states)))
+    ended = flags != 0.0
+    goes = ended | ((next_states >= 0) & (next_states < n_states) & (next_states == np.floor(next_states)))
     for good, rule in (
         (probabilities >= 0.0, f"{form} with probability ≥ 0"),
         ((flags == 0.0) | (flags == 1.0), f"{form} with terminated true or false"),
@@ -162,13 +173,13 @@ def _checked(pairs: Any, entries: list[Any], n_states: int, n_actions: int) -> O
             refuse(int(np.argmin(good)), rule)
     # What has no chance of happening neither ends an episode nor pays.
     happens = probabilities > 0.0
-    ends &= happens
+    ended &= happens
     return Outcomes(
         n_states=n_states,
         n_actions=n_actions,
         pairs=pairs,
         weights=probabilities,
-        next_states=np.where(ends | ~happens, 0, next_states).astype(np.int64),
+        next_states=np.where(ended | ~happens, 0, next_states).astype(np.int64),
         rewards=np.where(happens, rewards, 0.0),
-        terminated=ends,
+        terminated=ended,
     )

@@ -21,6 +21,10 @@ def read_log(
 ) -> dict[str, Any]:
     """Return the arguments of the `TabularMDP` that the log makes most likely."""
     check_choice("unvisited", unvisited, ("refuse", "stay"))
+    if n_states is not None:
+        n_states = check_whole("n_states", n_states, least=1)
+    if n_actions is not None:
+        n_actions = check_whole("n_actions", n_actions, least=1)
     columns = _columns(log)
     if len(columns["state"]) == 0:
         raise ValueError("log must have at least one row; got none.")
@@ -36,13 +40,7 @@ def read_log(
     if n_actions is None:
         n_actions = 1 + int(actions.max())
     pairs = states * n_actions + actions
-    missing = np.flatnonzero(np.bincount(pairs, minlength=n_states * n_actions) == 0)
-    if len(missing) and unvisited == "refuse":
-        first = f"({missing[0] // n_actions}, {missing[0] % n_actions})"
-        raise ValueError(
-            f"log must try every (state, action); got none of {first} and {len(missing) - 1:,} others. "
-            "Use unvisited='stay' to let them stay and pay the lowest logged reward."
-        )
+    missing = _untried(pairs, n_states, n_actions, unvisited)
     none = np.zeros(len(missing))
     return Outcomes(
         n_states=n_states,
@@ -53,6 +51,20 @@ def read_log(
         rewards=np.append(rewards, none + rewards.min()),
         terminated=np.append(terminated, none.astype(bool)),
     ).tables(start, divide=True)
+
+
+def _untried(pairs: IntArray, n_states: int, n_actions: int, unvisited: str) -> IntArray:
+    """Return the pairs that the log never tries, or refuse them."""
+    tried = np.unique(pairs)
+    n_pairs = n_states * n_actions
+    if len(tried) < n_pairs and unvisited == "refuse":
+        gaps = np.append(tried, n_pairs) != np.arange(len(tried) + 1)
+        first, others = int(np.argmax(gaps)), n_pairs - len(tried) - 1
+        raise ValueError(
+            f"log must try every (state, action); got none of ({first // n_actions}, {first % n_actions}) "
+            f"and {others:,} others. Use unvisited='stay' to let them stay and pay the lowest logged reward."
+        )
+    return np.setdiff1d(np.arange(n_pairs), tried, assume_unique=True)
 
 
 def _columns(log: Any) -> dict[str, Any]:
@@ -150,8 +162,6 @@ def _flags(column: Any) -> BoolArray:
 
 
 def _numbers(name: str, column: Any, count: int | None) -> IntArray:
-    if count is not None:
-        count = check_whole("n_actions" if name == "action" else "n_states", count, least=1)
     rule = "a whole number ≥ 0" if count is None else f"a whole number in 0 … {count - 1}"
     most = float(2**53 if count is None else count)
     checked = _checked(name, rule, column, lambda x: (x >= 0) & (x < most) & (x == np.floor(x)))

@@ -40,7 +40,8 @@ def garnet(n_states: int, n_actions: int, n_successors: int, seed: int = 0) -> T
     n_successors = check_whole("n_successors", n_successors, least=1)
     if n_successors > n_states:
         raise ValueError(f"n_successors must be at most n_states = {n_states}; got {n_successors}.")
-    rng = np.random.default_rng(check_whole("seed", seed, least=0))
+    seed = check_whole("seed", seed, least=0)
+    rng = np.random.default_rng(seed)
     n_pairs = n_states * n_actions
     columns = _distinct(rng, n_pairs, n_successors, n_states).reshape(-1)
     shares = _shares(rng, n_pairs, n_successors).reshape(-1)

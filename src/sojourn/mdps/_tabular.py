@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from sojourn._typing import ArrayLike, FloatArray, IntArray
 from sojourn.mdps._checks import (
     as_start,
     as_terminal,
-    check_state,
+    check_index,
     check_terminal,
     expected_rewards,
     float_array,
@@ -172,9 +172,8 @@ class TabularMDP:
 
     def successors(self, state: int, action: int) -> tuple[IntArray, FloatArray]:
         """Return the states that `action` in `state` can lead to, and their probabilities."""
-        state = check_state("state", state, self.n_states)
-        if not 0 <= action < self.n_actions:
-            raise ValueError(f"action must be in 0 … {self.n_actions - 1}; got {action!r}.")
+        state = check_index("state", state, self.n_states)
+        action = check_index("action", action, self.n_actions, "an action")
         pair = state * self.n_actions + action
         row = slice(self.transitions.indptr[pair], self.transitions.indptr[pair + 1])
         return self.transitions.indices[row].astype(np.int64), self.transitions.data[row]
@@ -233,21 +232,17 @@ class TabularMDP:
         entries = int(self.transitions.nnz)
         return (self.n_states, self.n_actions, entries, self.terminal, self.scale, self.shift)
 
-    def _label(self) -> list[str]:
-        units = (
-            [] if (self.scale, self.shift) == (1.0, 0.0) else [f"scale={self.scale!r}, shift={self.shift!r}"]
-        )
-        return ([] if self.name is None else [repr(self.name)]) + [
-            f"n_states={self.n_states}, n_actions={self.n_actions}",
-            *units,
-        ]
+    def _is_rescaled(self) -> bool:
+        return (self.scale, self.shift) != (1.0, 0.0)
 
     def __repr__(self) -> str:
-        return f"TabularMDP({', '.join(self._label())})"
+        name = "" if self.name is None else f"{self.name!r}, "
+        units = f", scale={self.scale!r}, shift={self.shift!r}" if self._is_rescaled() else ""
+        return f"TabularMDP({name}n_states={self.n_states}, n_actions={self.n_actions}{units})"
 
     def _repr_html_(self) -> str:
         begins = np.flatnonzero(self.start)
-        rows: Sequence[tuple[str, object]] = (
+        rows: list[tuple[str, object]] = [
             ("states", f"{self.n_states:,}"),
             ("actions", self.n_actions),
             (
@@ -260,8 +255,9 @@ class TabularMDP:
                 "terminal states",
                 len(self.terminal) if len(self.terminal) != 1 else f"state {self.terminal[0]}",
             ),
-            ("original units", f"reward · {self.scale:.6g} + {self.shift:.6g}"),
-        )
+        ]
+        if self._is_rescaled():
+            rows.append(("original units", f"reward · {self.scale:.6g} + {self.shift:.6g}"))
         return _html.table(self.name or "TabularMDP", rows)
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, issparse, vstack
+from scipy.sparse import csr_array, issparse, vstack
 
 from sojourn._typing import FloatArray
 from sojourn.mdps._checks import float_array
@@ -26,17 +26,30 @@ _FORMS = "an (S, A, S) array, a sparse (S·A, S) array or a sequence of A sparse
 class ReadOnlyCSR(csr_array):
     """A sparse array in CSR form that cannot be written to.
 
-    Row offsets are int64 and column indices int32, which is what compiled loops take. Plain SciPy wants both
-    of one type in a few places, all behind `tocoo`.
+    Row offsets are int64 and column indices int32, which is what compiled loops take. SciPy copes with that
+    in sums and products, and wants both of one type elsewhere: conversions and copies are made so.
     """
+
+    def tocsr(self, copy: bool = False) -> Any:
+        """Return the same table as a plain `csr_array`, both index arrays of one type."""
+        return csr_array((self.data, self.indices, self.indptr), shape=self.shape, copy=copy)
 
     def tocoo(self, copy: bool = True) -> Any:
         """Return the same table as a `coo_array`."""
-        rows = np.repeat(np.arange(self.shape[0], dtype=np.int64), np.diff(self.indptr))
-        return coo_array((self.data, (rows, self.indices)), shape=self.shape, copy=copy)
+        return self.tocsr().tocoo(copy=copy)
+
+    def copy(self) -> Any:
+        """Return a plain `csr_array` to write to."""
+        return self.tocsr(copy=True)
+
+    def asformat(self, format: Any, copy: bool = False) -> Any:  # noqa: A002 (SciPy's name)
+        """Return the same table in another format; "csr" is a plain `csr_array`."""
+        return self.tocsr(copy) if format == "csr" else super().asformat(format, copy)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise ValueError("transitions are read-only; use .copy().tolil() for a table to write to.")
+        if not self.data.flags.writeable:
+            raise ValueError("transitions must stay as they are; write to transitions.copy().")
+        super().__setitem__(key, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
