@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def float_array(name: str, value: Any, rule: str) -> FloatArray:
     """Return `value` as float64, not copied if it is; text, complex numbers and ragged rows are refused."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind == "O":
+        if array.dtype.kind == "O" and all(isinstance(entry, numbers.Real) for entry in array.flat):
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
