@@ -75,7 +75,7 @@ def test_a_start_is_a_state_or_a_distribution(start):
         ([0.5, 0.4, 0.0], "start must sum to 1; got 0.9."),
         ([1.5, -0.5, 0.0], "start[1] must be a probability ≥ 0; got -0.5."),
         ([np.nan, 1.0, 0.0], "start[0] must be a probability ≥ 0; got nan."),
-        ([0.5, 0.5], "start must be a state or an (3,) distribution; got shape (2,)."),
+        ([0.5, 0.5], "start must be a state or a distribution of shape (3,); got shape (2,)."),
         ([], "got shape (0,)."),
     ],
 )

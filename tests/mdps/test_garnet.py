@@ -1,6 +1,7 @@
 """Random problems are reproducible, and drawn as their docstring says."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -86,3 +87,13 @@ def test_a_chance_of_zero_is_not_stored(monkeypatch):
 def test_wrong_settings_are_refused(arguments, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         garnet(*arguments)
+
+
+def test_a_million_states_fit_in_little_memory():
+    tracemalloc.start()
+    mdp = garnet(10**6, 4, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # The tables themselves take 12 bytes for each of 12 million entries, and 16 for each of 4 million pairs.
+    assert mdp.transitions.nnz == 12_000_000
+    assert peak < 500 * 2**20

@@ -59,11 +59,10 @@ def as_start(start: Any, n_states: int) -> FloatArray:
         distribution = np.zeros(n_states)
         distribution[check_index("start", start, n_states)] = 1.0
         return distribution
-    distribution = float_array("start", start, f"a state or an ({n_states},) distribution").copy()
+    rule = f"a state or a distribution of shape ({n_states},)"
+    distribution = float_array("start", start, rule).copy()
     if distribution.shape != (n_states,):
-        raise ValueError(
-            f"start must be a state or an ({n_states},) distribution; got shape {distribution.shape}."
-        )
+        raise ValueError(f"start must be {rule}; got shape {distribution.shape}.")
     bad = ~(distribution >= 0.0)
     if bad.any():
         state = int(np.argmax(bad))
