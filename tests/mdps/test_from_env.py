@@ -253,6 +253,15 @@ def test_thirds_of_one_successor_add_up():
     assert mdp.rewards.tolist() == [[-1.0], [-1.0]], "the same reward three times is that reward, to the bit"
 
 
+def test_what_cannot_happen_neither_ends_an_episode_nor_pays():
+    outcomes = [(0.0, 0, -50.0, True), (1.0, 1, 0.1, False)]
+    mdp = TabularMDP.from_env(Table([[outcomes], [outcomes]]))
+    assert mdp.terminal == ()
+    assert mdp.rewards.tolist() == [[0.1], [0.1]]
+    with pytest.raises(ValueError, match=re.escape("transitions[1, 0] must sum to 1; got 0.0.")):
+        TabularMDP.from_env(Table([[outcomes], [outcomes[:1]]]))
+
+
 def test_a_table_without_a_start_asks_for_one():
     table = Table(TINY, start=None)
     with pytest.raises(ValueError, match="Table has no initial_state_distrib; pass start="):

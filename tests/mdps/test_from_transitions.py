@@ -212,3 +212,18 @@ def test_a_missing_or_short_column_is_named():
 def test_a_table_of_the_wrong_width_is_refused():
     with pytest.raises(ValueError, match="log row 0: must be"):
         estimate(np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_of_text_is_refused(name):
+    columns = {column: [row[i] for row in LOG] for i, column in enumerate(COLUMNS)}
+    text = np.array([str(value) for value in columns[name]])
+    with pytest.raises(ValueError, match=rf"log row [01]: {name} must be .*; got '.*'"):
+        estimate(columns | {name: text})
+
+
+def test_the_callers_columns_are_left_as_they_were():
+    columns = {column: np.array([float(row[i]) for row in LOG]) for i, column in enumerate(COLUMNS)}
+    columns["next_state"][2] = 7.0
+    estimate(columns)
+    assert columns["next_state"].tolist() == [1.0, 0.0, 7.0, 1.0]

@@ -136,7 +136,9 @@ def cash_or_invest(delay: int = 5, *, cash: float = 0.1, payoff: float = 1.0) ->
     nothing during `delay` steps, this one included, then `payoff` in one step, and then you choose again.
     Whether to invest depends on how likely the episode is to last `delay` more steps: under a geometric law
     that is always the same, under a falling hazard it grows, and the best action changes from cash to invest
-    with the step.
+    with the step. With the defaults: under γ(h) = h^−1.4, a Polynomial(p=1.4, offset=0), cash is best up to
+    step 6 and invest from step 7 on; under Geometric(0.95) invest is always best, and under the geometric
+    law with the mean length of that Polynomial, cash.
 
     Args:
         delay: Number of steps without pay, at least 1.

@@ -139,7 +139,7 @@ def _is_table(part: Any) -> bool:
 def _at(part: Any, index: int, place: str) -> Any:
     if isinstance(part, Mapping) and index not in part:
         raise ValueError(
-            f"{place} must exist: states and actions are numbered from 0; got {list(part)[:5]} …."
+            f"{place} must exist: states and actions are numbered from 0; got {reprlib.repr(list(part))}."
         )
     if not _is_table(part[index]):
         raise ValueError(f"{place} must be a list or a mapping; got {part[index]!r}.")
@@ -173,13 +173,12 @@ def _checked(pairs: Any, entries: list[Any], n_states: int, n_actions: int) -> O
             refuse(int(np.argmin(good)), rule)
     # What has no chance of happening neither ends an episode nor pays.
     happens = probabilities > 0.0
-    ended &= happens
     return Outcomes(
         n_states=n_states,
         n_actions=n_actions,
-        pairs=pairs,
-        weights=probabilities,
-        next_states=np.where(ended | ~happens, 0, next_states).astype(np.int64),
-        rewards=np.where(happens, rewards, 0.0),
-        terminated=ended,
+        pairs=pairs[happens],
+        weights=probabilities[happens],
+        next_states=np.where(ended, 0, next_states)[happens].astype(np.int64),
+        rewards=rewards[happens],
+        terminated=ended[happens],
     )

@@ -33,8 +33,8 @@ def read_log(
     states = _numbers("state", columns["state"], n_states)
     actions = _numbers("action", columns["action"], n_actions)
     # Where an episode terminated the next state means nothing, and may be missing.
-    named = np.where(terminated, 0.0, columns["next_state"])
-    next_states = _numbers("next_state", named, n_states)
+    columns["next_state"][terminated] = 0.0
+    next_states = _numbers("next_state", columns["next_state"], n_states)
     if n_states is None:
         n_states = 1 + int(max(states.max(), next_states.max()))
     if n_actions is None:
@@ -68,7 +68,7 @@ def _untried(pairs: IntArray, n_states: int, n_actions: int, unvisited: str) -> 
 
 
 def _columns(log: Any) -> dict[str, Any]:
-    """Return the five columns as arrays of one length: float64 where all is well, otherwise of objects."""
+    """Return the five columns as new arrays of one length: float64 where that works, otherwise objects."""
     names = _names(log)
     if names is None:
         return _from_rows(log)
@@ -124,8 +124,8 @@ def _as_column(column: Any) -> Any:
         try:
             return column.astype(np.float64)
         except (TypeError, ValueError):
-            return column
-    return column.astype(np.float64) if column.dtype.kind in "biuf" else column
+            return column.copy()
+    return column.astype(np.float64 if column.dtype.kind in "biuf" else object)
 
 
 def _refuse(name: str, rule: str, column: Any, bad: Any) -> None:

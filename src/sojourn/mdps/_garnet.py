@@ -16,7 +16,7 @@ __all__ = ["garnet"]
 
 
 def garnet(n_states: int, n_actions: int, n_successors: int, seed: int = 0) -> TabularMDP:
-    """Draw a random problem: the GARNETs of Bhatnagar et al. (2009).
+    """Draw a random problem: a GARNET, after Archibald et al. (1995).
 
     Every (state, action) has `n_successors` different successors, drawn uniformly, with the probabilities
     into which uniform cuts split [0, 1], and a reward uniform in [0, 1). Episodes start in state 0. The same

@@ -44,7 +44,8 @@ class TabularMDP:
     Attributes:
         n_states: S.
         n_actions: A.
-        transitions: Sparse CSR array of shape `(S·A, S)`: sorted, merged, without zeros.
+        transitions: Sparse CSR array of shape `(S·A, S)`: sorted, merged, without zeros. Its `copy()` can be
+            written to.
         rewards: `(S, A)` expected rewards; in the environment's own units unless normalised.
         start: `(S,)` distribution.
         terminal: The terminal states, sorted.
