@@ -1,108 +1,138 @@
 """Backward induction and policy evaluation, layer by layer.
 
-All functions take V_{N+1} in `value` and return V_1 in a fresh array. A layer's value is
-V_h(s) = max_a r(s, a) + ρ(h) Σ_y P(y|s, a) V_{h+1}(y), summed from left to right, the lowest action on ties.
+A layer's value is V_h(s) = max_a r(s, a) + ρ(h) Σ_y P(y|s, a) V_{h+1}(y), summed from left to right, the
+lowest action on ties. `packed` is what `_slices` makes of a problem: starts, widths, columns, weights, paid.
 """
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from sojourn._kernels._jit import kernel
+from sojourn._kernels._slices import BLOCK
 from sojourn._typing import FloatArray, IndexArray, IntArray, PolicyArray
 
 __all__ = ["accumulate_horizons", "evaluate_deterministic", "evaluate_stochastic", "induce", "sweep"]
 
+Rows: TypeAlias = tuple[IndexArray, IndexArray, FloatArray, int]
+Packed: TypeAlias = tuple[IntArray, IntArray, PolicyArray, FloatArray, FloatArray]
+
+
+@kernel
+def back_up(
+    rows: Rows, packed: Packed, ratio: float, following: FloatArray, value: FloatArray, actions: PolicyArray
+) -> None:
+    """Fill `value` and `actions` of one layer from the value of the following one."""
+    indptr, indices, data, n_actions = rows
+    starts, widths, columns, weights, paid = packed
+    n_states = value.size
+    expected = np.empty(BLOCK)
+    best = np.empty(BLOCK)
+    best_action = np.empty(BLOCK, dtype=np.int64)
+    for first in range(0, n_states, BLOCK):
+        size = min(BLOCK, n_states - first)
+        for a in range(n_actions):
+            # Loops run over views from 0 on: an index that might be negative would keep them scalar.
+            c = first // BLOCK * n_actions + a
+            for k in range(widths[c]):
+                at = starts[c] + k * size
+                to, chance = columns[at : at + size], weights[at : at + size]
+                if k == 0:
+                    for s in range(size):
+                        expected[s] = chance[s] * following[to[s]]
+                else:
+                    for s in range(size):
+                        expected[s] += chance[s] * following[to[s]]
+            if widths[c] == 0:
+                for s in range(size):
+                    row = (first + s) * n_actions + a
+                    total = 0.0
+                    for i in range(indptr[row], indptr[row + 1]):
+                        total += data[i] * following[indices[i]]
+                    expected[s] = total
+            at = first * n_actions + a * size
+            reward = paid[at : at + size]
+            if a == 0:
+                for s in range(size):
+                    best[s] = reward[s] + ratio * expected[s]
+                    best_action[s] = 0
+            else:
+                for s in range(size):
+                    q = reward[s] + ratio * expected[s]
+                    old = best[s]
+                    best_action[s] = a if q > old else best_action[s]
+                    best[s] = q if q > old else old
+        value_here, actions_here = value[first : first + size], actions[first : first + size]
+        for s in range(size):
+            value_here[s] = best[s]
+            actions_here[s] = best_action[s]
+
 
 @kernel
 def induce(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
-    rewards: FloatArray,
-    n_actions: int,
-    ratios: FloatArray,
-    value: FloatArray,
-    policy: PolicyArray,
+    rows: Rows, packed: Packed, ratios: FloatArray, value: FloatArray, policy: PolicyArray
 ) -> FloatArray:
-    """Return V_1 by backward induction over `ratios.size` layers; fill `policy` `(layers, S)`."""
+    """Return V_1 from V_{N+1} in `value`, over N = `ratios.size` layers; fill `policy` `(N, S)`."""
     current = value.copy()
     previous = np.empty_like(current)
     for h in range(ratios.size - 1, -1, -1):
-        ratio = ratios[h]
-        row = 0
-        for s in range(current.size):
-            best = -np.inf
-            best_action = 0
-            for a in range(n_actions):
-                total = 0.0
-                for i in range(indptr[row], indptr[row + 1]):
-                    total += data[i] * current[indices[i]]
-                q = rewards[row] + ratio * total
-                if q > best:
-                    best = q
-                    best_action = a
-                row += 1
-            previous[s] = best
-            policy[h, s] = best_action
+        back_up(rows, packed, ratios[h], current, previous, policy[h])
         current, previous = previous, current
     return current
 
 
 @kernel
 def sweep(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
-    rewards: FloatArray,
-    n_actions: int,
-    ratio: float,
-    damping: float,
-    value: FloatArray,
-    n_sweeps: int,
+    rows: Rows, packed: Packed, ratio: float, damping: float, value: FloatArray, n_sweeps: int
 ) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return value iterates: V after `n_sweeps` of V ← V + damping·(TV − V), then TV and its greedy actions.
+    """Return V after `n_sweeps` of V ← V + damping·(TV − V), then TV and the actions greedy in V.
 
     T is the Bellman operator with one `ratio` for all layers. `n_sweeps` may be 0.
     """
     current = value.copy()
     image = np.empty_like(current)
-    actions = np.zeros(current.size, dtype=np.int64)
-    for n in range(n_sweeps + 1):
-        row = 0
+    actions = np.empty(current.size, dtype=np.int64)
+    for _ in range(n_sweeps):
+        back_up(rows, packed, ratio, current, image, actions)
         for s in range(current.size):
-            best = -np.inf
-            best_action = 0
-            for a in range(n_actions):
-                total = 0.0
-                for i in range(indptr[row], indptr[row + 1]):
-                    total += data[i] * current[indices[i]]
-                q = rewards[row] + ratio * total
-                if q > best:
-                    best = q
-                    best_action = a
-                row += 1
-            image[s] = best
-            actions[s] = best_action
-        if n < n_sweeps:
-            for s in range(current.size):
-                current[s] += damping * (image[s] - current[s])
+            current[s] += damping * (image[s] - current[s])
+    back_up(rows, packed, ratio, current, image, actions)
     return current, image, actions
 
 
 @kernel
+def accumulate_horizons(
+    rows: Rows, packed: Packed, weights: FloatArray, value: FloatArray, total: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the optima of longer and longer horizons, and `total` plus their weighted increments.
+
+    From V* of n steps in `value`, one step more for each weight w: V ← max_a r + PV, total += w·(new − old).
+    """
+    current = value.copy()
+    longer = np.empty_like(current)
+    actions = np.empty(current.size, dtype=np.int64)
+    total = total.copy()
+    for n in range(weights.size):
+        back_up(rows, packed, 1.0, current, longer, actions)
+        for s in range(current.size):
+            total[s] += weights[n] * (longer[s] - current[s])
+        current, longer = longer, current
+    return current, total
+
+
+@kernel
 def evaluate_deterministic(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
+    rows: Rows,
     rewards: FloatArray,
-    n_actions: int,
     ratios: FloatArray,
     value: FloatArray,
     policy: PolicyArray,
     layers: IntArray,
 ) -> FloatArray:
-    """Return V_1 of a policy `(N, S)`; layer h is played by row `layers[h]` of `policy`."""
+    """Return V_1 of a policy `(N, S)` from V after the last layer; layer h is played by row `layers[h]`."""
+    indptr, indices, data, n_actions = rows
     current = value.copy()
     previous = np.empty_like(current)
     for h in range(ratios.size - 1, -1, -1):
@@ -119,17 +149,15 @@ def evaluate_deterministic(
 
 @kernel
 def evaluate_stochastic(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
+    rows: Rows,
     rewards: FloatArray,
-    n_actions: int,
     ratios: FloatArray,
     value: FloatArray,
     policy: FloatArray,
     layers: IntArray,
 ) -> FloatArray:
-    """Return V_1 of a policy `(N, S, A)`; layer h is played by row `layers[h]` of `policy`."""
+    """Return V_1 of a policy `(N, S, A)`; as `evaluate_deterministic`."""
+    indptr, indices, data, n_actions = rows
     current = value.copy()
     previous = np.empty_like(current)
     for h in range(ratios.size - 1, -1, -1):
@@ -138,47 +166,13 @@ def evaluate_stochastic(
         for s in range(current.size):
             mean = 0.0
             for a in range(n_actions):
-                weight = policy[layer, s, a]
-                if weight > 0.0:
+                chance = policy[layer, s, a]
+                if chance > 0.0:
                     total = 0.0
                     for i in range(indptr[row], indptr[row + 1]):
                         total += data[i] * current[indices[i]]
-                    mean += weight * (rewards[row] + ratios[h] * total)
+                    mean += chance * (rewards[row] + ratios[h] * total)
                 row += 1
             previous[s] = mean
         current, previous = previous, current
     return current
-
-
-@kernel
-def accumulate_horizons(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
-    rewards: FloatArray,
-    n_actions: int,
-    weights: FloatArray,
-    value: FloatArray,
-    total: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the optima of longer and longer horizons, and `total` plus their weighted increments.
-
-    From V* of n steps in `value`, one step more for each weight w: V ← max_a r + PV, total += w·(new − old).
-    """
-    current = value.copy()
-    longer = np.empty_like(current)
-    total = total.copy()
-    for n in range(weights.size):
-        row = 0
-        for s in range(current.size):
-            best = -np.inf
-            for _a in range(n_actions):
-                expected = 0.0
-                for i in range(indptr[row], indptr[row + 1]):
-                    expected += data[i] * current[indices[i]]
-                best = max(best, rewards[row] + expected)
-                row += 1
-            longer[s] = best
-            total[s] += weights[n] * (best - current[s])
-        current, longer = longer, current
-    return current, total

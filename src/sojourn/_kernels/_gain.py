@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sojourn._kernels._backward import Rows
 from sojourn._kernels._jit import kernel
-from sojourn._typing import FloatArray, IndexArray, IntArray
+from sojourn._typing import FloatArray, IntArray
 
 __all__ = ["gain_slope", "lower_gain", "preserving_residual", "raise_gain", "residuals"]
 
@@ -18,10 +19,9 @@ _SLACK = 4e-12  # covers the rounding of a weighted sum and rows that sum to 1 o
 
 
 @kernel
-def raise_gain(
-    indptr: IndexArray, indices: IndexArray, data: FloatArray, n_actions: int, gain: IntArray, max_sweeps: int
-) -> bool:
+def raise_gain(rows: Rows, gain: IntArray, max_sweeps: int) -> bool:
     """Raise `gain` in place until Σ_y P(y|s, a) g(y) ≤ g(s) for every pair; False if sweeps ran out."""
+    indptr, indices, data, n_actions = rows
     for _ in range(max_sweeps):
         changed = False
         row = 0
@@ -51,10 +51,9 @@ def raise_gain(
 
 
 @kernel
-def lower_gain(
-    indptr: IndexArray, indices: IndexArray, data: FloatArray, rows: IntArray, gain: IntArray, max_sweeps: int
-) -> bool:
+def lower_gain(rows: Rows, policy_rows: IntArray, gain: IntArray, max_sweeps: int) -> bool:
     """Lower `gain` in place until Σ_y P(y|row s) g(y) ≥ g(s) for the row of every state."""
+    indptr, indices, data, _ = rows
     for _ in range(max_sweeps):
         changed = False
         for s in range(gain.size):
@@ -62,7 +61,7 @@ def lower_gain(
             lowest = here
             drift = 0.0
             weight = 0.0
-            for i in range(indptr[rows[s]], indptr[rows[s] + 1]):
+            for i in range(indptr[policy_rows[s]], indptr[policy_rows[s] + 1]):
                 step = gain[indices[i]] - here
                 lowest = min(lowest, gain[indices[i]])
                 drift += data[i] * step
@@ -79,15 +78,13 @@ def lower_gain(
 
 @kernel
 def residuals(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
+    rows: Rows,
     rewards: FloatArray,
-    n_actions: int,
     bias: FloatArray,
     gain: FloatArray,
 ) -> FloatArray:
     """Return r + Pb − b − g for every pair, `(S·A,)`, as sums of differences."""
+    indptr, indices, data, n_actions = rows
     out = np.empty(rewards.size)
     for row in range(rewards.size):
         s = row // n_actions
@@ -100,15 +97,13 @@ def residuals(
 
 @kernel
 def preserving_residual(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
-    n_actions: int,
+    rows: Rows,
     residual: FloatArray,
     gain: FloatArray,
     least_drop: float,
 ) -> float:
     """Return the largest residual of the pairs that lose at most `least_drop` of gain."""
+    indptr, indices, data, n_actions = rows
     worst = -np.inf
     for row in range(residual.size):
         s = row // n_actions
@@ -122,16 +117,14 @@ def preserving_residual(
 
 @kernel
 def gain_slope(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
-    n_actions: int,
+    rows: Rows,
     residual: FloatArray,
     gain: FloatArray,
     least_drop: float,
     level: float,
 ) -> float:
     """Return the least K ≥ 0 with residual − K·(g − Pg) ≤ level where more than `least_drop` is lost."""
+    indptr, indices, data, n_actions = rows
     slope = 0.0
     for row in range(residual.size):
         if residual[row] > level:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 import sys
 from collections.abc import Callable
@@ -15,18 +17,30 @@ __all__ = ["cache_directory", "kernel"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@functools.cache
 def cache_directory() -> Path:
-    """Return where compiled kernels are kept: `SOJOURN_CACHE_DIR`, or the user's cache folder."""
+    """Return where compiled kernels are kept: under `SOJOURN_CACHE_DIR`, or the user's cache folder.
+
+    The last part is a digest of all kernel sources: numba notices only changes of a function's own file, and
+    would go on calling an old version of what it inlined from another.
+    """
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return _cache_base() / "kernels" / digest.hexdigest()[:16]
+
+
+def _cache_base() -> Path:
     chosen = os.environ.get("SOJOURN_CACHE_DIR")
     if chosen:
-        return Path(chosen) / "kernels"
+        return Path(chosen)
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "sojourn" / "kernels"
+    return base / "sojourn"
 
 
 def kernel(function: F) -> F:

@@ -127,10 +127,10 @@ def _certify(
     policy_rows = np.arange(problem.n_states) * problem.n_actions + actions
 
     above = np.ceil(drift / step).astype(np.int64)
-    if not raise_gain(*problem.arrays[:3], problem.n_actions, above, _ENVELOPE_SWEEPS):
+    if not raise_gain(problem.rows, above, _ENVELOPE_SWEEPS):
         above[:] = above.max()
     below = np.floor(drift / step).astype(np.int64)
-    if not lower_gain(*problem.arrays[:3], policy_rows, below, _ENVELOPE_SWEEPS):
+    if not lower_gain(problem.rows, policy_rows, below, _ENVELOPE_SWEEPS):
         below[:] = below.min()
     upper_gain, lower_gain_ = above * step, below * step
 
@@ -138,15 +138,15 @@ def _certify(
     one_gain = above.min() == above.max() and below.min() == below.max()
     bias = value - value.mean() if one_gain else value - elapsed * drift
 
-    lower_rest = residuals(*problem.arrays, bias, lower_gain_)[policy_rows].min()
+    lower_rest = residuals(problem.rows, problem.rewards, bias, lower_gain_)[policy_rows].min()
     upper_bias = bias
-    rest = residuals(*problem.arrays, bias, upper_gain)
+    rest = residuals(problem.rows, problem.rewards, bias, upper_gain)
     if not one_gain:
         # Actions that give up gain may look good in b; a multiple of g in b makes them pay for it.
-        rows = (*problem.arrays[:3], problem.n_actions, rest, upper_gain, np.ptp(upper_gain) * 2.0**-20)
-        slope = gain_slope(*rows, preserving_residual(*rows))
+        pairs = (problem.rows, rest, upper_gain, np.ptp(upper_gain) * 2.0**-20)
+        slope = gain_slope(*pairs, preserving_residual(*pairs))
         upper_bias = bias + slope * upper_gain
-        rest = residuals(*problem.arrays, upper_bias, upper_gain)
+        rest = residuals(problem.rows, problem.rewards, upper_bias, upper_gain)
 
     rounding = 4.0 * problem.unit * (largest + np.ptp(upper_bias) + np.ptp(bias))
     return Certificate(

@@ -6,11 +6,11 @@ import numpy as np
 
 from sojourn._kernels import accumulate_horizons
 from sojourn._typing import FloatArray
-from sojourn._validation import check_positive, check_whole
+from sojourn._validation import check_positive
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._plan import MAX_LAYERS, plan, warn_if_wide
-from sojourn.planning._problem import Problem
+from sojourn.planning._problem import Problem, check_request
 from sojourn.planning._tail import find_certificate
 
 __all__ = ["clairvoyant_value", "price_of_not_knowing"]
@@ -37,9 +37,8 @@ def clairvoyant_value(
         >>> round(float(sj.clairvoyant_value(mdp, law)[0]), 6)
         5.0
     """
-    tolerance = check_positive("tolerance", tolerance)
-    max_layers = check_whole("max_layers", max_layers, least=1)
     problem = Problem.of(mdp)
+    tolerance, max_layers = check_request(law, tolerance, max_layers)
     certificate, _ = find_certificate(problem, law, tolerance, max_layers)
     most = max_layers if law.longest is None else min(max_layers, law.longest)
     value = np.zeros(problem.n_states)  # V*(·; n) for n = n_layers
@@ -47,7 +46,7 @@ def clairvoyant_value(
     n_layers, chunk = 0, min(64, most)
     while True:
         weights = law.survival(np.arange(n_layers + 1, n_layers + chunk + 1))
-        value, total = accumulate_horizons(*problem.arrays, weights, value, total)
+        value, total = accumulate_horizons(problem.rows, problem.packed, weights, value, total)
         n_layers += chunk
         # Longer horizons: V*(·; n+k) ≤ b + max(V*(·; n) − b) + k·g, for any b that the certificate allows,
         # and b may hold any multiple of g; the lower end alike.

@@ -9,12 +9,12 @@ from scipy import sparse
 
 from sojourn._kernels import evaluate_deterministic, evaluate_stochastic
 from sojourn._typing import ArrayLike, FloatArray, PolicyArray
-from sojourn._validation import check_choice, check_positive, check_whole
+from sojourn._validation import check_choice
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._certificate import Certificate
 from sojourn.planning._plan import MAX_LAYERS, TRUNCATION_SHARE, warn_if_wide
-from sojourn.planning._problem import Problem
+from sojourn.planning._problem import Problem, check_request
 from sojourn.planning._tail import Tail, find_tail, rounding_allowance
 
 __all__ = ["Evaluation", "evaluate"]
@@ -71,17 +71,16 @@ def evaluate(
         >>> [round(float(sj.evaluate(mdp, law, p).value[0]), 6) for p in (always_a, always_b)]
         [1.0, 4.5]
     """
+    problem = Problem.of(mdp)
+    tolerance, max_layers = check_request(law, tolerance, max_layers)
     rows = _checked(mdp, policy)
     check_choice("after", after, ["hold", "restart"])
-    tolerance = check_positive("tolerance", tolerance)
-    max_layers = check_whole("max_layers", max_layers, least=1)
-    problem = Problem.of(mdp)
     tail = _find_tail(problem, law, rows, after, width=TRUNCATION_SHARE * tolerance, most_layers=max_layers)
     ratios = law.continuation(np.arange(1, tail.n_layers + 1))
     steps = np.arange(tail.n_layers)
     layers = np.minimum(steps, len(rows) - 1) if after == "hold" else steps % len(rows)
     backup = evaluate_deterministic if rows.ndim == 2 else evaluate_stochastic
-    lower = backup(*problem.arrays, ratios, tail.lower, rows, layers)
+    lower = backup(problem.rows, problem.rewards, ratios, tail.lower, rows, layers)
     slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
     width = tail.width(law)
     found = Evaluation(value=lower + width / 2.0, lower=lower - slack, upper=lower + width + slack)

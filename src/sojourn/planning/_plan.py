@@ -11,12 +11,12 @@ import numpy as np
 from sojourn import _html
 from sojourn._kernels import induce
 from sojourn._typing import FloatArray, PolicyArray
-from sojourn._validation import check_positive, check_whole
+from sojourn._validation import check_whole
 from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._memory import check_fits
-from sojourn.planning._problem import Problem
+from sojourn.planning._problem import Problem, check_request
 from sojourn.planning._tail import find_tail, rounding_allowance
 
 __all__ = ["MAX_LAYERS", "TRUNCATION_SHARE", "Plan", "plan", "warn_if_wide"]
@@ -114,9 +114,8 @@ def plan(mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers
         >>> round(float(best.value[0]), 6)
         4.5
     """
-    tolerance = check_positive("tolerance", tolerance)
-    max_layers = check_whole("max_layers", max_layers, least=1)
     problem = Problem.of(mdp)
+    tolerance, max_layers = check_request(law, tolerance, max_layers)
     tail = find_tail(problem, law, TRUNCATION_SHARE * tolerance, max_layers)
     kind = np.min_scalar_type(mdp.n_actions - 1)
     check_fits(
@@ -165,7 +164,7 @@ def _induce(
     stop = n_layers
     while stop > 0:
         first = max(0, stop - chunk)
-        value = induce(*problem.arrays, ratios[first:stop], value, rows)
+        value = induce(problem.rows, problem.packed, ratios[first:stop], value, rows)
         differs = np.flatnonzero((rows[: stop - first] != held).any(axis=1))
         if differs.size:
             needed = first + int(differs[-1]) + 1
@@ -173,7 +172,7 @@ def _induce(
             policy[needed] = held
             policy[first:needed] = rows[: needed - first]
             del rows
-            return induce(*problem.arrays, ratios[:first], value, policy), policy
+            return induce(problem.rows, problem.packed, ratios[:first], value, policy), policy
         stop = first
     return value, held[np.newaxis, :].copy()
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from sojourn._kernels import sweep
+from sojourn._kernels import fill_slices, measure_slices, sweep
 from sojourn._typing import FloatArray, IndexArray, IntArray
+from sojourn._validation import check_positive, check_whole
+from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "check_request"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +35,24 @@ class Problem:
     @classmethod
     def of(cls, mdp: TabularMDP) -> Problem:
         """Return the arrays of `mdp`, without copying them."""
+        if not isinstance(mdp, TabularMDP):
+            raise TypeError(f"mdp must be a TabularMDP; got {mdp!r}.")
         rows = mdp.transitions
         return cls(rows.indptr, rows.indices, rows.data, mdp.rewards.reshape(-1), mdp.n_actions)
 
     @property
-    def arrays(self) -> tuple[IndexArray, IndexArray, FloatArray, FloatArray, int]:
-        """What every kernel takes first."""
-        return self.indptr, self.indices, self.data, self.rewards, self.n_actions
+    def rows(self) -> tuple[IndexArray, IndexArray, FloatArray, int]:
+        """The transitions as kernels take them."""
+        return self.indptr, self.indices, self.data, self.n_actions
+
+    @cached_property
+    def packed(self) -> tuple[IntArray, IntArray, NDArray[np.uint32], FloatArray, FloatArray]:
+        """Transitions and rewards in blocks of states, for backups of all actions; made when first needed."""
+        starts, widths = measure_slices(self.indptr, self.n_actions)
+        columns, weights = np.zeros(starts[-1], dtype=np.uint32), np.zeros(starts[-1])
+        paid = np.empty_like(self.rewards)
+        fill_slices(*self.rows[:3], self.rewards, self.n_actions, starts, widths, columns, weights, paid)
+        return starts, widths, columns, weights, paid
 
     @property
     def table(self) -> sparse.csr_array[np.float64]:
@@ -67,4 +82,11 @@ class Problem:
         self, value: FloatArray, n_sweeps: int, *, ratio: float = 1.0, damping: float = 1.0
     ) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return V after some sweeps of value iteration, TV, and the actions greedy in V."""
-        return sweep(*self.arrays, ratio, damping, value, n_sweeps)
+        return sweep(self.rows, self.packed, ratio, damping, value, n_sweeps)
+
+
+def check_request(law: LengthLaw, tolerance: float, max_layers: int) -> tuple[float, int]:
+    """Check what every question about a problem comes with; return the tolerance and the layers allowed."""
+    if not isinstance(law, LengthLaw):
+        raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
+    return check_positive("tolerance", tolerance), check_whole("max_layers", max_layers, least=1)

@@ -59,7 +59,7 @@ def load_plan(path: str | Path) -> Plan:
     """
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
             arrays = {name: file[name] for name in ("policy", "value", "lower", "upper")}
         if about["format"] != _FORMAT:

@@ -46,10 +46,11 @@ def find_tail(
 
     Where no such bounds are found within `most_layers`, the best ones found are returned: wide, but proven.
     """
-    n_plain = first_bounds(problem).layers_needed(law, width, most_layers)
     start = law.memoryless_from
-    if start is not None and max(start - 1, least_layers) <= n_plain:
-        return _memoryless_tail(problem, law, max(start - 1, least_layers), width)
+    if start is not None:
+        start = max(start, least_layers + 1)
+        if start - 1 <= first_bounds(problem).layers_needed(law, width, most_layers):
+            return _memoryless_tail(problem, law, start - 1, width)
     certificate, n_layers = find_certificate(problem, law, width, most_layers)
     n_layers = max(n_layers, least_layers)
     lower, upper = certificate.bounds(float(law.remaining(n_layers + 1)))
@@ -64,6 +65,8 @@ def find_certificate(
     The search stops when it has cost as much as it can still save.
     """
     best = first_bounds(problem)
+    if law.longest is not None and law.longest <= min(_ENOUGH_LAYERS, most_layers):
+        return best, law.longest  # exact: nothing comes after
     n_layers = best.layers_needed(law, width, most_layers)
     if n_layers <= _ENOUGH_LAYERS:
         return best, n_layers

@@ -1,0 +1,91 @@
+"""Plans on disk."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+
+
+@pytest.fixture
+def plan():
+    return sj.plan(sj.mdps.cash_or_invest(delay=5), sj.Polynomial(p=1.4), tolerance=1e-4)
+
+
+def test_a_plan_comes_back_whole(plan, tmp_path):
+    path = plan.save(tmp_path / "plan.npz")
+    again = sj.load_plan(path)
+    for name in ("policy", "value", "lower", "upper"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(plan, name))
+        assert getattr(again, name).dtype == getattr(plan, name).dtype
+        assert not getattr(again, name).flags.writeable
+    assert (again.law, again.problem, again.after) == (plan.law, plan.problem, plan.after)
+
+
+def test_an_ending_is_added_and_an_old_file_is_replaced(plan, tmp_path):
+    assert plan.save(tmp_path / "plan") == tmp_path / "plan.npz"
+    assert plan.save(str(tmp_path / "plan")) == tmp_path / "plan.npz"
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.npz"]
+
+
+def test_a_law_estimated_from_data_comes_back(tmp_path):
+    law = sj.KaplanMeier([1, 2, 2, 5, 9], [True, True, False, True, False])
+    best = sj.plan(sj.mdps.river_swim(4), law)
+    assert sj.load_plan(best.save(tmp_path / "p.npz")).law == law
+
+
+def test_nothing_in_the_file_is_pickled(plan, tmp_path):
+    with zipfile.ZipFile(plan.save(tmp_path / "plan.npz")) as archive:
+        for name in archive.namelist():
+            array = np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
+            assert array.dtype != object
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_scraps(plan, tmp_path, monkeypatch):
+    path = plan.save(tmp_path / "plan.npz")
+    before = path.read_bytes()
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez_compressed", fail)
+    with pytest.raises(OSError, match="disk full"):
+        plan.save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["plan.npz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04 damaged"])
+def test_other_files_are_refused_by_name(content, tmp_path):
+    path = tmp_path / "other.npz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"other.npz is not a saved plan: ") as caught:
+        sj.load_plan(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_archive_is_refused(tmp_path):
+    np.savez(tmp_path / "x.npz", a=np.ones(3))
+    with pytest.raises(ValueError, match="is not a saved plan"):
+        sj.load_plan(tmp_path / "x.npz")
+
+
+def test_a_plan_whose_parts_do_not_fit_is_refused(plan, tmp_path):
+    path = plan.save(tmp_path / "plan.npz")
+    with np.load(path) as file:
+        parts = {name: file[name] for name in file.files}
+    np.savez(path, **{**parts, "policy": parts["policy"][:, :-1]})
+    with pytest.raises(ValueError, match="its policy does not fit its values"):
+        sj.load_plan(path)
+    np.savez(path, **{**parts, "lower": parts["lower"][:-1]})
+    with pytest.raises(ValueError, match="its bounds do not fit its values"):
+        sj.load_plan(path)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        sj.load_plan(tmp_path / "nowhere.npz")

@@ -1,0 +1,1 @@
+"""Plain references: slow, short, and written without the package's own machinery."""

@@ -1,0 +1,81 @@
+"""Plain NumPy planning on dense tables, one formula a function."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+
+def dense(mdp):
+    """Return P `(S, A, S)` and r `(S, A)` of a TabularMDP."""
+    n_states, n_actions = mdp.n_states, mdp.n_actions
+    return mdp.transitions.toarray().reshape(n_states, n_actions, n_states), np.array(mdp.rewards)
+
+
+def truncated_bracket(transitions, rewards, survival, tail):
+    """Return bounds on V* by backward induction over `len(survival)` layers and nothing clever after.
+
+    Every step after the last layer pays between min r and max r; `tail` = Σ of γ(h) past the last layer.
+    Values are kept unconditioned (γ(h) V_h), so no ratio of survival probabilities is formed.
+    """
+    value = np.zeros(len(rewards))
+    for weight in survival[::-1]:
+        value = (weight * rewards + transitions @ value).max(axis=1)
+    return value + tail * rewards.min(), value + tail * rewards.max()
+
+
+def policy_value(transitions, rewards, survival, rows):
+    """Return Σ_h γ(h) E r of one action table (S,) a step, for as many steps as `survival` has."""
+    states = np.arange(len(rewards))
+    value = np.zeros(len(rewards))
+    for weight, actions in zip(survival[::-1], rows[::-1], strict=True):
+        value = weight * rewards[states, actions] + transitions[states, actions] @ value
+    return value
+
+
+def stochastic_value(transitions, rewards, survival, rows):
+    """Return Σ_h γ(h) E r of one table of probabilities (S, A) a step."""
+    value = np.zeros(len(rewards))
+    for weight, chances in zip(survival[::-1], rows[::-1], strict=True):
+        value = (chances * (weight * rewards + transitions @ value)).sum(axis=1)
+    return value
+
+
+def best_by_enumeration(transitions, rewards, survival):
+    """Return the best value of every start state over all deterministic policies of `len(survival)` steps."""
+    n_states, n_actions = rewards.shape
+    tables = list(itertools.product(range(n_actions), repeat=n_states))
+    best = np.full(n_states, -np.inf)
+    for rows in itertools.product(tables, repeat=len(survival)):
+        best = np.maximum(best, policy_value(transitions, rewards, survival, np.array(rows)))
+    return best
+
+
+def discounted_value(transitions, rewards, gamma, n_sweeps=5_000):
+    """Return the value of ordinary discounted value iteration."""
+    value = np.zeros(len(rewards))
+    for _ in range(n_sweeps):
+        value = (rewards + gamma * (transitions @ value)).max(axis=1)
+    return value
+
+
+def horizon_values(transitions, rewards, longest):
+    """Return V*(·; n) for n = 1 … longest, `(longest, S)`."""
+    value, found = np.zeros(len(rewards)), []
+    for _ in range(longest):
+        value = (rewards + transitions @ value).max(axis=1)
+        found.append(value)
+    return np.array(found)
+
+
+def random_problem(rng, n_states, n_actions, *, low=-1.0, high=1.0, n_successors=None):
+    """Return dense P and r; with `n_successors` each row has that many, so that classes and cycles appear."""
+    transitions = np.zeros((n_states, n_actions, n_states))
+    for s in range(n_states):
+        for a in range(n_actions):
+            k = n_successors or n_states
+            chosen = rng.choice(n_states, size=min(k, n_states), replace=False)
+            weights = rng.dirichlet(np.ones(chosen.size))
+            transitions[s, a, chosen] = weights / weights.sum()
+    return transitions, rng.uniform(low, high, size=(n_states, n_actions))
