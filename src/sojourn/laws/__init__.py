@@ -1,0 +1,36 @@
+"""Length laws: laws of episode lengths, which are discount functions."""
+
+from __future__ import annotations
+
+from sojourn.laws._base import LengthLaw
+from sojourn.laws._beta_geometric import BetaGeometric
+from sojourn.laws._discrete_weibull import DiscreteWeibull
+from sojourn.laws._empirical import Empirical
+from sojourn.laws._fixed import Fixed
+from sojourn.laws._geometric import Geometric
+from sojourn.laws._kaplan_meier import KaplanMeier
+from sojourn.laws._mixture import Mixture
+from sojourn.laws._negative_binomial import NegativeBinomial
+from sojourn.laws._parse import LAWS, parse_law
+from sojourn.laws._polynomial import Polynomial
+from sojourn.laws._quasi_hyperbolic import QuasiHyperbolic
+from sojourn.laws._tabulated import Tabulated
+from sojourn.laws._uniform import Uniform
+
+__all__ = [
+    "LAWS",
+    "BetaGeometric",
+    "DiscreteWeibull",
+    "Empirical",
+    "Fixed",
+    "Geometric",
+    "KaplanMeier",
+    "LengthLaw",
+    "Mixture",
+    "NegativeBinomial",
+    "Polynomial",
+    "QuasiHyperbolic",
+    "Tabulated",
+    "Uniform",
+    "parse_law",
+]

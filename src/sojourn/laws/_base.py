@@ -1,0 +1,267 @@
+"""What every length law is: a survival function, and all that follows from it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from sojourn._html import table
+from sojourn._typing import ArrayLike, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["MAX_STEP", "LengthLaw", "steps"]
+
+MAX_STEP = 2**53
+"""The largest step: up to here every whole number is a float."""
+
+_TINY = 1e-290
+"""Below this, floats lose digits: products are taken in logarithms."""
+
+_TABLE = 2**16
+"""Lengths up to here are inverted by a table, longer ones by bisection."""
+
+
+def steps(h: ArrayLike) -> FloatArray:
+    """Return steps as floats of the same shape, or refuse what is not a whole number from 1 to 2**53."""
+    rule = "h must be whole numbers from 1 to 2**53"
+    try:
+        given = np.asarray(h)
+    except ValueError as error:
+        raise TypeError(f"{rule}; got {h!r}.") from error
+    if given.dtype == object or given.dtype.kind not in "iuf":
+        try:
+            whole = [not isinstance(value, (bool, np.bool_, str, bytes)) for value in given.ravel()]
+            numbers = given.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            whole, numbers = [False], np.zeros(())
+        if not all(whole):
+            raise TypeError(f"{rule}; got {h!r}.")
+    else:
+        numbers = given.astype(np.float64)
+    wrong = ~((numbers >= 1.0) & (numbers <= MAX_STEP) & (np.floor(numbers) == numbers))
+    if np.any(wrong):
+        raise ValueError(f"{rule}; got {given[wrong].ravel()[0]}.")
+    return numbers
+
+
+class LengthLaw:
+    """A law of episode lengths H ≥ 1 with a finite mean: a discount function.
+
+    γ(h) = P(H ≥ h) is the weight of step h, Γ(h) = Σ_{j≥h} γ(j) the weight of all steps from h on. Steps `h`
+    are 1-based whole numbers, alone or in arrays of any shape; results have the same shape.
+
+    A law of your own is a frozen dataclass on this class that states, on one-dimensional float arrays of
+    steps up to `longest`, `_log_survival` or `_survival`, and `_remaining` unless it has a `longest` length.
+    It may state `_continuation` and `_hazard` where the derived ones lose digits.
+    `sojourn.testing.check_law` tests it.
+    """
+
+    @property
+    def longest(self) -> int | None:
+        """The largest possible length, or None."""
+        return None
+
+    @property
+    def memoryless_from(self) -> int | None:
+        """The first step from which ρ(h) is the same for ever, or None."""
+        return None
+
+    @property
+    def mean(self) -> float:
+        """The mean length, Γ(1)."""
+        return float(self.remaining(1))
+
+    def survival(self, h: ArrayLike) -> FloatArray:
+        """Return γ(h) = P(H ≥ h)."""
+        return self._evaluate(self._survival, h, past=0.0)
+
+    def log_survival(self, h: ArrayLike) -> FloatArray:
+        """Return ln γ(h), also where γ(h) is too small for a float; −inf past the longest length."""
+        return self._evaluate(self._log_survival, h, past=-math.inf)
+
+    def tail(self, h: ArrayLike) -> FloatArray:
+        """Return Γ(h) = Σ_{j≥h} γ(j), nothing truncated."""
+        return self._evaluate(self._tail, h, past=0.0)
+
+    def continuation(self, h: ArrayLike) -> FloatArray:
+        """Return ρ(h) = γ(h+1)/γ(h), right where γ underflows; 0 where γ(h) = 0."""
+        return self._evaluate(self._continuation, h, past=0.0)
+
+    def remaining(self, h: ArrayLike) -> FloatArray:
+        """Return Γ(h)/γ(h), the mean number of steps from h on given H ≥ h; 0 past the longest length."""
+        return self._evaluate(self._remaining, h, past=0.0)
+
+    def pmf(self, h: ArrayLike) -> FloatArray:
+        """Return P(H = h)."""
+        return self._evaluate(self._pmf, h, past=0.0)
+
+    def hazard(self, h: ArrayLike) -> FloatArray:
+        """Return P(H = h | H ≥ h) = 1 − ρ(h), without loss of digits where it is small."""
+        return self._evaluate(self._hazard, h, past=1.0)
+
+    def effective_horizon(self, truncation: float) -> int:
+        """Return the smallest N ≥ 1 with Γ(N) ≤ truncation, at most `longest`.
+
+        Args:
+            truncation: The weight that may be left, ≥ 0 (> 0 for a law with no longest length).
+
+        Raises:
+            ValueError: If truncation is out of range, or N would be above 2**53.
+        """
+        if isinstance(truncation, (bool, str, bytes)) or not isinstance(truncation, (int, float, np.number)):
+            raise TypeError(f"truncation must be a number ≥ 0; got {truncation!r}.")
+        if not truncation >= 0 or (self.longest is None and not truncation > 0):
+            rule = "> 0 for a law with no longest length" if self.longest is None else "≥ 0"
+            raise ValueError(f"truncation must be {rule}; got {truncation!r}.")
+        low, high = 0, self.longest or MAX_STEP  # Γ(low) > truncation ≥ Γ(high)
+        if self.longest is None and self.tail(high) > truncation:
+            raise ValueError(f"truncation must be larger for {self!r}: N is above 2**53; got {truncation!r}.")
+        while high - low > 1:
+            grid = np.unique(np.geomspace(low + 1, high, 64).round())
+            enough = int(np.argmax(np.append(self.tail(grid) <= truncation, True)))
+            high = int(grid[enough]) if enough < grid.size else high
+            low = int(grid[enough - 1]) if enough > 0 else low
+        return high
+
+    @overload
+    def sample(self, rng: np.random.Generator, size: None = None) -> int: ...
+
+    @overload
+    def sample(self, rng: np.random.Generator, size: int | tuple[int, ...]) -> IntArray: ...
+
+    def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> int | IntArray:
+        """Draw lengths by inversion: the largest h with γ(h) ≥ U, one uniform U in (0, 1] a draw.
+
+        Different laws on the same generator state are so coupled: the longer-lived law never draws less.
+
+        Raises:
+            ValueError: If a length above 2**53 is drawn.
+        """
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng must be a numpy.random.Generator; got {rng!r}.")
+        uniforms = np.asarray(1.0 - rng.random(size))
+        lengths = self._invert(uniforms.ravel())
+        if lengths.size and not lengths.max() <= MAX_STEP:
+            raise ValueError(f"{self!r} drew a length above 2**53.")
+        drawn: IntArray = lengths.astype(np.int64).reshape(uniforms.shape)
+        return int(drawn) if size is None else drawn
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the law beside the geometric law of the same mean; see `sojourn.plots.law_figure`."""
+        from sojourn.plots import law_figure  # noqa: PLC0415
+
+        return law_figure(self, ax=ax)
+
+    def _survival(self, h: FloatArray) -> FloatArray:
+        return np.exp(self._log_survival(h))
+
+    def _log_survival(self, h: FloatArray) -> FloatArray:
+        if type(self)._survival is LengthLaw._survival:
+            raise NotImplementedError(f"{type(self).__name__} must define _survival or _log_survival.")
+        with np.errstate(divide="ignore"):
+            return np.log(self._survival(h))
+
+    def _continuation(self, h: FloatArray) -> FloatArray:
+        return np.exp(self.log_survival(h + 1.0) - self._log_survival(h))
+
+    def _hazard(self, h: FloatArray) -> FloatArray:
+        return -np.expm1(self.log_survival(h + 1.0) - self._log_survival(h))
+
+    def _pmf(self, h: FloatArray) -> FloatArray:
+        return self._survival(h) * self._hazard(h)
+
+    def _remaining(self, h: FloatArray) -> FloatArray:
+        if self.longest is None:
+            raise NotImplementedError(f"{type(self).__name__} must define _remaining or longest.")
+        survival = self._survival(np.arange(1.0, self.longest + 1.0))
+        sums = np.cumsum(survival[::-1])[::-1]
+        at = h.astype(np.int64) - 1
+        return np.asarray(sums[at] / survival[at])
+
+    def _tail(self, h: FloatArray) -> FloatArray:
+        survival, remaining = self._survival(h), self._remaining(h)
+        product = survival * remaining
+        small = survival < _TINY
+        if np.any(small):
+            product[small] = np.exp(self._log_survival(h[small]) + np.log(remaining[small]))
+        return product
+
+    def _invert(self, uniforms: FloatArray) -> FloatArray:
+        """Return the largest h with γ(h) ≥ u for each u in (0, 1], as floats; inf above 2**53."""
+        if not uniforms.size:
+            return uniforms
+        least = uniforms.min()
+        powers = 2.0 ** np.arange(54)
+        below = self.survival(powers) < least
+        if not below.any():
+            return self._bisect(uniforms, float(MAX_STEP))
+        high = powers[int(np.argmax(below))]
+        if high > _TABLE:
+            return self._bisect(uniforms, high)
+        survival = self.survival(np.arange(1.0, high + 1.0))
+        return np.maximum(np.searchsorted(-survival, -uniforms, side="right"), 1).astype(np.float64)
+
+    def _bisect(self, uniforms: FloatArray, above: float) -> FloatArray:
+        low, high = np.ones_like(uniforms), np.full_like(uniforms, above)
+        while np.any(high - low > 1.0):
+            middle = np.floor(0.5 * (low + high))
+            alive = self.survival(middle) >= uniforms
+            low, high = np.where(alive, middle, low), np.where(alive, high, middle)
+        return np.where(self.survival(high) >= uniforms, math.inf, low)
+
+    def _settle(self, guesses: FloatArray, uniforms: FloatArray) -> FloatArray:
+        """Move guessed inverses, off by rounding only, to the exact ones; inf above 2**53."""
+        beyond = ~(guesses < MAX_STEP)
+        lengths = np.clip(guesses, 1.0, MAX_STEP - 1.0)
+        while np.any(up := ~beyond & (lengths < MAX_STEP) & (self.survival(lengths + 1.0) >= uniforms)):
+            lengths += up
+        while np.any(down := ~beyond & (lengths > 1.0) & (self.survival(lengths) < uniforms)):
+            lengths -= down
+        return np.where(beyond, math.inf, lengths)
+
+    def _evaluate(
+        self, formula: Callable[[FloatArray], FloatArray], h: ArrayLike, *, past: float
+    ) -> FloatArray:
+        """Apply a formula to the steps up to the longest length, and give `past` after it."""
+        given = steps(h)
+        flat = given.ravel()
+        if self.longest is None:
+            result = formula(flat)
+        else:
+            inside = flat <= self.longest
+            result = np.full(flat.shape, past)
+            if inside.any():
+                result[inside] = formula(flat[inside])
+        shaped: FloatArray = result.reshape(given.shape)[()]
+        return shaped
+
+    def _set(self, **values: Any) -> None:
+        """Store checked parameters of a frozen law."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the arguments that make this law, by their names in its constructor."""
+        names: dict[str, Any] = getattr(self, "__dataclass_fields__", {})
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
+        return f"{type(self).__name__}({arguments})"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [(name, _short(value)) for name, value in self._parameters().items()]
+        rows += [("mean length", f"{self.mean:.6g}"), ("longest length", self.longest or "no limit")]
+        return table(type(self).__name__, rows)
+
+
+def _short(value: object, *, width: int = 80) -> str:
+    text = repr(value)
+    return text if len(text) <= width else f"{text[: width - 1]}…"

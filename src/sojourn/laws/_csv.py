@@ -1,0 +1,65 @@
+"""Survival tables from CSV files."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["read_survival"]
+
+
+def read_survival(path: str | os.PathLike[str]) -> list[float]:
+    """Return the survival table in a CSV file with one column, or the columns h (1, 2, 3, …) and survival.
+
+    A first row of names is optional; the two columns may change places if they are named.
+
+    Raises:
+        ValueError: If the file cannot be read or a row is wrong; the file and the row are named.
+    """
+    name = Path(path).name
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ValueError(f"{str(path)!r} cannot be read as a survival table: {reason}.") from error
+    reader = csv.reader(text.splitlines())
+    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
+    if not rows:
+        raise ValueError(f"{name} must have one row a step; it is empty.")
+    step_column, value_column = None, len(rows[0][1]) - 1
+    if len(rows[0][1]) == 2:
+        step_column = 0
+    if not _is_number(rows[0][1][-1]):
+        head = [cell.lower() for cell in rows.pop(0)[1]]
+        if head not in (["survival"], ["h", "survival"], ["survival", "h"]):
+            raise ValueError(
+                f"{name} row 1: columns must be survival, or h and survival; got {', '.join(head)}."
+            )
+        value_column, step_column = head.index("survival"), head.index("h") if "h" in head else None
+    survival: list[float] = []
+    for number, row in rows:
+        if len(row) != (1 if step_column is None else 2):
+            raise ValueError(
+                f"{name} row {number}: must have as many cells as the first row; got {len(row)}."
+            )
+        if step_column is not None and row[step_column] != str(len(survival) + 1):
+            raise ValueError(f"{name} row {number}: h must be {len(survival) + 1}; got {row[step_column]!r}.")
+        cell = row[value_column]
+        least = survival[-1] if survival else 1.0
+        if not _is_number(cell) or not 0.0 <= float(cell) <= least:
+            rule = f"a number from 0 to {least!r}, the row before" if survival else "a number in [0, 1]"
+            raise ValueError(f"{name} row {number}: survival must be {rule}; got {cell!r}.")
+        survival.append(float(cell))
+    return survival
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

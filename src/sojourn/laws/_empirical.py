@@ -1,0 +1,70 @@
+"""The law of lengths that were all seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sojourn._typing import ArrayLike, IntArray
+from sojourn.laws._checks import check_column
+from sojourn.laws._staircase import Staircase, StaircaseLaw
+
+__all__ = ["Empirical", "tally"]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Empirical(StaircaseLaw):
+    """Episode lengths as often as they were seen: P(H ≥ h) is the share of lengths ≥ h.
+
+    Only for lengths that were all seen to their end; use `KaplanMeier` where some were cut off. The data are
+    kept as distinct lengths with counts, so their order does not matter.
+
+    Args:
+        lengths: Whole numbers ≥ 1, `(n,)`.
+        counts: How often each was seen, whole numbers ≥ 0, `(n,)`; once each by default.
+
+    Example:
+        >>> law = Empirical([3, 1, 3, 2])
+        >>> law
+        Empirical(lengths=(1, 2, 3), counts=(1, 1, 2))
+        >>> law.survival([1, 2, 3, 4])
+        array([1.  , 0.75, 0.5 , 0.  ])
+    """
+
+    lengths: tuple[int, ...]
+    counts: tuple[int, ...] = field(kw_only=True)
+
+    def __init__(self, lengths: ArrayLike, *, counts: ArrayLike | None = None) -> None:
+        ends, totals = tally(check_column("lengths", lengths, least=1), counts)
+        self._set(lengths=tuple(ends.tolist()), counts=tuple(totals.tolist()))
+
+    @cached_property
+    def _stairs(self) -> Staircase:
+        counts = np.array(self.counts)
+        at_least = np.cumsum(counts[::-1])[::-1]
+        after = at_least - counts
+        return Staircase(np.array(self.lengths), at_least / at_least[0], counts / at_least, after / at_least)
+
+
+def tally(keys: IntArray, counts: ArrayLike | None) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys, rising, and how often each was seen (those never seen left out)."""
+    if counts is None:
+        if keys.max() < 4 * keys.size + 1024:
+            seen = np.bincount(keys)
+            distinct = np.flatnonzero(seen)
+            return distinct, seen[distinct]
+        return np.unique(keys, return_counts=True)
+    weights = check_column("counts", counts, least=0)
+    if weights.size != keys.size:
+        raise ValueError(
+            f"counts must be as many as lengths; got {weights.size} counts for {keys.size} lengths."
+        )
+    distinct, places = np.unique(keys, return_inverse=True)
+    totals = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(totals, places, weights)
+    if not totals.any():
+        raise ValueError("counts must not all be 0.")
+    some = totals > 0
+    return distinct[some], totals[some]

@@ -1,0 +1,158 @@
+"""Laws from text: what TOML files and the command line take."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from typing import Any
+
+from sojourn._validation import did_you_mean
+from sojourn.laws._base import LengthLaw
+from sojourn.laws._beta_geometric import BetaGeometric
+from sojourn.laws._discrete_weibull import DiscreteWeibull
+from sojourn.laws._empirical import Empirical
+from sojourn.laws._fixed import Fixed
+from sojourn.laws._geometric import Geometric
+from sojourn.laws._kaplan_meier import KaplanMeier
+from sojourn.laws._mixture import Mixture
+from sojourn.laws._negative_binomial import NegativeBinomial
+from sojourn.laws._polynomial import Polynomial
+from sojourn.laws._quasi_hyperbolic import QuasiHyperbolic
+from sojourn.laws._tabulated import Tabulated
+from sojourn.laws._uniform import Uniform
+
+__all__ = ["LAWS", "parse_law"]
+
+LAWS: dict[str, type[LengthLaw]] = {
+    "fixed": Fixed,
+    "geometric": Geometric,
+    "uniform": Uniform,
+    "polynomial": Polynomial,
+    "quasi_hyperbolic": QuasiHyperbolic,
+    "negative_binomial": NegativeBinomial,
+    "discrete_weibull": DiscreteWeibull,
+    "beta_geometric": BetaGeometric,
+    "mixture": Mixture,
+    "tabulated": Tabulated,
+    "empirical": Empirical,
+    "kaplan_meier": KaplanMeier,
+}
+"""Every law by the name that `parse_law` takes."""
+
+_MAX_CHARACTERS = 1_000_000
+_MAX_DEPTH = 32
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*"
+_STRING_OR_CALL = re.compile(rf"""("[^"\n]*"|'[^'\n]*')|({_NAME})(?=\s*\()""")
+
+
+def parse_law(text: str) -> LengthLaw:
+    """Return the law that a text describes, such as "polynomial(p=1.4, offset=20)".
+
+    Names are taken in any case, with or without `_` and `-`; arguments by place or by name; laws may stand
+    inside laws. `repr(law)` parses back to an equal law, and `tabulated("file.csv")` reads a long table
+    from a file. Nothing is run.
+
+    Args:
+        text: A law as one would write it in Python.
+
+    Raises:
+        ValueError: If the text is not a law; one line says what is wrong.
+
+    Example:
+        >>> parse_law("Quasi-Hyperbolic(0.7, gamma=0.95)")
+        QuasiHyperbolic(beta=0.7, gamma=0.95)
+        >>> parse_law("geometrc(0.9)")
+        Traceback (most recent call last):
+            ...
+        ValueError: Unknown law 'geometrc'. Did you mean 'geometric'?
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"law must be a text such as 'geometric(0.95)'; got {text!r}.")
+    if len(text) > _MAX_CHARACTERS:
+        raise ValueError(
+            f"law must be at most {_MAX_CHARACTERS:,} characters; got {len(text):,}. "
+            "Put a long table in a file: tabulated('file.csv')."
+        )
+    stripped = text.strip()
+    if re.fullmatch(_NAME, stripped):
+        return _make(stripped, [], {})
+    law = _value(_tree(stripped), depth=0)
+    if not isinstance(law, LengthLaw):
+        raise ValueError(f"law must be a law such as 'geometric(0.95)'; got {_shown(stripped)}.")
+    return law
+
+
+def _tree(text: str) -> ast.expr:
+    # Names may hold '-', which Python reads as minus; what stands in quotes is left alone.
+    plain = _STRING_OR_CALL.sub(lambda found: found[1] or found[2].replace("-", "_"), text)
+    try:
+        return ast.parse(plain, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        what = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply"
+        raise ValueError(
+            f"law must be written like 'geometric(0.95)'; got {_shown(text)} ({what})."
+        ) from None
+
+
+def _value(node: ast.expr, depth: int) -> Any:
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"law must be nested at most {_MAX_DEPTH} deep.")
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool)):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        number = _value(node.operand, depth + 1)
+        if isinstance(number, (int, float)):
+            return -number if isinstance(node.op, ast.USub) else number
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [_value(item, depth + 1) for item in node.elts]
+    if isinstance(node, ast.Name):
+        return _make(node.id, [], {})
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise ValueError("law must name its arguments; got **.")
+        places = [_value(argument, depth + 1) for argument in node.args]
+        names = {str(keyword.arg): _value(keyword.value, depth + 1) for keyword in node.keywords}
+        return _make(node.func.id, places, names)
+    raise ValueError(
+        f"law must be made of laws, numbers, lists and quoted text; got {_shown(ast.unparse(node))}."
+    )
+
+
+def _make(name: str, places: list[Any], names: dict[str, Any]) -> LengthLaw:
+    known = {_plain(key): key for key in LAWS}
+    if _plain(name) not in known:
+        nearest = did_you_mean(_plain(name), known)
+        for plain, key in known.items():
+            nearest = nearest.replace(repr(plain), repr(key))
+        raise ValueError(f"Unknown law {_shown(name, quote=True)}.{nearest}")
+    key = known[_plain(name)]
+    law = LAWS[key]
+    if law is Tabulated and len(places) == 1 and isinstance(places[0], str) and not names:
+        return Tabulated.from_csv(places[0])
+    parameters = inspect.signature(law).parameters
+    order = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    given = dict(zip(order, places, strict=False))
+    needed = [p.name for p in parameters.values() if p.default is p.empty]
+    if len(places) > len(order):
+        raise ValueError(f"{key} takes {', '.join(order)}; got {len(places)} arguments.")
+    for argument in names:
+        if argument not in parameters:
+            hint = did_you_mean(argument, parameters) or f" It takes {', '.join(parameters)}."
+            raise ValueError(f"{key} has no argument {argument!r}.{hint}")
+        if argument in given:
+            raise ValueError(f"{key} got {argument} twice.")
+    given |= names
+    missing = [argument for argument in needed if argument not in given]
+    if missing:
+        raise ValueError(f"{key} needs {' and '.join(missing)}; write {key}({', '.join(parameters)}).")
+    return law(**given)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _shown(text: str, *, quote: bool = False) -> str:
+    short = text if len(text) <= 60 else f"{text[:59]}…"
+    return repr(short)
