@@ -1,0 +1,58 @@
+"""The application: the commands and the options before them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sojourn.cli._errors import Invocation, OneLineGroup
+from sojourn.cli._law import EXAMPLES as LAW_EXAMPLES
+from sojourn.cli._law import law
+from sojourn.cli._list import EXAMPLES as LIST_EXAMPLES
+from sojourn.cli._list import list_names
+from sojourn.cli._output import examples
+from sojourn.cli._plan import EXAMPLES as PLAN_EXAMPLES
+from sojourn.cli._plan import plan
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="sojourn",
+    cls=OneLineGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("law", epilog=examples(LAW_EXAMPLES))(law)
+app.command("plan", epilog=examples(PLAN_EXAMPLES))(plan)
+app.command("list", epilog=examples(LIST_EXAMPLES))(list_names)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from sojourn import __version__  # noqa: PLC0415
+
+        typer.echo(f"sojourn {__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    invoke_without_command=True,
+    epilog=examples([LAW_EXAMPLES[0], PLAN_EXAMPLES[0], LIST_EXAMPLES[0]]),
+)
+def sojourn(
+    ctx: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Reinforcement learning when you don't know how long you've got.
+
+    A law of episode lengths is a discount function: look at one, and plan under it.
+    """
+    ctx.ensure_object(Invocation).debug = debug
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())

@@ -1,0 +1,226 @@
+"""`sojourn law`: look at a law of episode lengths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from sojourn.cli._curves import Curve, Frame, draw
+from sojourn.cli._errors import reading_input
+from sojourn.cli._files import check_target
+from sojourn.cli._output import number, print_json, results, shortened, show, table, write_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sojourn.laws import LengthLaw
+
+__all__ = ["EXAMPLES", "complete_law", "horizon", "law"]
+
+EXAMPLES = (
+    "sojourn law 'polynomial(1.4, offset=20)'",
+    "sojourn law 'uniform(1, 40)' --steps 1,20,40 --no-plot",
+    "sojourn law 'geometric(0.95)' --truncation 1e-3 --json",
+    "sojourn law 'mixture([0.5, 0.5], [fixed(1), geometric(0.9)])' --plot law.svg",
+)
+
+_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+_LAST_STEP = 2**53
+_PLOT_COLUMNS = 80
+_TAIL_DECADES = 4
+
+
+def complete_law(incomplete: str) -> list[str]:
+    """Return the names of laws that begin like this."""
+    from sojourn.laws import LAWS  # noqa: PLC0415
+
+    return [name for name in LAWS if name.startswith(incomplete)]
+
+
+def law(
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="LAW",
+            help="A law, as in the examples; 'sojourn list laws' has them all.",
+            autocompletion=complete_law,
+            show_default=False,
+        ),
+    ],
+    *,
+    truncation: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="Δ",
+            help="Weight that may be left after the effective horizon; may be repeated.",
+            show_default="1, 0.1, 0.01",
+        ),
+    ] = None,
+    steps: Annotated[
+        str | None,
+        typer.Option(metavar="H,H,…", help="Steps to show, such as 1,10,100.", show_default="chosen to fit"),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the law into a .png, .svg or .pdf file.", show_default=False),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; a horizon above 2^53 is null.")
+    ] = False,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Leave out the curve in the terminal.")] = False,
+) -> None:
+    """Show what a law of episode lengths means as a discount function.
+
+    Its mean, effective horizons and course, beside the geometric law (ordinary discounting) of the same mean.
+    """
+    with reading_input():
+        from sojourn._validation import check_positive  # noqa: PLC0415
+        from sojourn.laws import Geometric, parse_law  # noqa: PLC0415
+
+        given = parse_law(text)
+        truncations = [check_positive("--truncation", value) for value in truncation or (1.0, 0.1, 0.01)]
+        shown_steps = _read_steps(steps) if steps is not None else _chosen_steps(given)
+        if plot is not None:
+            check_target("--plot", plot, _PLOT_SUFFIXES)
+    rival = None if isinstance(given, Geometric) else _same_mean(given)
+    if as_json:
+        data = _describe(given, truncations, shown_steps)
+        print_json(data | {"geometric": _describe(rival or given, truncations, shown_steps)})
+    else:
+        _print(given, rival, truncations, shown_steps)
+        if plot is None and not no_plot:
+            _print_curves(given, rival)
+    if plot is not None:
+        with reading_input():
+            given.plot().savefig(plot)
+        write_line(f"Drawn into {plot}.")
+
+
+def _read_steps(text: str) -> list[int]:
+    try:
+        steps = [int(part) for part in text.split(",")]
+    except ValueError:
+        steps = []
+    if not steps or not all(1 <= step <= _LAST_STEP for step in steps):
+        raise ValueError(f"--steps must be whole numbers from 1 to 2^53, such as 1,10,100; got {text!r}.")
+    return steps
+
+
+def _same_mean(given: LengthLaw) -> LengthLaw:
+    """Return the geometric law with the mean of `given`."""
+    from sojourn.laws import Geometric  # noqa: PLC0415
+
+    return Geometric(min(1.0 - 1.0 / given.mean, 1.0 - 2.0**-53))
+
+
+def _quantile(given: LengthLaw, left: float) -> int:
+    """Return the smallest h with P(H > h) ≤ left, at most 2^53."""
+    low, high = 0, given.longest or _LAST_STEP
+    while high - low > 1:
+        middle = (low + high) // 2
+        if given.survival(middle + 1) <= left:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _chosen_steps(given: LengthLaw) -> list[int]:
+    """Return round steps, evenly apart in logarithm, up to where one episode in a thousand is left."""
+    last = _quantile(given, 10.0**-_TAIL_DECADES if _is_heavy(given) else 1e-3)
+    for units in ((1, 2, 5), (1, 3), (1,)):
+        chosen = [unit * 10**power for power in range(16) for unit in units if unit * 10**power <= last]
+        if len(chosen) <= 9:
+            break
+    return chosen if given.longest is None or last == chosen[-1] else [*chosen, last]
+
+
+def _is_heavy(given: LengthLaw) -> bool:
+    """Whether episodes that have lasted long still have much longer to go than a new one."""
+    return bool(given.remaining(_quantile(given, 0.01)) > 2.0 * given.mean)
+
+
+def horizon(given: LengthLaw, truncation: float) -> int | None:
+    """Return the effective horizon, or None if it is above 2^53."""
+    if given.longest is None and given.tail(_LAST_STEP) > truncation:
+        return None
+    return given.effective_horizon(truncation)
+
+
+def _describe(given: LengthLaw, truncations: Sequence[float], steps: Sequence[int]) -> dict[str, Any]:
+    columns = {
+        name: getattr(given, name)(steps).tolist()
+        for name in ("survival", "hazard", "continuation", "remaining")
+    }
+    return {
+        "law": repr(given),
+        "mean": given.mean,
+        "median": _quantile(given, 0.5),
+        "longest": given.longest,
+        "effective_horizons": [{"truncation": left, "horizon": horizon(given, left)} for left in truncations],
+        "steps": [
+            {"step": step} | {name: column[i] for name, column in columns.items()}
+            for i, step in enumerate(steps)
+        ],
+    }
+
+
+def _print(
+    given: LengthLaw, rival: LengthLaw | None, truncations: Sequence[float], steps: Sequence[int]
+) -> None:
+    laws = [given] if rival is None else [given, rival]
+    described = [_describe(one, truncations, steps) for one in laws]
+    names = ["this law", "geometric"][: len(laws)]
+    summary = table("", *names)
+    summary.add_row("mean length", *[number(one["mean"]) for one in described])
+    summary.add_row("median length", *[number(one["median"]) for one in described])
+    summary.add_row("longest length", *[_or(one["longest"], "no limit") for one in described])
+    for i, left in enumerate(truncations):
+        found = [_or(one["effective_horizons"][i]["horizon"], "> 2^53") for one in described]
+        summary.add_row(f"effective horizon, Δ = {left:g}", *found)
+
+    headings = ["step\nh", "survival\nγ(h)", "hazard", "continue\nρ(h)", "remaining\nsteps"]
+    course = table(*headings, *[f"{name}\nγ(h)" for name in names[1:]], left=())
+    for i, row in enumerate(described[0]["steps"]):
+        shares = [_share(row[name]) for name in ("survival", "hazard", "continuation")]
+        rivals = [_share(one["steps"][i]["survival"]) for one in described[1:]]
+        course.add_row(number(row["step"]), *shares, number(row["remaining"]), *rivals)
+    show(Text(shortened(repr(given)), style="bold cyan"), "", summary, "", course)
+
+
+def _or(value: int | None, otherwise: str) -> str:
+    return otherwise if value is None else number(value)
+
+
+def _share(value: float) -> str:
+    return f"{value:.1e}" if 0.0 < value < 1e-3 else f"{abs(value):.4f}"
+
+
+def _print_curves(given: LengthLaw, rival: LengthLaw | None) -> None:
+    console = results()
+    is_heavy = _is_heavy(given)
+    curves = [Curve(lambda steps: given.survival(steps).tolist(), "this law", "cyan", "*")]
+    last = _last_shown(given, is_heavy=is_heavy)
+    if rival is not None:
+        heights = rival.survival
+        label = "geometric, same mean"
+        curves.append(Curve(lambda steps: heights(steps).tolist(), label, "yellow", ".", dashed=True))
+        last = max(last, _last_shown(rival, is_heavy=is_heavy))
+    axes = "survival γ(h) by step h" + (", both logarithmic" if is_heavy else "")
+    frame = Frame(last, decades=_TAIL_DECADES if is_heavy else 0)
+    width = min(console.width, _PLOT_COLUMNS)
+    picture = draw(curves, frame, width=width, braille=console.encoding.startswith("utf"))
+    show("", Text(axes, style="bold"), picture)
+
+
+def _last_shown(given: LengthLaw, *, is_heavy: bool) -> int:
+    """Return where the curve has come down."""
+    if is_heavy:
+        return max(_quantile(given, 10.0**-_TAIL_DECADES), 10)
+    late = _quantile(given, 0.01)
+    if given.longest is not None and given.longest <= 2 * late:
+        late = given.longest + 1
+    return min(max(late, 2), _LAST_STEP)

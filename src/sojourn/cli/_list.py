@@ -1,0 +1,75 @@
+"""`sojourn list`: what there is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from sojourn.cli._envs import gymnasium_problems, signature, summary
+from sojourn.cli._output import print_json, show, table, working
+
+__all__ = ["EXAMPLES", "list_names"]
+
+EXAMPLES = ("sojourn list laws", "sojourn list envs", "sojourn list agents", "sojourn list laws --json")
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    laws = "laws"
+    agents = "agents"
+    envs = "envs"
+
+
+def list_names(
+    kind: Annotated[Kind, typer.Argument(metavar="WHAT", help="What to list.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the laws, agents or environments that there are, as other commands take them."""
+    rows = {Kind.laws: _laws, Kind.agents: list, Kind.envs: _envs}[kind]()
+    if as_json:
+        print_json(rows)
+    elif kind is Kind.agents:
+        show("No learners yet: they come with the next release.")
+    elif kind is Kind.laws:
+        _print(rows, "law")
+    else:
+        _print(rows, "environment")
+
+
+def _laws() -> list[dict[str, Any]]:
+    from sojourn.laws import LAWS  # noqa: PLC0415
+
+    return [
+        {"name": name, "signature": signature(law, name), "description": summary(law)}
+        for name, law in LAWS.items()
+    ]
+
+
+def _envs() -> list[dict[str, Any]]:
+    with working("Reading Gymnasium's tables"):
+        from sojourn.mdps import BUILDERS  # noqa: PLC0415
+
+        rows: list[dict[str, Any]] = [
+            {"name": name, "kind": "builder", "signature": signature(build), "description": summary(build)}
+            for name, build in BUILDERS.items()
+        ]
+        for problem in gymnasium_problems():
+            size = {"states": problem.n_states, "actions": problem.n_actions}
+            about = f"From Gymnasium: {problem.n_states:,} states, {problem.n_actions} actions."
+            row = {"name": problem.name, "kind": "gymnasium", "signature": problem.name, "description": about}
+            rows.append(row | size)
+    return rows
+
+
+def _print(rows: list[dict[str, Any]], what: str) -> None:
+    listing = table(what, "what it is", left=(0, 1))
+    for row in rows:
+        listing.add_row(row["signature"], row["description"])
+    show(listing)
+    if what == "environment":
+        note = "Other Gymnasium ids with a transition table will do as well. States include the added end."
+        show("", Text(note, style="dim"))

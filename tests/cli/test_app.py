@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+
+SOJOURN = [str(Path(sys.executable).with_name("sojourn"))]
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "gymnasium", "pydantic")
+
+
+def finish(*arguments, command=SOJOURN, **settings):
+    environment = os.environ | {"COLUMNS": "80"} | settings.pop("env", {})
+    settings = {"encoding": "utf-8", "timeout": 60} | settings
+    return subprocess.run(
+        [*command, *arguments], capture_output=True, check=False, env=environment, **settings
+    )
+
+
+def in_terminal(*arguments, **env):
+    """Return what a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    environment |= {"TERM": "xterm-256color", "COLUMNS": "80"} | env
+    with subprocess.Popen([*SOJOURN, *arguments], stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            written += part
+        assert process.wait() == 0
+    os.close(ours)
+    return written.decode()
+
+
+def test_version_is_the_packages():
+    assert finish("--version").stdout == f"sojourn {sj.__version__}\n"
+
+
+def test_the_module_runs_too():
+    result = finish("--version", command=[sys.executable, "-m", "sojourn"])
+    assert (result.returncode, result.stdout) == (0, f"sojourn {sj.__version__}\n")
+
+
+def test_help_is_quick():
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        finish("--help")
+        times.append(time.perf_counter() - begun)
+    assert min(times) < 0.5
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['sojourn', '--help']\n"
+        "from sojourn.cli import main\n"
+        "try: main()\n"
+        f"finally: print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)\n"
+    )
+    result = finish("-c", code, command=[sys.executable])
+    assert (result.returncode, result.stderr) == (0, "[]\n")
+
+
+def test_without_a_command_the_help_is_shown(run):
+    assert run().stdout == run("--help").stdout
+    assert run().exit_code == 0
+
+
+@pytest.mark.parametrize(("command", "n_examples"), [((), 3), (("law",), 4), (("plan",), 4), (("list",), 4)])
+def test_examples_in_the_help_run(run, tmp_path, monkeypatch, command, n_examples):
+    lines = [line.strip() for line in run(*command, "--help", width=200).stdout.splitlines()]
+    examples = lines[lines.index("Examples") + 1 :]
+    examples = [line for line in examples if line]
+    assert len(examples) == n_examples
+    assert max(map(len, examples)) <= 78
+    monkeypatch.chdir(tmp_path)
+    for example in examples:
+        program, *arguments = shlex.split(example)
+        assert program == "sojourn"
+        result = run(*arguments)
+        assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", "--tolerence", "3"], "No such option: --tolerence"),
+        (["lew"], "No such command 'lew'."),
+        (["law"], "Missing argument 'LAW'."),
+        (["plan", "--env", "chain"], "Missing option '--law'."),
+    ],
+)
+def test_misuse_is_said_in_one_line_and_exits_with_2(arguments, message):
+    result = finish(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: {message}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_bad_input_exits_with_2_and_shows_a_traceback_only_with_debug():
+    plain, debugged = finish("law", "fxed(3)"), finish("--debug", "law", "fxed(3)")
+    assert (plain.returncode, plain.stderr) == (2, "Error: Unknown law 'fxed'. Did you mean 'fixed'?\n")
+    assert debugged.returncode == 2
+    assert debugged.stderr.startswith("Traceback")
+    assert debugged.stderr.endswith(plain.stderr)
+
+
+def test_control_characters_never_reach_the_terminal():
+    result = finish("law", "a\x1b[31m\nb(3)")
+    assert result.returncode == 2
+    assert "\x1b" not in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_ctrl_c_exits_with_130_and_no_traceback(run, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sojourn.laws.parse_law", interrupt)
+    result = run("law", "fixed(3)")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Stopped.\n")
+
+
+@pytest.mark.parametrize("arguments", ["law 'fixed(3)'", "list laws", "list laws --json"])
+def test_a_closed_pipe_is_silent(arguments):
+    program = shlex.quote(SOJOURN[0])
+    result = finish("-c", f"{program} {arguments} | true", command=["sh"])
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_terminal_gets_colours_unless_told_otherwise():
+    colour = re.compile(r"\x1b\[[\d;]*3[0-7]m")
+    assert colour.search(in_terminal("law", "fixed(3)"))
+    assert not colour.search(in_terminal("law", "fixed(3)", NO_COLOR="1"))
+
+
+def test_json_in_a_terminal_has_no_colours():
+    assert "\x1b" not in in_terminal("list", "laws", "--json")
+
+
+def test_pipes_get_no_colours():
+    result = finish("law", "fixed(3)")
+    assert result.returncode == 0
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_output_falls_back_to_plain_letters(encoding):
+    settings = {"env": {"PYTHONIOENCODING": encoding}, "encoding": encoding}
+    for arguments in (["law", "polynomial(1.4)"], ["list", "laws"], ["plan", "--help"]):
+        result = finish(*arguments, **settings)
+        assert result.returncode == 0, result.stderr
+        assert "?" not in result.stdout
+    wrong = finish("plan", "--env", "chain(1)", "--law", "fixed(3)", **settings)
+    assert wrong.stderr == "Error: n must be a whole number >= 2; got 1.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("sojourn law geom", ["geometric"]),
+        ("sojourn plan --law un", ["uniform"]),
+        ("sojourn plan --env Ta", ["Taxi-v4"]),
+        ("sojourn plan --env river", ["river_swim"]),
+        ("sojourn list la", ["laws"]),
+    ],
+)
+def test_names_are_completed(words, expected):
+    settings = {
+        "_SOJOURN_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    assert finish(env=settings).stdout.split() == expected
+
+
+def test_completion_can_be_installed(run):
+    assert "--install-completion" in run("--help").stdout

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.errors import MemoryLimitError, WideBracketWarning
+
+ONE_OR_TEN = "mixture([0.5, 0.5], [fixed(1), fixed(10)])"
+
+
+def test_json_has_the_counterexample_by_hand(run):
+    # two_paths with H = 1 or 10, each with probability ½: blind ½·0 + ½·9 = 4.5, told ½·1 + ½·9 = 5.
+    result = run("plan", "--env", "two_paths()", "--law", ONE_OR_TEN, "--json")
+    data = json.loads(result.stdout)
+    assert data["value"] == pytest.approx(4.5, abs=1e-6)
+    assert data["lower"] <= 4.5 <= data["upper"]
+    assert data["upper"] - data["lower"] <= 1e-6
+    assert data["clairvoyant"] == pytest.approx(5.0, abs=1e-6)
+    assert data["price"] == pytest.approx(0.5, abs=1e-6)
+    assert data["effective_horizon"] == {"truncation": 1e-6, "horizon": 10}
+    assert re.fullmatch(r"Planned in [\d.]+ s, priced in [\d.]+ s\.\n", result.stderr)
+
+
+def test_text_has_the_same_numbers(run):
+    output = run("plan", "--env", "TwoPaths", "--law", ONE_OR_TEN).stdout
+    assert re.search(r"value +4\.50000000,", output)
+    assert re.search(r"if told the length +5\n", output)
+    assert re.search(r"price of not knowing +0\.5\n", output)
+    assert re.search(r"effective horizon +10 ", output)
+
+
+def test_values_are_averaged_over_the_start_states(run):
+    # FrozenLake starts in one state, Taxi in many: three steps cost 1 each, and nobody arrives so soon.
+    data = json.loads(run("plan", "--env", "Taxi-v4", "--law", "fixed(3)", "--json").stdout)
+    assert data["value"] == pytest.approx(-3.0, abs=1e-6)
+    assert (data["states"], data["actions"]) == (501, 6)
+    assert data["stationary"] is (data["layers"] == 1)
+
+
+def test_normalized_values_lead_back_to_the_units_of_the_environment(run):
+    # Taxi pays −10 … 20, so a step that costs 1 is worth 9/30.
+    arguments = ("plan", "--env", "Taxi-v4", "--law", "fixed(3)", "--normalized", "--no-price")
+    data = json.loads(run(*arguments, "--json").stdout)
+    assert data["value"] == pytest.approx(0.9, abs=1e-6)
+    assert (data["scale"], data["shift"], data["normalized"]) == (30.0, -10.0, True)
+    assert data["clairvoyant"] is None
+    assert data["price"] is None
+    output = run(*arguments).stdout
+    assert re.search(r"in its own units +-3(\.0*)?\n", output)
+    assert "rewards mapped to [0, 1]" in output
+    assert "price" not in output
+
+
+def test_a_law_that_does_not_age_has_a_stationary_policy(run):
+    data = json.loads(run("plan", "--env", "river_swim(6)", "--law", "geometric(0.9)", "--json").stdout)
+    assert data["stationary"] is True
+    assert data["layers"] == 1
+    assert data["after"] == "hold"
+    # 0.9^(N−1) · 10 ≤ 1e-6, and river_swim's rewards span 1: N − 1 ≥ ln(1e7)/−ln 0.9 = 152.98.
+    assert data["effective_horizon"]["horizon"] == 154
+    text = run("plan", "--env", "river_swim(6)", "--law", "geometric(0.9)", "--no-price").stdout
+    assert "stationary" in text
+
+
+def test_a_horizon_above_the_largest_step_is_no_obstacle(run):
+    arguments = ("plan", "--env", "chain(2)", "--law", "polynomial(1.2)", "--no-price")
+    assert json.loads(run(*arguments, "--json").stdout)["effective_horizon"]["horizon"] is None
+    assert re.search(r"effective horizon +> 2\^53 ", run(*arguments).stdout)
+
+
+def test_printed_bounds_enclose_the_certified_ones(run):
+    arguments = ("plan", "--env", "garnet(20, 3, 2, seed=1)", "--law", "uniform(1, 30)", "--no-price")
+    data = json.loads(run(*arguments, "--json").stdout)
+    low, high = re.search(r"certified +(\S+) ≤ V\* ≤ (\S+)", run(*arguments).stdout).groups()
+    assert float(low) <= data["lower"] <= data["value"] <= data["upper"] <= float(high)
+
+
+def test_saved_plans_can_be_loaded(run, tmp_path):
+    path = tmp_path / "river.npz"
+    result = run("plan", "--env", "RiverSwim(n=6)", "--law", "fixed(8)", "--save", str(path), "--json")
+    assert json.loads(result.stdout)["saved"] == str(path)
+    assert f"Saved to {path}." in result.stderr.replace("\n", "")
+    loaded = sj.load_plan(path)
+    assert loaded.law == sj.Fixed(8)
+    assert loaded.value[0] == json.loads(result.stdout)["value"]
+
+
+def test_settings_of_gymnasium_environments_are_passed_on(run):
+    # Without slipping, FrozenLake's goal is six sure steps away and pays 1.
+    env = "FrozenLake-v1(is_slippery=False)"
+    data = json.loads(run("plan", "--env", env, "--law", "fixed(6)", "--json").stdout)
+    assert data["problem"] == env
+    assert data["value"] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_an_old_version_is_noted_in_one_line(run):
+    result = run("plan", "--env", "Taxi-v3", "--law", "fixed(2)", "--no-price")
+    assert result.exit_code == 0
+    assert "Note: Taxi-v3 is not in this Gymnasium; using Taxi-v4.\n" in result.stderr
+    assert "_from_env.py" not in result.stderr
+
+
+def test_library_warnings_become_one_line_each(run, monkeypatch):
+    def wide(*_, **__):
+        for _ in range(2):
+            warnings.warn("plan: the bracket\nis wide.", WideBracketWarning, stacklevel=2)
+        return found
+
+    found = sj.plan(sj.mdps.chain(2), sj.Fixed(3))
+    monkeypatch.setattr("sojourn.planning.plan", wide)
+    result = run("plan", "--env", "chain(2)", "--law", "fixed(3)", "--no-price")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[1:] == ["Warning: plan: the bracket is wide."]
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryLimitError("A policy needs 9 GiB."), "Error: A policy needs 9 GiB.\n"),
+        (RuntimeError("no\nluck"), "Error: RuntimeError: no luck ('sojourn --debug …' shows where.)\n"),
+    ],
+)
+def test_a_failed_run_says_so_in_one_line_and_exits_with_1(run, monkeypatch, error, line):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("sojourn.planning.plan", fail)
+    result = run("plan", "--env", "chain(2)", "--law", "fixed(3)")
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", line)
+    debugged = run("--debug", "plan", "--env", "chain(2)", "--law", "fixed(3)")
+    assert debugged.exit_code == 1
+    assert debugged.stderr.startswith("Traceback")
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        ("river_swin", "Unknown environment 'river_swin'. Did you mean 'river_swim'?"),
+        ("Taxi", "Unknown environment 'Taxi'. Did you mean 'Taxi-v4'?"),
+        ("Taxi-v9", "Unknown environment 'Taxi-v9'. Did you mean 'Taxi-v4'?"),
+        ("Taxi-v4(3)", "Taxi-v4 takes its settings by name; got 3."),
+        ("river_swim(1)", "n must be a whole number ≥ 2; got 1."),
+        ("river_swim(1, 2)", "river_swim(n=6) does not fit: too many positional arguments."),
+        ("river_swim(m=3)", "river_swim(n=6) does not fit: got an unexpected keyword argument 'm'."),
+        ("", "--env must be written like 'Taxi-v4' or 'river_swim(6)'; got ''."),
+        ("chain(2", "--env must be written like 'Taxi-v4' or 'river_swim(6)'; got 'chain(2'."),
+    ],
+)
+def test_unknown_problems_are_said_in_one_line(run, env, message):
+    result = run("plan", "--env", env, "--law", "fixed(3)")
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"Error: {message}\n")
+
+
+@pytest.mark.parametrize("inside", ["__import__('os')", "n", "2)(3", "**{}", "*[2]", "2 + 2", "(" * 300])
+def test_nothing_in_the_text_of_a_problem_is_run(run, inside):
+    result = run("plan", "--env", f"chain({inside})", "--law", "fixed(3)")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: --env must ")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tolerance", "0"], "--tolerance must be a finite number > 0; got 0.0."),
+        (["--save", "plan.txt"], "--save must end in .npz; got 'plan.txt'."),
+        (["--save", "no/where.npz"], "--save must be in a folder that exists; got 'no/where.npz'."),
+    ],
+)
+def test_bad_options_are_said_in_one_line(run, options, message):
+    result = run("plan", "--env", "chain(2)", "--law", "fixed(3)", *options)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"Error: {message}\n")
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_nothing_is_cut_off_at_any_width(run, width):
+    output = run("plan", "--env", "chain(2)", "--law", "uniform(1, 30)", width=width).stdout
+    assert "…" not in output
+    assert "tolerance over the reward range)" in " ".join(output.split())
+    assert max(map(len, output.splitlines())) <= width
+
+
+def test_averages_are_bounded_outwards():
+    from sojourn.cli._plan import _average
+
+    rng = np.random.default_rng(0)
+    start, values = rng.dirichlet(np.ones(50)), rng.normal(size=50)
+    mdp = sj.TabularMDP(np.ones((50, 1, 1)) * np.eye(50)[:, None, :], np.zeros((50, 1)), start=start)
+    mean, slack = _average(mdp, values)
+    assert abs(mean - float(np.longdouble(start) @ np.longdouble(values))) <= slack
