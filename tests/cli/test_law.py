@@ -123,3 +123,12 @@ def test_a_folder_is_no_target_for_a_plot(run, tmp_path):
     result = run("law", "fixed(3)", "--plot", str(folder))
     assert result.exit_code == 2
     assert result.stderr == f"Error: --plot must be a file; {str(folder)!r} is a folder.\n"
+
+
+def test_a_file_that_cannot_be_written_after_all_is_bad_input(run, monkeypatch, tmp_path):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "law.png")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    result = run("law", "fixed(3)", "--no-plot", "--plot", str(tmp_path / "law.png"))
+    assert (result.exit_code, result.stderr) == (2, "Error: law.png: No space left on device.\n")

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sojourn._validation import did_you_mean
+from sojourn.cli._signatures import signature
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
 
-__all__ = ["GYMNASIUM_IDS", "complete_env", "gymnasium_problems", "parse_env", "signature", "summary"]
+__all__ = ["GYMNASIUM_IDS", "complete_env", "gymnasium_problems", "parse_env"]
 
 GYMNASIUM_IDS = ("CliffWalking-v1", "CliffWalkingSlippery-v1", "FrozenLake-v1", "FrozenLake8x8-v1", "Taxi-v4")
 """Gymnasium's own environments with a transition table."""
@@ -82,20 +83,6 @@ def _call(builder: Callable[..., TabularMDP], places: list[Any], names: dict[str
     except TypeError as error:
         raise ValueError(f"{signature(builder)} does not fit: {error}.") from None
     return builder(*places, **names)
-
-
-def signature(callable_: Callable[..., Any], name: str | None = None) -> str:
-    """Return how something is called, without types: "river_swim(n=6)"."""
-    parameters = [
-        parameter.name if parameter.default is parameter.empty else f"{parameter.name}={parameter.default!r}"
-        for parameter in inspect.signature(callable_).parameters.values()
-    ]
-    return f"{name or callable_.__name__}({', '.join(parameters)})"
-
-
-def summary(documented: object) -> str:
-    """Return the first sentence of a docstring."""
-    return " ".join((inspect.getdoc(documented) or "").split("\n\n")[0].split())
 
 
 def gymnasium_problems() -> list[TabularMDP]:

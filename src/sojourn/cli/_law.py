@@ -11,6 +11,7 @@ from rich.text import Text
 from sojourn.cli._curves import Curve, Frame, draw
 from sojourn.cli._errors import reading_input
 from sojourn.cli._files import check_target
+from sojourn.cli._laws import LAST_STEP, complete_law, horizon, is_heavy, quantile, same_mean
 from sojourn.cli._output import number, print_json, results, shortened, show, table, write_line
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from sojourn.laws import LengthLaw
 
-__all__ = ["EXAMPLES", "complete_law", "horizon", "law"]
+__all__ = ["EXAMPLES", "law"]
 
 EXAMPLES = (
     "sojourn law 'polynomial(1.4, offset=20)'",
@@ -28,16 +29,8 @@ EXAMPLES = (
 )
 
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
-_LAST_STEP = 2**53
 _PLOT_COLUMNS = 80
 _TAIL_DECADES = 4
-
-
-def complete_law(incomplete: str) -> list[str]:
-    """Return the names of laws that begin like this."""
-    from sojourn.laws import LAWS  # noqa: PLC0415
-
-    return [name for name in LAWS if name.startswith(incomplete)]
 
 
 def law(
@@ -85,7 +78,7 @@ def law(
         shown_steps = _read_steps(steps) if steps is not None else _chosen_steps(given)
         if plot is not None:
             check_target("--plot", plot, _PLOT_SUFFIXES)
-    rival = None if isinstance(given, Geometric) else _same_mean(given)
+    rival = None if isinstance(given, Geometric) else same_mean(given)
     if as_json:
         data = _describe(given, truncations, shown_steps)
         print_json(data | {"geometric": _describe(rival or given, truncations, shown_steps)})
@@ -94,8 +87,9 @@ def law(
         if plot is None and not no_plot:
             _print_curves(given, rival)
     if plot is not None:
+        figure = given.plot()
         with reading_input():
-            given.plot().savefig(plot)
+            figure.savefig(plot)
         write_line(f"Drawn into {plot}.")
 
 
@@ -104,50 +98,19 @@ def _read_steps(text: str) -> list[int]:
         steps = [int(part) for part in text.split(",")]
     except ValueError:
         steps = []
-    if not steps or not all(1 <= step <= _LAST_STEP for step in steps):
+    if not steps or not all(1 <= step <= LAST_STEP for step in steps):
         raise ValueError(f"--steps must be whole numbers from 1 to 2^53, such as 1,10,100; got {text!r}.")
     return steps
 
 
-def _same_mean(given: LengthLaw) -> LengthLaw:
-    """Return the geometric law with the mean of `given`."""
-    from sojourn.laws import Geometric  # noqa: PLC0415
-
-    return Geometric(min(1.0 - 1.0 / given.mean, 1.0 - 2.0**-53))
-
-
-def _quantile(given: LengthLaw, left: float) -> int:
-    """Return the smallest h with P(H > h) ≤ left, at most 2^53."""
-    low, high = 0, given.longest or _LAST_STEP
-    while high - low > 1:
-        middle = (low + high) // 2
-        if given.survival(middle + 1) <= left:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
 def _chosen_steps(given: LengthLaw) -> list[int]:
     """Return round steps, evenly apart in logarithm, up to where one episode in a thousand is left."""
-    last = _quantile(given, 10.0**-_TAIL_DECADES if _is_heavy(given) else 1e-3)
+    last = quantile(given, 10.0**-_TAIL_DECADES if is_heavy(given) else 1e-3)
     for units in ((1, 2, 5), (1, 3), (1,)):
         chosen = [unit * 10**power for power in range(16) for unit in units if unit * 10**power <= last]
         if len(chosen) <= 9:
             break
     return chosen if given.longest is None or last == chosen[-1] else [*chosen, last]
-
-
-def _is_heavy(given: LengthLaw) -> bool:
-    """Whether episodes that have lasted long still have much longer to go than a new one."""
-    return bool(given.remaining(_quantile(given, 0.01)) > 2.0 * given.mean)
-
-
-def horizon(given: LengthLaw, truncation: float) -> int | None:
-    """Return the effective horizon, or None if it is above 2^53."""
-    if given.longest is None and given.tail(_LAST_STEP) > truncation:
-        return None
-    return given.effective_horizon(truncation)
 
 
 def _describe(given: LengthLaw, truncations: Sequence[float], steps: Sequence[int]) -> dict[str, Any]:
@@ -158,7 +121,7 @@ def _describe(given: LengthLaw, truncations: Sequence[float], steps: Sequence[in
     return {
         "law": repr(given),
         "mean": given.mean,
-        "median": _quantile(given, 0.5),
+        "median": quantile(given, 0.5),
         "longest": given.longest,
         "effective_horizons": [{"truncation": left, "horizon": horizon(given, left)} for left in truncations],
         "steps": [
@@ -201,26 +164,26 @@ def _share(value: float) -> str:
 
 def _print_curves(given: LengthLaw, rival: LengthLaw | None) -> None:
     console = results()
-    is_heavy = _is_heavy(given)
+    heavy = is_heavy(given)
     curves = [Curve(lambda steps: given.survival(steps).tolist(), "this law", "cyan", "*")]
-    last = _last_shown(given, is_heavy=is_heavy)
+    last = _last_shown(given, heavy=heavy)
     if rival is not None:
         heights = rival.survival
         label = "geometric, same mean"
         curves.append(Curve(lambda steps: heights(steps).tolist(), label, "yellow", ".", dashed=True))
-        last = max(last, _last_shown(rival, is_heavy=is_heavy))
-    axes = "survival γ(h) by step h" + (", both logarithmic" if is_heavy else "")
-    frame = Frame(last, decades=_TAIL_DECADES if is_heavy else 0)
+        last = max(last, _last_shown(rival, heavy=heavy))
+    axes = "survival γ(h) by step h" + (", both logarithmic" if heavy else "")
+    frame = Frame(last, decades=_TAIL_DECADES if heavy else 0)
     width = min(console.width, _PLOT_COLUMNS)
     picture = draw(curves, frame, width=width, braille=console.encoding.startswith("utf"))
     show("", Text(axes, style="bold"), picture)
 
 
-def _last_shown(given: LengthLaw, *, is_heavy: bool) -> int:
+def _last_shown(given: LengthLaw, *, heavy: bool) -> int:
     """Return where the curve has come down."""
-    if is_heavy:
-        return max(_quantile(given, 10.0**-_TAIL_DECADES), 10)
-    late = _quantile(given, 0.01)
+    if heavy:
+        return max(quantile(given, 10.0**-_TAIL_DECADES), 10)
+    late = quantile(given, 0.01)
     if given.longest is not None and given.longest <= 2 * late:
         late = given.longest + 1
-    return min(max(late, 2), _LAST_STEP)
+    return min(max(late, 2), LAST_STEP)

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from sojourn.cli._envs import gymnasium_problems, signature, summary
+from sojourn.cli._envs import gymnasium_problems
 from sojourn.cli._output import print_json, show, table, working
+from sojourn.cli._signatures import signature, summary
 
 __all__ = ["EXAMPLES", "list_names"]
 

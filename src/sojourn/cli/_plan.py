@@ -14,7 +14,7 @@ from rich.text import Text
 from sojourn.cli._envs import complete_env, parse_env
 from sojourn.cli._errors import reading_input
 from sojourn.cli._files import check_target
-from sojourn.cli._law import complete_law, horizon
+from sojourn.cli._laws import complete_law, horizon
 from sojourn.cli._output import (
     bounds,
     facts,
