@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 __all__ = [
     "check_choice",
     "check_closed_unit",
@@ -22,10 +24,12 @@ __all__ = [
 
 
 def _number(name: str, value: Any, rule: str) -> float:
-    if isinstance(value, (str, bytes, bool)):
+    if isinstance(value, (str, bytes, bool, np.bool_)):
         raise TypeError(f"{name} must be {rule}; got {value!r}.")
     try:
         return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be {rule}; got {value!r}.") from error
 
@@ -57,7 +61,7 @@ def check_positive(name: str, value: Any) -> float:
 def check_whole(name: str, value: Any, *, least: int) -> int:
     """Return `value` as an int of at least `least`; 3.0 passes, 3.5 and True do not."""
     rule = f"a whole number ≥ {least}"
-    if isinstance(value, (bool, str, bytes)):
+    if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f"{name} must be {rule}; got {value!r}.")
     try:
         number = operator.index(value)

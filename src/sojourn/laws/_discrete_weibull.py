@@ -58,7 +58,7 @@ class DiscreteWeibull(LengthLaw):
 
     def _log_survival(self, h: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
-            return -self._rate * (h - 1.0) ** self.shape
+            return np.maximum(-self._rate * (h - 1.0) ** self.shape, -1e308)
 
     def _log_ratio(self, x: FloatArray, k: float) -> FloatArray:
         """Return ln γ(x + 1 + k)/γ(x + 1)."""

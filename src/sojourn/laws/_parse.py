@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from sojourn._validation import did_you_mean
-from sojourn.laws._base import LengthLaw
+from sojourn.laws._base import MAX_STEP, LengthLaw
 from sojourn.laws._beta_geometric import BetaGeometric
 from sojourn.laws._discrete_weibull import DiscreteWeibull
 from sojourn.laws._empirical import Empirical
@@ -99,6 +99,8 @@ def _value(node: ast.expr, depth: int) -> Any:
     if depth > _MAX_DEPTH:
         raise ValueError(f"law must be nested at most {_MAX_DEPTH} deep.")
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool)):
+        if isinstance(node.value, int) and node.value > MAX_STEP:
+            raise ValueError("law must hold no whole number above 2**53.")
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
         number = _value(node.operand, depth + 1)
@@ -112,11 +114,17 @@ def _value(node: ast.expr, depth: int) -> Any:
         if any(keyword.arg is None for keyword in node.keywords):
             raise ValueError("law must name its arguments; got **.")
         places = [_value(argument, depth + 1) for argument in node.args]
-        names = {str(keyword.arg): _value(keyword.value, depth + 1) for keyword in node.keywords}
+        names: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg in names:
+                raise ValueError(f"{node.func.id} got {keyword.arg} twice.")
+            names[str(keyword.arg)] = _value(keyword.value, depth + 1)
         return _make(node.func.id, places, names)
-    raise ValueError(
-        f"law must be made of laws, numbers, lists and quoted text; got {_shown(ast.unparse(node))}."
-    )
+    try:
+        shown = _shown(ast.unparse(node))
+    except RecursionError:
+        shown = "a long expression"
+    raise ValueError(f"law must be made of laws, numbers, lists and quoted text; got {shown}.")
 
 
 def _make(name: str, places: list[Any], names: dict[str, Any]) -> LengthLaw:
@@ -125,7 +133,7 @@ def _make(name: str, places: list[Any], names: dict[str, Any]) -> LengthLaw:
         nearest = did_you_mean(_plain(name), known)
         for plain, key in known.items():
             nearest = nearest.replace(repr(plain), repr(key))
-        raise ValueError(f"Unknown law {_shown(name, quote=True)}.{nearest}")
+        raise ValueError(f"Unknown law {_shown(name)}.{nearest}")
     key = known[_plain(name)]
     law = LAWS[key]
     if law is Tabulated and len(places) == 1 and isinstance(places[0], str) and not names:
@@ -153,6 +161,6 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def _shown(text: str, *, quote: bool = False) -> str:
+def _shown(text: str) -> str:
     short = text if len(text) <= 60 else f"{text[:59]}…"
     return repr(short)

@@ -1,0 +1,56 @@
+"""The look of all figures: colour-blind safe, readable in print, no global state."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+__all__ = ["COLOURS", "PlainFigure", "new_figure", "tidy", "write"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""The colours of Okabe and Ito (2008), the strongest in print first; yellow is left out."""
+
+INK, FAINT = "#222222", "#DDDDDD"
+
+
+class PlainFigure(Figure):
+    """A figure that belongs to no window and shows itself in notebooks."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=144)
+        return buffer.getvalue()
+
+
+def new_figure(n_panels: int, *, width: float = 3.6, height: float = 3.1) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels side by side, each `width` × `height` inches."""
+    figure = PlainFigure(figsize=(width * n_panels, height), facecolor="white")
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06))
+    FigureCanvasAgg(figure)
+    panels = np.ravel(figure.subplots(1, n_panels, squeeze=False)).tolist()
+    for axes in panels:
+        tidy(axes)
+    return figure, panels
+
+
+def tidy(axes: Axes) -> None:
+    """Take away what says nothing: two of the four spines, long ticks, a heavy grid."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color("#888888")
+    axes.tick_params(color="#888888", labelcolor=INK, labelsize=8.5, length=3)
+    axes.grid(visible=True, color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def write(axes: Axes, *, title: str, x: str, y: str) -> None:
+    """Set the texts of a panel; none is read as maths, so that a user's `$` stays what it is."""
+    axes.set_title(title, loc="left", fontsize=10, fontweight="bold", color=INK, parse_math=False)
+    axes.set_xlabel(x, fontsize=9, color=INK, parse_math=False)
+    axes.set_ylabel(y, fontsize=9, color=INK, parse_math=False)
