@@ -303,3 +303,8 @@ def test_a_wrong_table_is_refused_by_its_place(table, message):
 def test_gymnasium_is_loaded_only_when_needed():
     code = "import sys, sojourn.mdps; sojourn.mdps.river_swim(); sys.exit('gymnasium' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_setting_that_the_environment_refuses_is_one_line():
+    with pytest.raises(ValueError, match=r"^env 'FrozenLake-v1' could not be made: no '9x9'$"):
+        TabularMDP.from_env("FrozenLake-v1", map_name="9x9")

@@ -62,9 +62,13 @@ def _make(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
         env = _registered(env)
     try:
         return gymnasium.make(env, **{"disable_env_checker": True, **kwargs})
-    except (gymnasium.error.Error, ImportError) as error:
+    except Exception as error:  # whatever the environment's own constructor raises at a bad setting
         name = env if isinstance(env, str) else env.id
-        raise ValueError(f"env {name!r} could not be made: {' '.join(str(error).split())}") from error
+        reason = " ".join(str(error).split())
+        if isinstance(error, LookupError):
+            reason = f"no {reason}"  # a bare key says nothing by itself
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"env {name!r} could not be made: {reason}") from error
 
 
 def _registered(name: str) -> str:

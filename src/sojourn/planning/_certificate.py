@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from sojourn._kernels import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
-from sojourn._typing import FloatArray, IntArray
+from sojourn._typing import ArrayLike, FloatArray, IntArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._problem import Problem
 
@@ -56,25 +56,25 @@ class Certificate:
         """Return the bracket of what `remaining` expected steps earn, over whatever law has that mean."""
         return remaining * self.lower_gain + self.lower_bias, remaining * self.upper_gain + self.upper_bias
 
-    def width_after(self, law: LengthLaw, n_layers: int) -> float:
-        """Return how wide the bracket of the value is if these bounds follow `n_layers` exact layers."""
-        return float(law.tail(n_layers + 1) * self.gain_gap + law.survival(n_layers + 1) * self.bias_gap)
+    def width_after(self, law: LengthLaw, n_layers: ArrayLike) -> FloatArray:
+        """Return how wide the bracket of the value is if these bounds follow so many exact layers."""
+        next_step = np.asarray(n_layers) + 1
+        return law.tail(next_step) * self.gain_gap + law.survival(next_step) * self.bias_gap
 
     def layers_needed(self, law: LengthLaw, width: float, most: int) -> int:
         """Return the least number of exact layers that leaves at most `width` open, at most `most`."""
         if law.longest is not None:
             most = min(most, law.longest)
-        enough = 1
-        while enough < most and self.width_after(law, enough) > width:
-            enough = min(2 * enough, most)
-        too_few = -1
-        while enough - too_few > 1:
-            middle = (enough + too_few) // 2
-            if self.width_after(law, middle) > width:
-                too_few = middle
-            else:
-                enough = middle
-        return enough
+        # Search among powers of two, then among 32 points between the two neighbours, and so on: the law is
+        # asked for many steps at a time.
+        tried = np.unique(np.append(2 ** np.arange(most.bit_length()) - 1, most))
+        while True:
+            suffices = np.flatnonzero(self.width_after(law, tried) <= width)
+            last = int(suffices[0]) if suffices.size else tried.size - 1
+            first = max(last - 1, 0)
+            if tried[last] - tried[first] <= 1:
+                return int(tried[last])
+            tried = np.unique(np.linspace(tried[first], tried[last], 33).astype(np.int64))
 
 
 def first_bounds(problem: Problem) -> Certificate:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn._kernels import accumulate_horizons
 from sojourn._typing import FloatArray
 from sojourn._validation import check_positive
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
-from sojourn.planning._plan import MAX_LAYERS, plan, warn_if_wide
-from sojourn.planning._problem import Problem, check_request
+from sojourn.planning._horizons import average_over_horizons
+from sojourn.planning._plan import plan
+from sojourn.planning._problem import Problem
+from sojourn.planning._request import MAX_LAYERS, TRUNCATION_SHARE, check_request, warn_if_wide
 from sojourn.planning._tail import find_certificate
 
 __all__ = ["clairvoyant_value", "price_of_not_knowing"]
@@ -40,27 +41,11 @@ def clairvoyant_value(
     problem = Problem.of(mdp)
     tolerance, max_layers = check_request(law, tolerance, max_layers)
     certificate, _ = find_certificate(problem, law, tolerance, max_layers)
-    most = max_layers if law.longest is None else min(max_layers, law.longest)
-    value = np.zeros(problem.n_states)  # V*(·; n) for n = n_layers
-    total = np.zeros(problem.n_states)  # Σ_{h ≤ n} γ(h) (V*(·; h) − V*(·; h−1))
-    n_layers, chunk = 0, min(64, most)
-    while True:
-        weights = law.survival(np.arange(n_layers + 1, n_layers + chunk + 1))
-        value, total = accumulate_horizons(problem.rows, problem.packed, weights, value, total)
-        n_layers += chunk
-        # Longer horizons: V*(·; n+k) ≤ b + max(V*(·; n) − b) + k·g, for any b that the certificate allows,
-        # and b may hold any multiple of g; the lower end alike.
-        tail, reach = float(law.tail(n_layers + 1)), float(law.survival(n_layers + 1))
-        over = value - certificate.upper_bias - n_layers * certificate.upper_gain
-        under = value - certificate.lower_bias - n_layers * certificate.lower_gain
-        high = tail * certificate.upper_gain + reach * (over.max() - over)
-        low = tail * certificate.lower_gain + reach * (under.min() - under)
-        width = float((high - low).max())
-        if width <= tolerance or n_layers >= most:
-            break
-        chunk = min(n_layers, most - n_layers)
-    warn_if_wide("clairvoyant_value", width, tolerance, max_layers)
-    return np.asarray(total + (low + high) / 2.0)
+    low, high = average_over_horizons(
+        problem, law, certificate, after=0, width=TRUNCATION_SHARE * tolerance, most=max_layers
+    )
+    warn_if_wide("clairvoyant_value", float((high - low).max()), tolerance, max_layers)
+    return np.asarray((low + high) / 2.0)
 
 
 def price_of_not_knowing(

@@ -13,11 +13,11 @@ from sojourn._validation import check_choice
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._certificate import Certificate
-from sojourn.planning._plan import MAX_LAYERS, TRUNCATION_SHARE, warn_if_wide
-from sojourn.planning._problem import Problem, check_request
-from sojourn.planning._tail import Tail, find_tail, rounding_allowance
+from sojourn.planning._problem import Problem
+from sojourn.planning._request import MAX_LAYERS, SPARE_DIGITS, TRUNCATION_SHARE, check_request, warn_if_wide
+from sojourn.planning._tail import Tail, find_chain_tail, find_tail, rounding_allowance
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation", "evaluate", "policy_bounds"]
 
 _UNROLL = 1_024  # rounds of a policy that cost less to play out than to look for a certificate
 _CHAIN_ENTRIES = 50_000_000  # largest chain on state and phase that is built
@@ -75,6 +75,18 @@ def evaluate(
     tolerance, max_layers = check_request(law, tolerance, max_layers)
     rows = _checked(mdp, policy)
     check_choice("after", after, ["hold", "restart"])
+    lower, upper = policy_bounds(problem, law, rows, after, tolerance=tolerance, max_layers=max_layers)
+    found = Evaluation(value=(lower + upper) / 2.0, lower=lower, upper=upper)
+    for array in (found.value, found.lower, found.upper):
+        array.flags.writeable = False
+    warn_if_wide("evaluate", found.width, tolerance, max_layers)
+    return found
+
+
+def policy_bounds(
+    problem: Problem, law: LengthLaw, rows: PolicyArray, after: str, *, tolerance: float, max_layers: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return certified bounds on the value of a policy whose rows are known to be good."""
     tail = _find_tail(problem, law, rows, after, width=TRUNCATION_SHARE * tolerance, most_layers=max_layers)
     ratios = law.continuation(np.arange(1, tail.n_layers + 1))
     steps = np.arange(tail.n_layers)
@@ -82,12 +94,7 @@ def evaluate(
     backup = evaluate_deterministic if rows.ndim == 2 else evaluate_stochastic
     lower = backup(problem.rows, problem.rewards, ratios, tail.lower, rows, layers)
     slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
-    width = tail.width(law)
-    found = Evaluation(value=lower + width / 2.0, lower=lower - slack, upper=lower + width + slack)
-    for array in (found.value, found.lower, found.upper):
-        array.flags.writeable = False
-    warn_if_wide("evaluate", found.width, tolerance, max_layers)
-    return found
+    return lower - slack, lower + tail.width(law) + slack
 
 
 def _checked(mdp: TabularMDP, policy: ArrayLike) -> PolicyArray:
@@ -138,12 +145,16 @@ def _find_tail(
     is_small = problem.data.size * period <= _CHAIN_ENTRIES
     if n_plain > max(_UNROLL * period, len(rows)) and is_small:
         chain = _chain(problem, rows[-period:])
-        found = find_tail(chain, law, width, most_layers, least_layers=len(rows) if after == "hold" else 0)
+        if after == "hold":
+            return find_chain_tail(chain, law, width, most_layers, n_layers=len(rows))
+        found = find_tail(chain, law, width, most_layers)
         if found.n_layers <= n_plain:
             # Which phase comes next; states of a phase lie side by side.
             phase = slice((found.n_layers % period) * problem.n_states, None)
             lower, upper = (bound[phase][: problem.n_states] for bound in (found.lower, found.upper))
             return Tail(found.n_layers, lower, upper, plain.actions)
+    if n_plain <= _UNROLL:
+        n_plain = plain.layers_needed(law, width * SPARE_DIGITS, min(most_layers, _UNROLL))
     return Tail(n_plain, *plain.bounds(float(law.remaining(n_plain + 1))), plain.actions)
 
 

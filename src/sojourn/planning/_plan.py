@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,22 +11,18 @@ from sojourn import _html
 from sojourn._kernels import induce
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
-from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
+from sojourn.planning._evaluate import policy_bounds
 from sojourn.planning._memory import check_fits
-from sojourn.planning._problem import Problem, check_request
+from sojourn.planning._problem import Problem
+from sojourn.planning._request import MAX_LAYERS, TRUNCATION_SHARE, check_request, warn_if_wide
 from sojourn.planning._tail import find_tail, rounding_allowance
 
-__all__ = ["MAX_LAYERS", "TRUNCATION_SHARE", "Plan", "plan", "warn_if_wide"]
-
-MAX_LAYERS = 1_000_000
-"""Layers that are computed one by one, at most, unless more are asked for."""
-
-TRUNCATION_SHARE = 0.75
-"""Part of the tolerance that may be spent on what comes after the last layer; the rest is for rounding."""
+__all__ = ["Plan", "plan"]
 
 _CHUNK_BYTES = 1 << 24
+_NARROW = 1e-2  # of the tolerance: a bracket this narrow need not be improved
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +32,7 @@ class Plan:
     Attributes:
         policy: `(N, S)` actions in the smallest integer type. Step h plays row min(h, N) − 1: the last row is
             held for ever, and rows at the end that would only repeat it are not stored.
-        value: `(S,)` value of the policy from each start state, to within half the bracket.
+        value: `(S,)` value of the policy from each start state, the best estimate inside the bracket.
         lower: `(S,)` certified: the policy earns at least this.
         upper: `(S,)` certified: no policy earns more than this.
         law: The law planned for.
@@ -125,29 +120,26 @@ def plan(mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers
     )
     ratios = law.continuation(np.arange(1, tail.n_layers + 1))
     value, policy = _induce(problem, ratios, tail.lower, tail.actions.astype(kind))
-    slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
     width = tail.width(law)
+    slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
+    lower, upper = value - slack, value + width + slack
+    value = value + width / 2.0
+    if width > _NARROW * tolerance:
+        # The policy's own value can be had to more digits than the optimum's: nothing is left to choose.
+        bounds = policy_bounds(problem, law, policy, "hold", tolerance=tolerance, max_layers=max_layers)
+        lower, value = np.maximum(lower, bounds[0]), (bounds[0] + bounds[1]) / 2.0
     found = Plan(
-        policy=_frozen(policy),
-        value=_frozen(value + width / 2.0),
-        lower=_frozen(value - slack),
-        upper=_frozen(value + width + slack),
+        policy=policy,
+        value=value,
+        lower=lower,
+        upper=upper,
         law=law,
         problem=mdp.name or f"{mdp.n_states} states, {mdp.n_actions} actions",
     )
+    for array in (found.policy, found.value, found.lower, found.upper):
+        array.flags.writeable = False
     warn_if_wide("plan", found.width, tolerance, max_layers)
     return found
-
-
-def warn_if_wide(what: str, width: float, tolerance: float, max_layers: int) -> None:
-    """Say so if a bracket is wider than was asked for."""
-    if width > tolerance:
-        warnings.warn(
-            f"{what}: the certified bracket is {width:.1e} wide, above the tolerance {tolerance:g}; "
-            f"raise max_layers (now {max_layers:,}) or the tolerance.",
-            WideBracketWarning,
-            stacklevel=3,
-        )
 
 
 def _induce(
@@ -175,8 +167,3 @@ def _induce(
             return induce(problem.rows, problem.packed, ratios[:first], value, policy), policy
         stop = first
     return value, held[np.newaxis, :].copy()
-
-
-def _frozen(array: PolicyArray) -> PolicyArray:
-    array.flags.writeable = False
-    return array

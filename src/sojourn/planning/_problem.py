@@ -11,11 +11,9 @@ from scipy import sparse
 
 from sojourn._kernels import fill_slices, measure_slices, sweep
 from sojourn._typing import FloatArray, IndexArray, IntArray
-from sojourn._validation import check_positive, check_whole
-from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 
-__all__ = ["Problem", "check_request"]
+__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +81,3 @@ class Problem:
     ) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return V after some sweeps of value iteration, TV, and the actions greedy in V."""
         return sweep(self.rows, self.packed, ratio, damping, value, n_sweeps)
-
-
-def check_request(law: LengthLaw, tolerance: float, max_layers: int) -> tuple[float, int]:
-    """Check what every question about a problem comes with; return the tolerance and the layers allowed."""
-    if not isinstance(law, LengthLaw):
-        raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
-    return check_positive("tolerance", tolerance), check_whole("max_layers", max_layers, least=1)

@@ -11,9 +11,11 @@ from scipy.sparse import linalg
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates, first_bounds
+from sojourn.planning._horizons import average_over_horizons
 from sojourn.planning._problem import Problem
+from sojourn.planning._request import SPARE_DIGITS
 
-__all__ = ["Tail", "find_certificate", "find_tail", "rounding_allowance"]
+__all__ = ["Tail", "find_certificate", "find_chain_tail", "find_tail", "rounding_allowance"]
 
 _ENOUGH_LAYERS = 1_024  # so few layers cost less than the search for a certificate
 _SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
@@ -39,22 +41,26 @@ class Tail:
         return float(law.survival(self.n_layers + 1) * (self.upper - self.lower).max())
 
 
-def find_tail(
-    problem: Problem, law: LengthLaw, width: float, most_layers: int, *, least_layers: int = 0
-) -> Tail:
+def find_tail(problem: Problem, law: LengthLaw, width: float, most_layers: int) -> Tail:
     """Return the bounds that leave at most `width` open after as few exact layers as can be found.
 
     Where no such bounds are found within `most_layers`, the best ones found are returned: wide, but proven.
     """
     start = law.memoryless_from
-    if start is not None:
-        start = max(start, least_layers + 1)
-        if start - 1 <= first_bounds(problem).layers_needed(law, width, most_layers):
-            return _memoryless_tail(problem, law, start - 1, width)
+    if start is not None and start - 1 <= first_bounds(problem).layers_needed(law, width, most_layers):
+        return _memoryless_tail(problem, law, start - 1, width)
     certificate, n_layers = find_certificate(problem, law, width, most_layers)
-    n_layers = max(n_layers, least_layers)
     lower, upper = certificate.bounds(float(law.remaining(n_layers + 1)))
     return Tail(n_layers, lower, upper, certificate.actions)
+
+
+def find_chain_tail(chain: Problem, law: LengthLaw, width: float, most_layers: int, *, n_layers: int) -> Tail:
+    """Return bounds on what a Markov chain earns after `n_layers`: nothing is chosen, so few steps do."""
+    if law.memoryless_from is not None and law.memoryless_from <= n_layers + 1:
+        return _memoryless_tail(chain, law, n_layers, width)
+    certificate, _ = find_certificate(chain, law, width, most_layers)
+    bounds = average_over_horizons(chain, law, certificate, after=n_layers, width=width, most=most_layers)
+    return Tail(n_layers, *bounds, certificate.actions)
 
 
 def find_certificate(
@@ -69,7 +75,7 @@ def find_certificate(
         return best, law.longest  # exact: nothing comes after
     n_layers = best.layers_needed(law, width, most_layers)
     if n_layers <= _ENOUGH_LAYERS:
-        return best, n_layers
+        return best, best.layers_needed(law, width * SPARE_DIGITS, min(most_layers, _ENOUGH_LAYERS))
     for n_sweeps, found in certificates(problem):
         n_found = found.layers_needed(law, width, most_layers)
         if (n_found, found.width_after(law, n_found)) < (n_layers, best.width_after(law, n_layers)):
