@@ -26,10 +26,11 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"{str(path)!r} cannot be read as a survival table: {reason}.") from error
+    empty = f"{name} must have one row a step; it is empty."
     reader = csv.reader(text.splitlines())
     rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
     if not rows:
-        raise ValueError(f"{name} must have one row a step; it is empty.")
+        raise ValueError(empty)
     step_column, value_column = None, len(rows[0][1]) - 1
     if len(rows[0][1]) == 2:
         step_column = 0
@@ -49,11 +50,15 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
         if step_column is not None and row[step_column] != str(len(survival) + 1):
             raise ValueError(f"{name} row {number}: h must be {len(survival) + 1}; got {row[step_column]!r}.")
         cell = row[value_column]
-        least = survival[-1] if survival else 1.0
-        if not _is_number(cell) or not 0.0 <= float(cell) <= least:
-            rule = f"a number from 0 to {least!r}, the row before" if survival else "a number in [0, 1]"
+        most = survival[-1] if survival else 1.0
+        if not survival and not (_is_number(cell) and float(cell) == 1.0):
+            raise ValueError(f"{name} row {number}: survival must be 1 in the first row; got {cell!r}.")
+        if not (_is_number(cell) and 0.0 <= float(cell) <= most):
+            rule = f"a number from 0 to {most!r}, the row before"
             raise ValueError(f"{name} row {number}: survival must be {rule}; got {cell!r}.")
         survival.append(float(cell))
+    if not survival:
+        raise ValueError(empty)
     return survival
 
 

@@ -1,0 +1,245 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws.cases import EVERY_LAW
+
+import sojourn as sj
+from sojourn.testing import check_law
+
+
+@pytest.mark.parametrize("law", EVERY_LAW, ids=lambda law: repr(law)[:60])
+def test_every_law_passes_its_conformance_suite(law):
+    check_law(law, draws=4_000)
+
+
+@pytest.mark.parametrize("law", EVERY_LAW, ids=lambda law: repr(law)[:60])
+def test_laws_pickle_and_show_themselves(law):
+    assert pickle.loads(pickle.dumps(law)) == law
+    assert type(law).__name__ in law._repr_html_()
+
+
+def test_survival_of_the_papers_polynomial_law():
+    # PAPER_NOTES 5: γ(h) = 1 for h ≤ 21 and (h − 20)^(−p) after.
+    law = sj.Polynomial(1.4, offset=20)
+    assert law.survival([1, 20, 21]).tolist() == [1.0, 1.0, 1.0]
+    assert law.survival(25) == pytest.approx(5**-1.4, rel=1e-15)
+
+
+def test_means_match_hand_calculations():
+    assert sj.Fixed(7).mean == 7.0
+    assert sj.Geometric(0.95).mean == pytest.approx(20.0, rel=1e-14)
+    assert sj.Uniform(3, 8).mean == 5.5
+    assert sj.Polynomial(2.0).mean == pytest.approx(np.pi**2 / 6, rel=1e-14)
+    assert sj.QuasiHyperbolic(0.7, 0.95).mean == pytest.approx(1 + 0.7 * 0.95 / 0.05, rel=1e-14)
+    assert sj.NegativeBinomial(3.0, 0.75).mean == pytest.approx(1 + 3 * 3.0, rel=1e-14)
+    assert sj.BetaGeometric(3.0, 4.0).mean == pytest.approx(6 / 2, rel=1e-14)
+    assert sj.Mixture([0.25, 0.75], [sj.Fixed(4), sj.Fixed(8)]).mean == 7.0
+    assert sj.Tabulated([1.0, 0.5, 0.25]).mean == 1.75
+    assert sj.Empirical([1, 2, 6]).mean == 3.0
+    assert isinstance(sj.Geometric(0.5).mean, float)
+
+
+def test_special_cases_coincide():
+    h = np.array([1, 2, 5, 100, 10_000])
+    geometric = sj.Geometric(0.9)
+    twins = [
+        sj.QuasiHyperbolic(1.0, 0.9),
+        sj.NegativeBinomial(1.0, 0.9),
+        sj.DiscreteWeibull(0.9, 1.0),
+        sj.Mixture([1.0], [geometric]),
+    ]
+    for twin in twins:
+        for name in ("survival", "tail", "continuation", "remaining", "hazard", "pmf"):
+            expected = getattr(geometric, name)(h)
+            np.testing.assert_allclose(getattr(twin, name)(h), expected, rtol=1e-12, atol=1e-300)
+
+
+def test_the_first_steps_sum_like_plain_numpy():
+    h = np.arange(1, 40_001)
+    for law in [sj.Geometric(0.99), sj.DiscreteWeibull(0.9, 0.7), sj.NegativeBinomial(2.5, 0.98)]:
+        survival = law.survival(h)  # below 1e-80 at the end
+        np.testing.assert_allclose(law.tail(h[:200]), np.cumsum(survival[::-1])[::-1][:200], rtol=1e-12)
+
+
+def test_effective_horizon_of_a_heavy_tail_is_found_at_once():
+    # Γ(N) ≈ N^(−0.4)/0.4 ≤ 0.01 from N ≈ 250^2.5 = 988,212 on.
+    law = sj.Polynomial(1.4)
+    n = law.effective_horizon(1e-2)
+    assert abs(n - 250**2.5) < 2
+    assert law.tail(n) <= 1e-2 < law.tail(n - 1)
+
+
+def test_effective_horizon_never_passes_the_longest_length():
+    assert sj.Fixed(20).effective_horizon(0.0) == 20
+    assert sj.Fixed(20).effective_horizon(5.0) == 16
+    assert sj.Fixed(20).effective_horizon(100.0) == 1
+
+
+def test_effective_horizon_above_the_largest_float_integer_is_refused():
+    with pytest.raises(ValueError, match=r"^truncation must be larger for Polynomial\(p=1.01, offset=0\)"):
+        sj.Polynomial(1.01).effective_horizon(1e-2)
+
+
+@pytest.mark.parametrize("truncation", [0.0, -1.0, float("nan")])
+def test_effective_horizon_refuses_bad_truncations(truncation):
+    with pytest.raises(ValueError, match=r"^truncation must be > 0 for a law with no longest length; got"):
+        sj.Geometric(0.5).effective_horizon(truncation)
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (sj.Geometric(0.9), 1),
+        (sj.Geometric(0.0), None),
+        (sj.QuasiHyperbolic(0.7, 0.9), 2),
+        (sj.QuasiHyperbolic(1.0, 0.9), 1),
+        (sj.QuasiHyperbolic(0.0, 0.9), None),
+        (sj.NegativeBinomial(1.0, 0.9), 1),
+        (sj.NegativeBinomial(2.0, 0.9), None),
+        (sj.DiscreteWeibull(0.9, 1.0), 1),
+        (sj.Polynomial(2.0), None),
+        (sj.Fixed(3), None),
+        (sj.KaplanMeier([2, 5], [True, False]), 5),
+        (sj.KaplanMeier([2, 5], [True, False], tail="end"), None),
+        (sj.Mixture([0.5, 0.5], [sj.Fixed(6), sj.Geometric(0.9)]), 7),
+        (sj.Mixture([0.5, 0.5], [sj.Geometric(0.5), sj.Geometric(0.9)]), None),
+        (sj.Mixture([0.5, 0.5], [sj.QuasiHyperbolic(0.5, 0.9), sj.Geometric(0.9)]), 2),
+    ],
+)
+def test_memoryless_from(law, expected):
+    assert law.memoryless_from == expected
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sj.Geometric(1.2), "gamma must be in [0, 1); got 1.2."),
+        (lambda: sj.Geometric(float("nan")), "gamma must be in [0, 1); got nan."),
+        (lambda: sj.Geometric(True), "gamma must be in [0, 1); got True."),
+        (lambda: sj.Fixed(0), "length must be a whole number ≥ 1; got 0."),
+        (lambda: sj.Fixed(2**53 + 1), "length must be at most 2**53; got 9007199254740993."),
+        (lambda: sj.Uniform(5, 2), "high must be a whole number ≥ 5; got 2."),
+        (lambda: sj.Polynomial(1.0), "Polynomial(p=1.0) has an infinite mean length; p must be > 1."),
+        (
+            lambda: sj.BetaGeometric(1.0, 2.0),
+            "BetaGeometric(a=1.0, b=2.0) has an infinite mean length; a must be > 1.",
+        ),
+        (
+            lambda: sj.DiscreteWeibull(0.5, 0.01),
+            "DiscreteWeibull(q=0.5, shape=0.01) has a mean length above 2**53; "
+            "shape must be larger or q smaller.",
+        ),
+        (lambda: sj.DiscreteWeibull(0.0, 1.0), "q must be in (0, 1); got 0.0."),
+        (lambda: sj.NegativeBinomial(0.0, 0.5), "r must be a finite number > 0; got 0.0."),
+        (lambda: sj.Mixture([0.5, 0.6], [sj.Fixed(1), sj.Fixed(2)]), "weights must sum to 1; got 1.1."),
+        (
+            lambda: sj.Mixture([0.5, -0.5], [sj.Fixed(1), sj.Fixed(2)]),
+            "weights[1] must be in [0, 1]; got -0.5.",
+        ),
+        (lambda: sj.Mixture([1.0], [3]), "laws[0] must be a length law; got 3."),
+        (lambda: sj.Mixture([1.0], []), "laws must not be empty."),
+        (
+            lambda: sj.Mixture([1.0], [sj.Fixed(1), sj.Fixed(2)]),
+            "weights must be as many as laws; got 1 weights for 2 laws.",
+        ),
+        (lambda: sj.Geometric(0.5).survival(0), "h must be whole numbers from 1 to 2**53; got 0."),
+        (lambda: sj.Geometric(0.5).survival([1, 2.5]), "h must be whole numbers from 1 to 2**53; got 2.5."),
+        (lambda: sj.Geometric(0.5).survival(None), "h must be whole numbers from 1 to 2**53; got None."),
+        (lambda: sj.Geometric(0.5).sample(3), "rng must be a numpy.random.Generator; got 3."),
+    ],
+)
+def test_bad_input_gets_one_line(make, message):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+def test_parameters_are_plain_numbers():
+    law = sj.Geometric(np.float64(0.5))
+    assert law == sj.Geometric(0.5)
+    assert hash(law) == hash(sj.Geometric(0.5))
+    assert repr(law) == "Geometric(gamma=0.5)"
+    assert repr(sj.Polynomial(2, offset=np.int64(3))) == "Polynomial(p=2.0, offset=3)"
+
+
+def test_draws_of_different_laws_are_coupled():
+    # H ~ Geometric(0.9) never exceeds H ~ Geometric(0.95) under the same uniforms.
+    short = sj.Geometric(0.9).sample(np.random.default_rng(3), 1000)
+    long = sj.Geometric(0.95).sample(np.random.default_rng(3), 1000)
+    assert np.all(short <= long)
+    assert np.any(short < long)
+
+
+@pytest.mark.parametrize("law", EVERY_LAW, ids=lambda law: repr(law)[:60])
+def test_a_draw_takes_exactly_one_uniform(law):
+    if law.survival(2**53) > 1e-10 and law.longest is None:
+        pytest.skip("draws may be above 2**53")
+    rng, twin = np.random.default_rng(5), np.random.default_rng(5)
+    assert law.sample(rng, (3, 4)).shape == (3, 4)
+    twin.random(12)
+    assert rng.random() == twin.random()
+
+
+def test_a_draw_above_the_largest_float_integer_is_refused():
+    # P(H > 2**53) = exp(−1e-4 · 2^(53·0.3)) ≈ 0.002: among 100,000 draws there are some.
+    with pytest.raises(ValueError, match=r"drew a length above 2\*\*53"):
+        sj.DiscreteWeibull(0.9999, 0.3).sample(np.random.default_rng(0), 100_000)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(EVERY_LAW), st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=20))
+def test_inversion_finds_the_largest_step_that_survives(law, uniforms):
+    u = np.array(uniforms)
+    lengths = law._invert(u)
+    inside = np.isfinite(lengths) & (lengths < 2**53)
+    h = lengths[inside]
+    assert np.all((law.survival(h) >= u[inside]) | (h == 1))
+    assert np.all(law.survival(h + 1) < u[inside])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(EVERY_LAW), st.integers(1, 10**9))
+def test_a_step_alone_and_in_an_array_give_the_same(law, h):
+    for name in ("survival", "tail", "continuation", "remaining", "hazard", "pmf", "log_survival"):
+        method = getattr(law, name)
+        alone, together = method(h), method([[h, 1], [2, h]])
+        assert isinstance(alone, np.float64)
+        np.testing.assert_allclose(together[1, 1], alone, rtol=1e-14)
+
+
+def test_a_law_of_ones_own_needs_one_formula():
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Triangle(sj.LengthLaw):
+        n: int
+
+        @property
+        def longest(self):
+            return self.n
+
+        def _survival(self, h):
+            return ((self.n + 1 - h) / self.n) ** 2
+
+    law = Triangle(9)
+    check_law(law)
+    assert law.mean == pytest.approx(sum(k * k for k in range(1, 10)) / 81)
+
+
+def test_a_law_without_formulas_says_what_it_lacks():
+    class Nothing(sj.LengthLaw):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"^Nothing must define _survival or _log_survival.$"):
+        Nothing().survival(1)
+    with pytest.raises(NotImplementedError, match=r"^Nothing must define _remaining or longest.$"):
+        Nothing().remaining(1)
+
+
+def test_html_is_escaped():
+    table = sj.Mixture([1.0], [sj.Fixed(2)])._repr_html_()
+    assert "Mixture" in table
+    assert "<script" not in sj.Tabulated([1.0])._repr_html_()

@@ -1,0 +1,142 @@
+import pytest
+from laws.cases import EVERY_LAW
+
+import sojourn as sj
+from sojourn.laws import LAWS
+
+
+@pytest.mark.parametrize("law", EVERY_LAW, ids=lambda law: repr(law)[:60])
+def test_every_repr_parses_back(law):
+    assert sj.parse_law(repr(law)) == law
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("geometric(0.95)", sj.Geometric(0.95)),
+        ("  GEOMETRIC( gamma = .95 ) ", sj.Geometric(0.95)),
+        ("polynomial(1.4, offset=20)", sj.Polynomial(1.4, offset=20)),
+        ("quasi-hyperbolic(0.7, 0.95)", sj.QuasiHyperbolic(0.7, 0.95)),
+        ("quasi_hyperbolic(beta=0.7, gamma=0.95)", sj.QuasiHyperbolic(0.7, 0.95)),
+        (
+            "kaplan-meier([1, 3], [True, False], tail='end')",
+            sj.KaplanMeier([1, 3], [True, False], tail="end"),
+        ),
+        ("empirical((1, 2, 2))", sj.Empirical([1, 2, 2])),
+        (
+            "mixture([0.5, 0.5], [negative-binomial(2, 0.5), mixture((1,), (fixed(3),))])",
+            sj.Mixture([0.5, 0.5], [sj.NegativeBinomial(2, 0.5), sj.Mixture([1], [sj.Fixed(3)])]),
+        ),
+    ],
+)
+def test_laws_are_read_as_people_write_them(text, expected):
+    assert sj.parse_law(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("geometrc(0.9)", "Unknown law 'geometrc'. Did you mean 'geometric'?"),
+        ("quasihyperbolik(1)", "Unknown law 'quasihyperbolik'. Did you mean 'quasi_hyperbolic'?"),
+        ("geometric", "geometric needs gamma; write geometric(gamma)."),
+        ("geometric()", "geometric needs gamma; write geometric(gamma)."),
+        ("quasi-hyperbolic", "quasi_hyperbolic needs beta and gamma; write quasi_hyperbolic(beta, gamma)."),
+        ("geometric(gama=0.9)", "geometric has no argument 'gama'. Did you mean 'gamma'?"),
+        ("geometric(0.9, zzz=1)", "geometric has no argument 'zzz'. It takes gamma."),
+        ("geometric(0.9, gamma=0.9)", "geometric got gamma twice."),
+        ("geometric(gamma=0.9, gamma=0.9)", "geometric got gamma twice."),
+        ("geometric(0.9, 0.8)", "geometric takes gamma; got 2 arguments."),
+        ("geometric(1.2)", "gamma must be in [0, 1); got 1.2."),
+        (
+            "geometric(0.9",
+            "law must be written like 'geometric(0.95)'; got 'geometric(0.9' ('(' was never closed).",
+        ),
+        ("0.9", "law must be a law such as 'geometric(0.95)'; got '0.9'."),
+        (
+            "geometric(__import__('os').getcwd())",
+            "law must be made of laws, numbers, lists and quoted text; got \"__import__('os').getcwd()\".",
+        ),
+        ("fixed(99999999999999999999)", "law must hold no whole number above 2**53."),
+    ],
+)
+def test_bad_text_gets_one_line(text, message):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        sj.parse_law(text)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 5000,
+        "-" * 100_000 + "1",
+        "1+" * 100_000 + "1",
+        "1+" * 900 + "1",
+        "a." * 100_000 + "a",
+        "mixture([1],[" * 40 + "fixed(1)" + "])" * 40,
+        "fixed(" + "9" * 10_000 + ")",
+        "fixed(0x" + "f" * 10_000 + ")",
+        "geometric(0.5)\x00",
+        "x" * 2_000_000,
+        "",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_absurd_text_is_refused_politely(text):
+    with pytest.raises(ValueError, match=r"^(law must|Unknown law)") as caught:
+        sj.parse_law(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_only_text_is_parsed():
+    with pytest.raises(TypeError, match=r"^law must be a text such as"):
+        sj.parse_law(0.95)
+
+
+def test_the_registry_names_every_law():
+    assert {cls.__name__ for cls in LAWS.values()} == {type(law).__name__ for law in EVERY_LAW}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1\n0.5\n0.25\n",
+        "survival\n1\n0.5\n0.25",
+        "h,survival\n1,1\n2,0.5\n3,0.25\n",
+        "survival,h\r\n1,1\r\n0.5,2\r\n0.25,3\r\n",
+        "1,1\n2,0.5\n\n3,0.25\n",
+        "\ufeffH, Survival\n1, 1\n2, 0.5\n3, 0.25\n",
+    ],
+)
+def test_tables_are_read_from_files(text, tmp_path):
+    path = tmp_path / "my-table(2).csv"
+    path.write_text(text, encoding="utf-8")
+    assert sj.parse_law(f"tabulated('{path}')") == sj.Tabulated([1.0, 0.5, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1\n0.5\nx\n", "t.csv row 3: survival must be a number from 0 to 0.5, the row before; got 'x'."),
+        ("1\n0.5\n0.6\n", "t.csv row 3: survival must be a number from 0 to 0.5, the row before; got '0.6'."),
+        ("1\nnan\n", "t.csv row 2: survival must be a number from 0 to 1.0, the row before; got 'nan'."),
+        ("h,survival\n1,1\n3,0.5\n", "t.csv row 3: h must be 2; got '3'."),
+        ("h,gamma\n1,1\n", "t.csv row 1: columns must be survival, or h and survival; got h, gamma."),
+        ("1,1\n2\n", "t.csv row 2: must have as many cells as the first row; got 1."),
+        ("", "t.csv must have one row a step; it is empty."),
+        ("survival\n", "t.csv must have one row a step; it is empty."),
+        ("0.5\n", "t.csv row 1: survival must be 1 in the first row; got '0.5'."),
+    ],
+)
+def test_bad_tables_name_the_file_and_the_row(text, message, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as caught:
+        sj.Tabulated.from_csv(path)
+    assert str(caught.value) == message
+
+
+def test_a_missing_table_is_named():
+    with pytest.raises(ValueError, match=r"^'nofile.csv' cannot be read as a survival table: No such file"):
+        sj.parse_law('tabulated("nofile.csv")')
