@@ -165,3 +165,18 @@ def test_tail_keeps_its_digits_where_survival_is_subnormal():
     h = 1 + int(np.log(1e-318) / np.log(gamma))
     expected = mp.mpf(gamma) ** (h - 1) / (1 - mp.mpf(gamma))
     assert float(sj.Geometric(gamma).tail(h)) == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize(("q", "shape"), [(0.9, 1e300), (0.9, 1e5), (1 - 1e-16, 4.4), (1e-300, 0.001)])
+def test_extreme_weibull_laws_neither_hang_nor_overflow(q, shape):
+    law = sj.DiscreteWeibull(q, shape)
+    expected = reference.discrete_weibull(q, shape, 1) if shape < 100 and q > 0.1 else None
+    # For a huge shape γ is 1, q, 0, 0, …; for q = 1e-300 a second step never comes.
+    assert law.mean == pytest.approx(float(expected.tail) if expected else 1 + q, rel=LIMIT)
+
+
+@pytest.mark.parametrize("z", [-6, -2, 0, 2, 6])
+def test_negative_binomial_is_exact_with_very_many_stages(z):
+    r, gamma = 1e6, 0.5
+    h = int(1 + 1e6 + z * 2e6**0.5)
+    agree(sj.NegativeBinomial(r, gamma), h, reference.negative_binomial(r, gamma, h))

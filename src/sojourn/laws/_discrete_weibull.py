@@ -65,7 +65,7 @@ class DiscreteWeibull(LengthLaw):
         with np.errstate(over="ignore", invalid="ignore"):
             base = np.where(x > 0.0, x, 1.0)
             power = base**self.shape * np.expm1(self.shape * np.log1p(k / base))
-            return -self._rate * np.where(x > 0.0, power, k**self.shape)
+            return -self._rate * np.where(x > 0.0, power, np.float64(k) ** self.shape)
 
     def _continuation(self, h: FloatArray) -> FloatArray:
         return np.exp(self._log_ratio(h - 1.0, 1.0))

@@ -11,7 +11,7 @@ from sojourn._typing import BoolArray, FloatArray
 from sojourn._validation import check_half_open_unit, check_positive
 from sojourn.laws._base import LengthLaw
 from sojourn.laws._power_means import power_means
-from sojourn.laws._special import log1p_minus, stirling_error, two_product, two_sum
+from sojourn.laws._special import deviance, stirling_error, two_product, two_sum
 
 __all__ = ["NegativeBinomial"]
 
@@ -138,13 +138,7 @@ class NegativeBinomial(LengthLaw):
         gap, error = two_sum(k, -high)
         gap, error_r = two_sum(gap, -high_r)
         gap = gap + ((error + error_r) - (low + low_r))
-        deviance = r * _deviance(gap / r, n * (1.0 - gamma) / r) + k * _deviance(-gap / k, n * gamma / k)
+        distance = r * deviance(gap / r, n * (1.0 - gamma) / r) + k * deviance(-gap / k, n * gamma / k)
         errors = stirling_error(n) - stirling_error(np.array([r])) - stirling_error(k)
-        later = 0.5 * np.log(r / (2.0 * math.pi * n * k)) + errors - deviance
+        later = 0.5 * np.log(r / (2.0 * math.pi * n * k)) + errors - distance
         return np.where(m > 0.0, later, start)
-
-
-def _deviance(u: FloatArray, ratio: FloatArray) -> FloatArray:
-    """Return u − ln(1 + u), where ratio = 1 + u is exact for u far from 0."""
-    near = np.abs(u) <= 0.5
-    return np.where(near, -log1p_minus(np.where(near, u, 0.0)), u - np.log(ratio))

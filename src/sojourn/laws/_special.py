@@ -10,6 +10,7 @@ from sojourn._typing import FloatArray
 
 __all__ = [
     "BERNOULLI",
+    "deviance",
     "gamma_tail_ratio",
     "log1p_minus",
     "log_gamma_ratio",
@@ -67,6 +68,12 @@ def log1p_minus(u: FloatArray) -> FloatArray:
     for k in range(19, 0, -1):
         series = square * (series + 2.0 / (2 * k + 1))
     return v * (series - u)
+
+
+def deviance(u: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Return u − ln(1 + u) ≥ 0 to full relative precision, where ratio = 1 + u is exact for u far from 0."""
+    near = np.abs(u) <= 0.5
+    return np.where(near, -log1p_minus(np.where(near, u, 0.0)), u - np.log(ratio))
 
 
 def stirling_error(x: FloatArray) -> FloatArray:
@@ -146,11 +153,8 @@ def _gamma_fraction(a: float, z: FloatArray) -> FloatArray:
 
 def _complete_gamma(a: float, z: FloatArray) -> FloatArray:
     """Return e^z z^(−a) Γ(a), by Stirling's formula and the deviance a ln(a/z) + z − a."""
-    u = (z - a) / a
-    near = np.abs(u) <= 0.5
-    deviance = np.where(near, -log1p_minus(np.where(near, u, 0.0)), u - np.log(z / a))
     error = float(stirling_error(np.array([a]))[0])
-    return math.sqrt(2.0 * math.pi / a) * np.exp(a * deviance + error)
+    return math.sqrt(2.0 * math.pi / a) * np.exp(a * deviance((z - a) / a, z / a) + error)
 
 
 def running_sums(values: FloatArray) -> FloatArray:
