@@ -11,8 +11,6 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 __all__ = [
     "check_choice",
     "check_closed_unit",
@@ -23,8 +21,13 @@ __all__ = [
 ]
 
 
+def _is_boolean(value: Any) -> bool:
+    """Tell True and False apart from numbers, NumPy's too, without loading NumPy for it."""
+    return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
+
+
 def _number(name: str, value: Any, rule: str) -> float:
-    if isinstance(value, (str, bytes, bool, np.bool_)):
+    if isinstance(value, (str, bytes)) or _is_boolean(value):
         raise TypeError(f"{name} must be {rule}; got {value!r}.")
     try:
         return float(value)
@@ -61,7 +64,7 @@ def check_positive(name: str, value: Any) -> float:
 def check_whole(name: str, value: Any, *, least: int) -> int:
     """Return `value` as an int of at least `least`; 3.0 passes, 3.5 and True do not."""
     rule = f"a whole number ≥ {least}"
-    if isinstance(value, (bool, np.bool_, str, bytes)):
+    if isinstance(value, (str, bytes)) or _is_boolean(value):
         raise TypeError(f"{name} must be {rule}; got {value!r}.")
     try:
         number = operator.index(value)

@@ -92,7 +92,8 @@ def test_every_form_of_a_log_gives_the_same_problem():
 
 
 def test_pandas_frames_are_read():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     assert estimate(pandas.DataFrame(LOG, columns=COLUMNS)) == estimate(LOG)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn.laws._base import LengthLaw
+from sojourn.laws._base import LengthLaw, steps
 from sojourn.laws._beta_geometric import BetaGeometric
 from sojourn.laws._discrete_weibull import DiscreteWeibull
 from sojourn.laws._empirical import Empirical
@@ -33,4 +33,5 @@ __all__ = [
     "Tabulated",
     "Uniform",
     "parse_law",
+    "steps",
 ]

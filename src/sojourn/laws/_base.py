@@ -50,10 +50,22 @@ class LengthLaw:
     γ(h) = P(H ≥ h) is the weight of step h, Γ(h) = Σ_{j≥h} γ(j) the weight of all steps from h on. Steps `h`
     are 1-based whole numbers, alone or in arrays of any shape; results have the same shape.
 
-    A law of your own is a frozen dataclass on this class that states, on one-dimensional float arrays of
-    steps up to `longest`, `_log_survival` or `_survival`, and `_remaining` unless it has a `longest` length.
-    It may state `_continuation` and `_hazard` where the derived ones lose digits.
-    `sojourn.testing.check_law` tests it.
+    A law of your own is a frozen dataclass on this class that states `survival`, and `tail` or `remaining`
+    unless it has a `longest` length; the rest is derived, and `sojourn.testing.check_law` tests it. Where
+    derived figures would lose digits, it may state the formulas behind them instead, which are asked for flat
+    arrays of floats up to `longest` only: `_log_survival`, `_remaining`, `_continuation`, `_hazard`.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> from sojourn.laws import LengthLaw, steps
+        >>> @dataclass(frozen=True)
+        ... class Halving(LengthLaw):
+        ...     def survival(self, h):
+        ...         return 0.5 ** (steps(h) - 1.0)
+        ...     def tail(self, h):
+        ...         return 2.0 * self.survival(h)
+        >>> Halving().mean, Halving().hazard([1, 2, 3])
+        (2.0, array([0.5, 0.5, 0.5]))
     """
 
     @property
@@ -152,12 +164,18 @@ class LengthLaw:
 
         return law_figure(self, ax=ax)
 
+    def _states(self, method: str) -> bool:
+        """Tell whether this law's own class states a method that is otherwise derived."""
+        return getattr(type(self), method) is not getattr(LengthLaw, method)
+
     def _survival(self, h: FloatArray) -> FloatArray:
-        return np.exp(self._log_survival(h))
+        if self._states("_log_survival"):
+            return np.exp(self._log_survival(h))
+        if self._states("survival"):
+            return np.asarray(self.survival(h))
+        raise TypeError(f"{type(self).__name__} must define survival.")
 
     def _log_survival(self, h: FloatArray) -> FloatArray:
-        if type(self)._survival is LengthLaw._survival:
-            raise NotImplementedError(f"{type(self).__name__} must define _survival or _log_survival.")
         with np.errstate(divide="ignore"):
             return np.log(self._survival(h))
 
@@ -171,8 +189,12 @@ class LengthLaw:
         return self._survival(h) * self._hazard(h)
 
     def _remaining(self, h: FloatArray) -> FloatArray:
+        if self._states("remaining"):
+            return np.asarray(self.remaining(h))
+        if self._states("tail"):
+            return np.asarray(self.tail(h) / self._survival(h))
         if self.longest is None:
-            raise NotImplementedError(f"{type(self).__name__} must define _remaining or longest.")
+            raise TypeError(f"{type(self).__name__} must define tail, remaining or longest.")
         survival = self._survival(np.arange(1.0, self.longest + 1.0))
         sums = np.cumsum(survival[::-1])[::-1]
         at = h.astype(np.int64) - 1

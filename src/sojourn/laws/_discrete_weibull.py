@@ -10,7 +10,7 @@ import numpy as np
 from sojourn._typing import FloatArray
 from sojourn._validation import check_half_open_unit, check_positive
 from sojourn.laws._base import MAX_STEP, LengthLaw
-from sojourn.laws._series import scaled_sum
+from sojourn.laws._series import exponential_corrections, scaled_sum
 from sojourn.laws._special import gamma_tail_ratio
 
 __all__ = ["DiscreteWeibull"]
@@ -93,7 +93,7 @@ class DiscreteWeibull(LengthLaw):
             log_ratio=self._log_ratio,
             settled=lambda x: (x >= max(28.0, 4.0 * shape)) & (fall(x) <= 0.5),
             integral=integral,
-            log_taylor=log_taylor,
+            corrections=lambda x: exponential_corrections(x, log_taylor),
         )
 
     def _invert(self, uniforms: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from sojourn._typing import FloatArray
 from sojourn._validation import check_positive
 from sojourn.laws._base import LengthLaw
 from sojourn.laws._checks import check_length
-from sojourn.laws._series import scaled_sum
+from sojourn.laws._series import power_corrections, scaled_sum
 
 __all__ = ["Polynomial"]
 
@@ -61,7 +61,7 @@ class Polynomial(LengthLaw):
         return np.exp(self._log_continuation(h))
 
     def _hazard(self, h: FloatArray) -> FloatArray:
-        return -np.expm1(self._log_continuation(h))
+        return np.abs(np.expm1(self._log_continuation(h)))
 
     def _remaining(self, h: FloatArray) -> FloatArray:
         p = self.p
@@ -71,7 +71,7 @@ class Polynomial(LengthLaw):
             log_ratio=lambda x, k: -p * np.log1p(k / x),
             settled=lambda x: x >= 1.2 * (p + 20.0),
             integral=lambda x: x / (p - 1.0),
-            log_taylor=lambda x, k: -p * (-1.0) ** (k - 1) / k * x ** -float(k),
+            corrections=lambda x: power_corrections(x, p),
         )
         return np.maximum(self.offset + 1.0 - h, 0.0) + zeta
 

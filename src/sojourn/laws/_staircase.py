@@ -47,7 +47,7 @@ class StaircaseLaw(LengthLaw):
 
     @cached_property
     def _stairs(self) -> Staircase:
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must define _stairs.")
 
     @cached_property
     def _after(self) -> FloatArray:

@@ -59,7 +59,7 @@ def price_of_not_knowing(
         >>> import sojourn as sj
         >>> mdp, law = sj.mdps.river_swim(6), sj.Geometric(0.9)
         >>> round(float(sj.price_of_not_knowing(mdp, law)[0]), 5)
-        0.00925
+        0.00926
     """
     half = check_positive("tolerance", tolerance) / 2.0
     told = clairvoyant_value(mdp, law, tolerance=half, max_layers=max_layers)
