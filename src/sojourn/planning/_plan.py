@@ -9,12 +9,12 @@ import numpy as np
 
 from sojourn import _html
 from sojourn._kernels import induce
+from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._evaluate import policy_bounds
-from sojourn.planning._memory import check_fits
 from sojourn.planning._problem import Problem
 from sojourn.planning._request import MAX_LAYERS, TRUNCATION_SHARE, check_request, warn_if_wide
 from sojourn.planning._tail import find_tail, rounding_allowance

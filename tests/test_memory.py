@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sojourn.errors import MemoryLimitError
-from sojourn.planning import _memory
+from sojourn import _memory
 
 
 def test_the_system_says_how_much_is_free():
