@@ -1,0 +1,138 @@
+"""Theorem 1: regret when the law of lengths is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple, dataclass
+
+import numpy as np
+
+from sojourn._typing import ArrayLike, FloatArray
+from sojourn._validation import check_positive, check_whole
+from sojourn.laws import LengthLaw
+from sojourn.theory._checks import check_delta, check_episodes, check_law, check_layers
+from sojourn.theory._choices import choose_truncation, corollary
+from sojourn.theory._growth import log_growth_table
+
+__all__ = ["RegretBound", "exp", "known_law_bound", "log_remaining", "within_longest"]
+
+
+@dataclass(frozen=True)
+class RegretBound:
+    """The terms of theorem 1, up to constants, for T episodes with N layers.
+
+    Attributes:
+        truncation: ΔT · t(N+1)/γ(N+1): what comes after the last layer.
+        noise: max_h t(h) γ(h+1)/γ(h) · √(TN ln(TN/δ)): chance in the states met.
+        bonus: max_h t(h) Γ(h+1)/γ(h) · L √(SATN): exploration.
+        second_order: max_h t(h) Γ(h+1)²/(γ(h) γ(h+1)) · L S²A N^β ln(TN): errors of the model times errors of
+            the value. It leads until T is large: for γ = 0.9 with 6 states and 2 actions until T = 10^12.5.
+    """
+
+    truncation: float
+    noise: float
+    bonus: float
+    second_order: float
+
+    @property
+    def total(self) -> float:
+        """The sum of the terms."""
+        return math.fsum(astuple(self))
+
+
+def known_law_bound(
+    law: LengthLaw,
+    episodes: int,
+    *,
+    n_states: int,
+    n_actions: int,
+    delta: float = 0.1,
+    horizon: int | None = None,
+    truncation: float | None = None,
+    beta: float | None = None,
+) -> RegretBound:
+    """Return the bound of theorem 1 on the regret of algorithm 1, term by term and up to constants.
+
+    Reg ≤ ΔT t(N+1)/γ(N+1) + max_h t(h) γ(h+1)/γ(h) · √(TN ln(TN/δ)) + max_h t(h) Γ(h+1)/γ(h) · L √(SATN)
+    + max_h t(h) Γ(h+1)²/(γ(h) γ(h+1)) · L S²A N^β ln(TN), with h = 1 … N and L = ln(SATN/δ). Terms with
+    γ(h+1) = 0 are 0. The factors L and ln(TN) are those of the proof; the statement hides them.
+
+    Args:
+        law: The law of episode lengths.
+        episodes: T.
+        n_states: S, the absorbing state included if there is one.
+        n_actions: A.
+        delta: The probability δ that the bound may fail.
+        horizon: N, cut to the longest length; then Δ = Γ(N+1).
+        truncation: Δ; then N is `law.effective_horizon(truncation)`. Without either, what `choose_truncation`
+            says.
+        beta: β; by default what `choose_truncation` says.
+
+    Raises:
+        ValueError: If a number is out of range, or N is above 10⁷.
+
+    Example:
+        >>> from sojourn.laws import Geometric
+        >>> bound = known_law_bound(Geometric(0.9), 10**6, n_states=6, n_actions=2)
+        >>> round(bound.truncation), round(bound.noise), round(bound.bonus), round(bound.second_order)
+        (12, 47574, 8447028, 4367924419)
+    """
+    law, n_episodes = check_law(law), check_episodes(episodes)
+    log_s = math.log(check_whole("n_states", n_states, least=1))
+    log_a = math.log(check_whole("n_actions", n_actions, least=1))
+    log_delta, log_t = math.log(check_delta(delta)), math.log(n_episodes)
+    exponent = corollary(law, n_episodes)[1] if beta is None else check_positive("beta", beta)
+    n_layers, given_up = _truncate(law, n_episodes, horizon, truncation)
+    check_layers("horizon", n_layers)
+
+    growth = log_growth_table(law, n_layers + 1, exponent)
+    survival = law.log_survival(np.arange(2, n_layers + 2))
+    remaining = log_remaining(law, np.arange(2, n_layers + 2))
+    log_n = math.log(n_layers)
+    log_all = math.log(log_s + log_a + log_t + log_n - log_delta)
+    steps_played = log_t + log_n
+    noise = growth[:-1] + survival
+    bonus = noise + remaining
+    second_order = bonus + remaining
+    return RegretBound(
+        truncation=given_up * n_episodes * exp(growth[-1]) if survival[-1] > -math.inf else 0.0,
+        noise=exp(noise.max() + 0.5 * (steps_played + math.log(steps_played - log_delta))),
+        bonus=exp(bonus.max() + log_all + 0.5 * (log_s + log_a + steps_played)),
+        second_order=steps_played
+        * exp(second_order.max() + log_all + 2.0 * log_s + log_a + exponent * log_n),
+    )
+
+
+def _truncate(
+    law: LengthLaw, episodes: float, horizon: int | None, truncation: float | None
+) -> tuple[int, float]:
+    """Return N and Δ."""
+    if horizon is not None and truncation is not None:
+        raise ValueError(
+            f"horizon must be None where truncation is given; got {horizon!r} and {truncation!r}."
+        )
+    if horizon is not None:
+        n_layers = within_longest(law, horizon)
+        return n_layers, float(law.tail(n_layers + 1))
+    if truncation is not None:
+        return law.effective_horizon(truncation), float(truncation)
+    choice = choose_truncation(law, int(episodes))
+    return choice.horizon, choice.truncation
+
+
+def within_longest(law: LengthLaw, horizon: int) -> int:
+    """Return a number of layers, none of them past the longest length."""
+    n_layers = check_whole("horizon", horizon, least=1)
+    return check_layers("horizon", n_layers if law.longest is None else min(n_layers, law.longest))
+
+
+def log_remaining(law: LengthLaw, h: ArrayLike) -> FloatArray:
+    """Return ln(Γ(h)/γ(h)); −inf past the longest length."""
+    with np.errstate(divide="ignore"):
+        return np.log(law.remaining(h))
+
+
+def exp(x: float) -> float:
+    """Return e^x, inf where it is too large for a float."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(x))
