@@ -1,0 +1,293 @@
+"""Theorems 1 and 2, against many digits and the rates of their corollaries."""
+
+import dataclasses
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws.cases import EVERY_LAW
+from theory import transcription as paper
+
+import sojourn as sj
+from sojourn.theory import (
+    choose_truncation,
+    known_law_bound,
+    known_law_exponent,
+    log_estimation_growth,
+    unknown_law_bound,
+    unknown_law_exponent,
+)
+
+SMALL = {"n_states": 6, "n_actions": 2}
+SETTINGS = [
+    {"episodes": 100, "n_layers": 1, "delta": 0.1, "beta": 1.5},
+    {"episodes": 5000, "n_layers": 30, "delta": 0.01, "beta": 0.4},
+]
+
+
+def transcribe(law, written, settings):
+    n_layers = min(settings["n_layers"], law.longest or settings["n_layers"])
+    return paper.Theorems(written, **SMALL, **(settings | {"n_layers": n_layers}))
+
+
+def asked(settings):
+    rest = {name: value for name, value in settings.items() if name != "n_layers"}
+    return {**SMALL, **rest, "horizon": settings["n_layers"]}
+
+
+def slope(bound, low, high):
+    """Return d ln(bound)/d ln(T) between two numbers of episodes."""
+    return math.log(bound(high) / bound(low)) / math.log(high / low)
+
+
+@pytest.mark.parametrize(("law", "written"), paper.LAWS)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_theorem_1_is_the_printed_one(law, written, settings):
+    theorems = transcribe(law, written, settings)
+    with mp.workdps(paper.DIGITS):
+        expected = [float(term) for term in theorems.first()]
+    bound = known_law_bound(law, **asked(settings))
+    np.testing.assert_allclose(dataclasses.astuple(bound), expected, rtol=1e-11)
+    assert bound.total == pytest.approx(math.fsum(expected), rel=1e-11)
+
+
+@pytest.mark.parametrize(("law", "written"), paper.LAWS)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_theorem_2_is_the_printed_one(law, written, settings):
+    theorems = transcribe(law, written, settings)
+    with mp.workdps(paper.DIGITS):
+        expected = [float(term) for term in theorems.second()]
+    bound = unknown_law_bound(law, **asked(settings))
+    np.testing.assert_allclose(dataclasses.astuple(bound), expected, rtol=1e-11)
+    assert bound.total == pytest.approx(math.fsum(expected), rel=1e-11)
+
+
+def test_theorem_1_by_hand():
+    # H = 1 or 2 with probability ½ each, N = 1: γ(2) = Γ(2) = ½, Γ(3) = 0. With β = 1 the growth at step 2 is
+    # 1 + 1/2 (γ(2)/Γ(2) = 1), so ΔT·1.5 = ½ · 10 · 1.5 for Δ = Γ(2).
+    bound = known_law_bound(
+        sj.Tabulated([1.0, 0.5]), 10, n_states=3, n_actions=2, delta=0.5, horizon=1, beta=1.0
+    )
+    assert bound.truncation == pytest.approx(7.5, rel=1e-14)
+    assert bound.noise == pytest.approx(0.5 * math.sqrt(10 * math.log(20)), rel=1e-14)
+    assert bound.bonus == pytest.approx(0.5 * math.log(120) * math.sqrt(60), rel=1e-14)
+    assert bound.second_order == pytest.approx(0.5 * math.log(120) * 18 * math.log(10), rel=1e-14)
+
+
+def test_what_cannot_happen_costs_nothing():
+    # Lengths of 1 only: there is nothing after the first step.
+    assert known_law_bound(sj.Fixed(1), 100, **SMALL).total == 0.0
+    bound = unknown_law_bound(sj.Fixed(1), 100, horizon=5, **SMALL)
+    assert (bound.truncation, bound.growth, bound.bonus, bound.second_order, bound.noise) == (0, 0, 0, 0, 0)
+    # All layers of a finite law: nothing is truncated, and more layers than there are change nothing.
+    full = known_law_bound(sj.Uniform(1, 40), 100, **SMALL, horizon=40)
+    assert full.truncation == 0.0
+    assert full == known_law_bound(sj.Uniform(1, 40), 100, **SMALL, horizon=10**12)
+
+
+def test_horizon_stands_for_the_tail_after_it():
+    law = sj.Geometric(0.75)
+    by_horizon = known_law_bound(law, 1000, **SMALL, horizon=12)
+    # Γ(13) is left after twelve layers; asked for as a truncation it takes thirteen, as N has Γ(N) ≤ Δ.
+    by_truncation = known_law_bound(law, 1000, **SMALL, truncation=float(law.tail(13)))
+    assert law.effective_horizon(float(law.tail(13))) == 13
+    growth = 1.0 + 0.25 / 14**1.5
+    assert by_truncation.truncation == pytest.approx(by_horizon.truncation * growth, rel=1e-13)
+
+
+def test_default_is_the_corollary_s_choice():
+    law = sj.Polynomial(1.4, offset=20)
+    choice = choose_truncation(law, 5000)
+    assert known_law_bound(law, 5000, **SMALL) == known_law_bound(
+        law, 5000, **SMALL, truncation=choice.truncation, beta=choice.beta
+    )
+
+
+@pytest.mark.parametrize("law", EVERY_LAW, ids=repr)
+def test_every_law_has_bounds(law):
+    for horizon in (1, 7, 200):
+        known = known_law_bound(law, 1000, **SMALL, horizon=horizon)
+        unknown = unknown_law_bound(law, 1000, **SMALL, horizon=horizon)
+        for term in (*dataclasses.astuple(known), *dataclasses.astuple(unknown)):
+            assert term >= 0.0  # inf where the law's decay outruns T: never NaN
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([case.values[0] for case in paper.LAWS]),
+    st.integers(2, 10**6),
+    st.integers(1, 60),
+    st.integers(1, 50),
+    st.floats(0.01, 0.5),
+)
+def test_bounds_grow_with_the_problem(law, episodes, horizon, n_states, delta):
+    def both(**changes):
+        given = {"episodes": episodes, "n_states": n_states, "n_actions": 3, "delta": delta} | changes
+        known = known_law_bound(law, horizon=horizon, **given)
+        return np.array(dataclasses.astuple(known))
+
+    base = both()
+    slack = 1.0 - 1e-12
+    for change in (
+        {"episodes": 2 * episodes},
+        {"n_states": n_states + 1},
+        {"n_actions": 4},
+        {"delta": delta / 2},
+    ):
+        assert np.all(both(**change) >= slack * base)
+
+
+@settings(deadline=None)
+@given(st.floats(0.05, 0.98), st.integers(3, 10**6), st.integers(1, 30))
+def test_noise_is_larger_where_the_law_is_unknown(gamma, episodes, horizon):
+    # Layer by layer theorem 2 multiplies by g ≥ 1, adds T^(−1/4) and has ln(T)^(5/2), ≥ 1 from T = 3.
+    law = sj.Geometric(gamma)
+    known = known_law_bound(law, episodes, **SMALL, horizon=horizon)
+    unknown = unknown_law_bound(law, episodes, **SMALL, horizon=horizon)
+    assert unknown.noise >= known.noise * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("episodes", [2, 10, 74, 100, 1000])
+@pytest.mark.parametrize("law", [sj.Geometric(0.99), sj.Polynomial(1.2), sj.Uniform(3, 40)], ids=repr)
+def test_estimation_is_the_least_over_all_splits(law, episodes):
+    L = np.arange(1, episodes + 1)
+    every = episodes * law.tail(L + 1) + 2 * L * math.log(episodes) * math.sqrt(episodes)
+    bound = unknown_law_bound(law, episodes, horizon=3, **SMALL)
+    assert bound.estimation == pytest.approx(every.min(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("law", "low"),
+    [
+        (sj.Geometric(0.9), 10**40),
+        (sj.QuasiHyperbolic(0.7, 0.95), 10**40),
+        (sj.Polynomial(1.6), 10**12),
+        (sj.Polynomial(2.0), 10**14),
+        (sj.Polynomial(2.0, offset=3), 10**14),
+        (sj.Polynomial(3.0), 10**26),
+        (sj.Polynomial(6.0), 10**54),
+    ],
+    ids=repr,
+)
+def test_known_law_bound_grows_with_the_corollary_s_exponent(law, low):
+    def bound(episodes):
+        return known_law_bound(law, episodes, n_states=1, n_actions=1)
+
+    high, exponent = 100 * low, known_law_exponent(law)
+    # One state and one action: the second-order term, which goes with S²A, is out of the way early. Its power
+    # is smaller by at most ½, so it lowers the slope by at most half its share. The others are the power of T
+    # (for geometric laws ΔT is constant, and nothing here) times at most L and √N ~ √ln T: 1.5/ln T more.
+    found = slope(lambda n: bound(n).total, low, high)
+    share = bound(low).second_order / bound(low).total
+    assert share < 0.15
+    assert exponent - 0.5 * share - 1e-3 <= found <= exponent + 1.5 / math.log(low)
+
+    def without_logarithms(episodes):
+        n_layers = choose_truncation(law, episodes).horizon
+        cleared = bound(episodes).bonus / math.log(episodes * n_layers / 0.1)
+        return cleared / math.sqrt(n_layers) if known_law_exponent(law) == 0.5 else cleared
+
+    # N is a whole number near its formula, and Γ(N) its power only to leading order: 1/N over two decades.
+    assert slope(without_logarithms, low, high) == pytest.approx(exponent, abs=1e-3)
+
+
+@pytest.mark.parametrize("p", [2.0, 3.0, 5.0])
+def test_second_order_term_needs_more_episodes_than_corollary_1_says(p):
+    # N^β = N^(p−1) ~ T^((p−1)/(2p−1)) up to constants, not N^(1/2): the proof takes the latter.
+    law, low, high = sj.Polynomial(p), int(10 ** (2 * p + 4)), int(10 ** (2 * p + 8))
+
+    def cleared(episodes):
+        played = episodes * choose_truncation(law, episodes).horizon
+        bound = known_law_bound(law, episodes, n_states=1, n_actions=1)
+        return bound.second_order / (math.log(played / 0.1) * math.log(played))
+
+    found = slope(cleared, low, high)
+    assert found == pytest.approx((p - 1) / (2 * p - 1), abs=0.02)
+    assert found > 0.5 / (2 * p - 1) + 0.05
+
+
+@pytest.mark.parametrize(("p", "low"), [(2.0, 10**20), (3.0, 10**30), (5.0, 10**44)])
+def test_unknown_law_bound_grows_with_the_corollary_s_exponent(p, low):
+    law, exponent = sj.Polynomial(p), unknown_law_exponent(sj.Polynomial(p))
+
+    def bound(episodes):
+        # the proof's H* = T^(1/(2p))
+        horizon = round(episodes ** (1 / (2 * p)))
+        return unknown_law_bound(law, episodes, horizon=horizon, n_states=1, n_actions=1)
+
+    # TΓ(H*+1) is a pure power; the minimum over L has the same power times ln(T)^(1−1/p); bonus and noise
+    # have the smaller power (2p+1)/(4p) and ln(T)^(5/2) or ln(T)^3, which outweighs the rest for a long time.
+    high = 10**4 * low
+    assert slope(lambda n: bound(n).truncation, low, high) == pytest.approx(exponent, abs=1e-3)
+    log_slope = (1 - 1 / p) / math.log(low)
+    assert exponent - 1e-3 <= slope(lambda n: bound(n).estimation, low, high) <= exponent + log_slope + 1e-3
+    assert slope(lambda n: bound(n).bonus, low, high) <= (2 * p + 1) / (4 * p) + 2.5 / math.log(low)
+    assert slope(lambda n: bound(n).noise, low, high) <= (2 * p + 1) / (4 * p) + 3.0 / math.log(low)
+    assert slope(lambda n: bound(n).total, low, high) <= exponent + 3.0 / math.log(low)
+
+
+def test_theorem_2_does_not_give_corollary_4():
+    # The proof has ln g(H*) ≤ (1−γ) √(ln(1/γ)/ln T) → 0 at H* = ln T/(2 ln(1/γ)). It takes γ^(1−H*), which is
+    # γ √T, for T^(1/4): ln g(H*) really grows like T^(1/4)/ln(T)^(3/2).
+    law = sj.Geometric(0.9)
+
+    def log_g(episodes):
+        horizon = round(math.log(episodes) / (2 * math.log(1 / 0.9)))
+        return float(log_estimation_growth(law, horizon, episodes=episodes, beta=1.5))
+
+    assert log_g(10**16) > 4.0
+    assert log_g(10**20) > 31.0
+    cleared = slope(lambda n: log_g(n) * math.log(n) ** 1.5, 10**40, 10**80)
+    assert cleared == pytest.approx(0.25, abs=0.01)
+
+
+def test_theorem_2_gives_three_quarters_for_geometric_laws():
+    # The best H* keeps γ^(−H*) near T^(1/4), so TΓ(H*+1) is T^(3/4) up to logarithms, which lower the slope
+    # by about 1.5/ln T (0.003 here); H* is a whole number, which moves it by up to ln(2)/ln(10^40) = 0.008.
+    law = sj.Geometric(0.5)
+
+    def best(episodes):
+        near = round(math.log(episodes) / (4 * math.log(2)))
+        return min(
+            unknown_law_bound(law, episodes, horizon=h, n_states=1, n_actions=1).total
+            for h in range(near, near + 60)
+        )
+
+    assert slope(best, 10**200, 10**240) == pytest.approx(0.75, abs=0.012)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes must be a whole number ≥ 1; got 0."),
+        ({"episodes": 10**301}, "episodes must be at most 10\\*\\*300; got a number of 302 digits."),
+        ({"n_states": 0}, "n_states must be a whole number ≥ 1; got 0."),
+        ({"n_actions": 2.5}, "n_actions must be a whole number ≥ 1; got 2.5."),
+        ({"delta": 0.0}, "delta must be in \\(0, 1\\); got 0.0."),
+        ({"delta": 1.0}, "delta must be in \\(0, 1\\); got 1.0."),
+        ({"delta": math.nan}, "delta must be in \\(0, 1\\); got nan."),
+        ({"delta": "0.1"}, "delta must be in \\(0, 1\\); got '0.1'."),
+        ({"delta": True}, "delta must be in \\(0, 1\\); got True."),
+        ({"horizon": 0}, "horizon must be a whole number ≥ 1; got 0."),
+        ({"horizon": 10**8}, "horizon must be at most 10,000,000 to look at each layer; got 100,000,000."),
+        ({"beta": -1.0}, "beta must be a finite number > 0; got -1.0."),
+        ({"truncation": 0.0}, "truncation must be > 0 for a law with no longest length; got 0.0."),
+        (
+            {"horizon": 3, "truncation": 0.1},
+            "horizon must be None where truncation is given; got 3 and 0.1.",
+        ),
+    ],
+)
+def test_bad_input_gets_one_line(changes, message):
+    law, given_numbers = sj.Geometric(0.9), {"episodes": 100, **SMALL} | changes
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        known_law_bound(law, **given_numbers)
+    assert "\n" not in str(caught.value)
+
+
+def test_one_episode_estimates_nothing():
+    with pytest.raises(ValueError, match=r"episodes must be a whole number ≥ 2; got 1\."):
+        unknown_law_bound(sj.Geometric(0.9), 1, horizon=3, **SMALL)
