@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 __all__ = [
+    "check_arguments",
     "check_choice",
     "check_closed_unit",
     "check_half_open_unit",
@@ -37,27 +39,27 @@ def _number(name: str, value: Any, rule: str) -> float:
         raise TypeError(f"{name} must be {rule}; got {value!r}.") from error
 
 
-def check_half_open_unit(name: str, value: Any) -> float:
-    """Return `value` as a float in [0, 1)."""
-    number = _number(name, value, "in [0, 1)")
+def check_half_open_unit(name: str, value: Any, *, rule: str = "in [0, 1)") -> float:
+    """Return `value` as a float in [0, 1); a caller that asks for more says so in `rule`."""
+    number = _number(name, value, f"a number {rule}")
     if not 0.0 <= number < 1.0:
-        raise ValueError(f"{name} must be in [0, 1); got {value!r}.")
+        raise ValueError(f"{name} must be {rule}; got {value!r}.")
     return number
 
 
 def check_closed_unit(name: str, value: Any) -> float:
     """Return `value` as a float in [0, 1]."""
-    number = _number(name, value, "in [0, 1]")
+    number = _number(name, value, "a number in [0, 1]")
     if not 0.0 <= number <= 1.0:
         raise ValueError(f"{name} must be in [0, 1]; got {value!r}.")
     return number
 
 
-def check_positive(name: str, value: Any) -> float:
-    """Return `value` as a finite float above 0."""
-    number = _number(name, value, "a finite number > 0")
+def check_positive(name: str, value: Any, *, rule: str = "a finite number > 0") -> float:
+    """Return `value` as a finite float above 0; a caller that asks for more says so in `rule`."""
+    number = _number(name, value, rule)
     if not 0.0 < number < math.inf:
-        raise ValueError(f"{name} must be a finite number > 0; got {value!r}.")
+        raise ValueError(f"{name} must be {rule}; got {value!r}.")
     return number
 
 
@@ -87,7 +89,41 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     return str(value)
 
 
+def check_arguments(
+    name: str, function: Callable[..., Any], places: Sequence[Any], names: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a call that was written as text, all by name, if the function takes them.
+
+    Args:
+        name: What the user calls the function.
+        function: Anything with a signature.
+        places: Arguments given by place.
+        names: Arguments given by name.
+    """
+    parameters = inspect.signature(function).parameters
+    order = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    if len(places) > len(order):
+        takes = f"takes {', '.join(order)}" if order else "takes no arguments by place"
+        raise ValueError(f"{name} {takes}; got {len(places)} argument{'s' * (len(places) > 1)}.")
+    given = dict(zip(order, places, strict=False))
+    for argument in names:
+        if argument not in parameters:
+            takes = f" It takes {', '.join(parameters) or 'none'}."
+            raise ValueError(
+                f"{name} has no argument {argument!r}.{did_you_mean(argument, parameters) or takes}"
+            )
+        if argument in given:
+            raise ValueError(f"{name} got {argument} twice.")
+    given |= names
+    missing = [p.name for p in parameters.values() if p.default is p.empty and p.name not in given]
+    if missing:
+        listed = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
+        raise ValueError(f"{name} needs {listed}; write {name}({', '.join(parameters)}).")
+    return given
+
+
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" for the nearest known word, or nothing."""
-    close = difflib.get_close_matches(str(word), list(known), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    """Return " Did you mean 'x'?" for the nearest known word in any case, or nothing."""
+    options = {option.lower(): option for option in known}
+    close = difflib.get_close_matches(str(word).lower(), options, n=1)
+    return f" Did you mean {options[close[0]]!r}?" if close else ""

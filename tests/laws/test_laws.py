@@ -1,3 +1,4 @@
+import math
 import pickle
 
 import numpy as np
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from laws.cases import EVERY_LAW
 
 import sojourn as sj
-from sojourn.laws import steps
+from sojourn.laws import label, quantile, same_mean, steps
 from sojourn.testing import check_law
 
 
@@ -119,7 +120,15 @@ def test_memoryless_from(law, expected):
     [
         (lambda: sj.Geometric(1.2), "gamma must be in [0, 1); got 1.2."),
         (lambda: sj.Geometric(float("nan")), "gamma must be in [0, 1); got nan."),
-        (lambda: sj.Geometric(True), "gamma must be in [0, 1); got True."),
+        (lambda: sj.Geometric(True), "gamma must be a number in [0, 1); got True."),
+        (lambda: sj.Geometric("0.9"), "gamma must be a number in [0, 1); got '0.9'."),
+        (lambda: sj.QuasiHyperbolic("1", 0.9), "beta must be a number in [0, 1]; got '1'."),
+        (lambda: sj.Polynomial(math.nan), "p must be a finite number > 1; got nan."),
+        (lambda: sj.Polynomial(-2), "p must be a finite number > 1; got -2."),
+        (lambda: sj.Polynomial("2"), "p must be a finite number > 1; got '2'."),
+        (lambda: sj.BetaGeometric(math.inf, 2.0), "a must be a finite number > 1; got inf."),
+        (lambda: sj.BetaGeometric(2.0, 0), "b must be a finite number > 0; got 0."),
+        (lambda: sj.DiscreteWeibull(math.nan, 1.0), "q must be in (0, 1); got nan."),
         (lambda: sj.Fixed(0), "length must be a whole number ≥ 1; got 0."),
         (lambda: sj.Fixed(2**53 + 1), "length must be at most 2**53; got 9007199254740993."),
         (lambda: sj.Uniform(5, 2), "high must be a whole number ≥ 5; got 2."),
@@ -263,6 +272,64 @@ def test_a_law_may_state_its_public_methods_only(stated):
     np.testing.assert_allclose(law.hazard([1, 5]), [2.0 / 3.0, 2.0 / 7.0])
     best = sj.plan(sj.mdps.two_paths(), law, tolerance=1e-4)
     assert best.lower[0] <= 1.0 <= best.upper[0]
+
+
+def test_html_of_data_shows_their_size_and_not_themselves():
+    law = sj.KaplanMeier(np.arange(1, 1001), np.arange(1000) % 8 != 0)  # one in eight cut off: 12.5 %
+    page = law._repr_html_()
+    assert ">1,000<" in page
+    assert ">12%<" in page
+    assert "(1, 2" not in page
+    assert law.censored == 0.125
+    assert ">1,000<" in sj.Empirical(np.arange(1, 1001))._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (sj.Geometric(2 / 3), "Geometric(gamma=0.666667)"),
+        (sj.Polynomial(1.4, offset=20), "Polynomial(p=1.4, offset=20)"),
+        (sj.Mixture([1.0], [sj.Fixed(3)]), "Mixture(weights=(1,), laws=(Fixed(length=3),))"),
+        (sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.NegativeBinomial(2, 0.9)]), "Mixture of 2 laws"),
+        (sj.KaplanMeier([5, 5, 6, 7], [1, 0, 1, 1]), "KaplanMeier of 4 lengths, 25% censored"),
+        (sj.Empirical(np.arange(1, 2001)), "Empirical of 2,000 lengths"),
+        (sj.Tabulated(np.linspace(1, 0.1, 50)), "Tabulated, 50 steps"),
+    ],
+)
+def test_labels_are_short_and_never_cut_a_number(law, text):
+    assert label(law) == text
+
+
+@pytest.mark.parametrize(
+    ("law", "left", "expected"),
+    [
+        (sj.Geometric(0.95), 0.5, 14),  # 0.95^h ≤ ½ from h = 14 on
+        (sj.Fixed(20), 0.999, 20),
+        (sj.Polynomial(1.4, offset=20), 0.1, 25),  # (h − 19)^−1.4 ≤ 0.1 from h − 19 = 6 on
+        (sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)]), 0.5, 1),
+    ],
+)
+def test_quantiles(law, left, expected):
+    assert quantile(law, left) == expected
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        sj.Geometric(0.9),
+        sj.Fixed(1),
+        sj.NegativeBinomial(1, 0.5),
+        sj.DiscreteWeibull(0.5, 1.0),
+        sj.QuasiHyperbolic(1, 0.9),
+    ],
+)
+def test_a_law_without_memory_has_no_geometric_law_beside_it(law):
+    assert same_mean(law) is None
+
+
+def test_the_geometric_law_of_the_same_mean():
+    assert same_mean(sj.Fixed(4)) == sj.Geometric(0.75)
+    assert same_mean(sj.QuasiHyperbolic(0.5, 0.75)).mean == pytest.approx(2.5)
 
 
 def test_html_is_escaped():

@@ -24,6 +24,10 @@ def test_every_repr_parses_back(law):
         ),
         ("empirical((1, 2, 2))", sj.Empirical([1, 2, 2])),
         (
+            "kaplan_meier(tail='end', lengths=[1, 3], observed=[true, FALSE])",
+            sj.KaplanMeier([1, 3], [True, False], tail="end"),
+        ),
+        (
             "mixture([0.5, 0.5], [negative-binomial(2, 0.5), mixture((1,), (fixed(3),))])",
             sj.Mixture([0.5, 0.5], [sj.NegativeBinomial(2, 0.5), sj.Mixture([1], [sj.Fixed(3)])]),
         ),
@@ -47,6 +51,20 @@ def test_laws_are_read_as_people_write_them(text, expected):
         ("geometric(gamma=0.9, gamma=0.9)", "geometric got gamma twice."),
         ("geometric(0.9, 0.8)", "geometric takes gamma; got 2 arguments."),
         ("geometric(1.2)", "gamma must be in [0, 1); got 1.2."),
+        ("geometric(nan)", "gamma must be in [0, 1); got nan."),
+        ("polynomial(-INF)", "p must be a finite number > 1; got -inf."),
+        ("fixed(Infinity)", "length must be a whole number ≥ 1; got inf."),
+        ("nan", "Unknown law 'nan'."),
+        (
+            'kaplan_meier("km.csv")',
+            "kaplan_meier takes lengths, not a file; got 'km.csv'. Only tabulated reads a file, of survival; "
+            "from Python, pass KaplanMeier the columns of yours.",
+        ),
+        (
+            "empirical(lengths='km.csv')",
+            "empirical takes lengths, not a file; got 'km.csv'. Only tabulated reads a file, of survival; "
+            "from Python, pass Empirical the columns of yours.",
+        ),
         (
             "geometric(0.9",
             "law must be written like 'geometric(0.95)'; got 'geometric(0.9' ('(' was never closed).",
@@ -113,6 +131,7 @@ def test_tables_are_read_from_files(text, tmp_path):
     path = tmp_path / "my-table(2).csv"
     path.write_text(text, encoding="utf-8")
     assert sj.parse_law(f"tabulated('{path}')") == sj.Tabulated([1.0, 0.5, 0.25])
+    assert sj.parse_law(f"tabulated(survival='{path}')") == sj.Tabulated([1.0, 0.5, 0.25])
 
 
 @pytest.mark.parametrize(

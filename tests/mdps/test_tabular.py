@@ -181,3 +181,9 @@ def test_notebooks_show_a_table_with_escaped_text():
     assert "state 1" in page
     assert "original units" not in page
     assert "original units" in mdp.normalized()._repr_html_()
+
+
+@pytest.mark.parametrize(("low", "units"), [(-10.0, "reward · 30 − 10"), (5.0, "reward · 15 + 5")])
+def test_the_way_back_to_the_original_units_is_written_with_one_sign(low, units):
+    mdp = TabularMDP([[[1.0], [1.0]]], [[low, 20.0]])
+    assert units in mdp.normalized()._repr_html_()

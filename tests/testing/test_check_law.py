@@ -115,6 +115,12 @@ def test_a_broken_law_is_caught(law, message):
         check_law(law)
 
 
+@pytest.mark.parametrize("law", ["x", None, sj.Geometric])
+def test_what_is_no_law_is_refused_in_one_line(law):
+    with pytest.raises(TypeError, match=r"^law must be a LengthLaw, such as Geometric\(0.95\); got .*\.$"):
+        check_law(law)
+
+
 def test_frequencies_that_do_not_fit_are_caught():
     # The uniforms are right one by one in the first 500 draws only.
     class Drifting(Honest):

@@ -9,11 +9,13 @@ from sojourn.laws._empirical import Empirical
 from sojourn.laws._fixed import Fixed
 from sojourn.laws._geometric import Geometric
 from sojourn.laws._kaplan_meier import KaplanMeier
+from sojourn.laws._labels import label
 from sojourn.laws._mixture import Mixture
 from sojourn.laws._negative_binomial import NegativeBinomial
 from sojourn.laws._parse import LAWS, parse_law
 from sojourn.laws._polynomial import Polynomial
 from sojourn.laws._quasi_hyperbolic import QuasiHyperbolic
+from sojourn.laws._shape import is_heavy, quantile, same_mean
 from sojourn.laws._tabulated import Tabulated
 from sojourn.laws._uniform import Uniform
 
@@ -32,6 +34,10 @@ __all__ = [
     "QuasiHyperbolic",
     "Tabulated",
     "Uniform",
+    "is_heavy",
+    "label",
     "parse_law",
+    "quantile",
+    "same_mean",
     "steps",
 ]

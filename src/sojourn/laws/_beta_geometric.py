@@ -34,7 +34,7 @@ class BetaGeometric(LengthLaw):
     b: float
 
     def __post_init__(self) -> None:
-        a, b = check_positive("a", self.a), check_positive("b", self.b)
+        a, b = check_positive("a", self.a, rule="a finite number > 1"), check_positive("b", self.b)
         if not a > 1.0:
             raise ValueError(f"BetaGeometric(a={a!r}, b={b!r}) has an infinite mean length; a must be > 1.")
         self._set(a=a, b=b)

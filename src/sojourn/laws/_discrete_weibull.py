@@ -39,7 +39,8 @@ class DiscreteWeibull(LengthLaw):
     shape: float
 
     def __post_init__(self) -> None:
-        q, shape = check_half_open_unit("q", self.q), check_positive("shape", self.shape)
+        q = check_half_open_unit("q", self.q, rule="in (0, 1)")
+        shape = check_positive("shape", self.shape)
         if q == 0.0:
             raise ValueError(f"q must be in (0, 1); got {self.q!r}.")
         self._set(q=q, shape=shape)

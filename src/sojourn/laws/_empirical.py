@@ -40,6 +40,9 @@ class Empirical(StaircaseLaw):
         ends, totals = tally(check_column("lengths", lengths, least=1), counts)
         self._set(lengths=tuple(ends.tolist()), counts=tuple(totals.tolist()))
 
+    def _about(self) -> list[tuple[str, object]]:
+        return [("lengths", f"{sum(self.counts):,}"), ("different ones", f"{len(self.lengths):,}")]
+
     @cached_property
     def _stairs(self) -> Staircase:
         counts = np.array(self.counts)

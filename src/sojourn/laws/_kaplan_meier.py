@@ -84,6 +84,19 @@ class KaplanMeier(StaircaseLaw):
             "tail": self.tail_rule,
         }
 
+    @property
+    def censored(self) -> float:
+        """The share of the lengths that were cut off."""
+        cut = sum(count for count, seen in zip(self.counts, self.observed, strict=True) if not seen)
+        return cut / sum(self.counts)
+
+    def _about(self) -> list[tuple[str, object]]:
+        return [
+            ("lengths", f"{sum(self.counts):,}"),
+            ("censored", f"{100.0 * self.censored:.2g}%"),
+            ("tail", self.tail_rule),
+        ]
+
     @cached_property
     def _stairs(self) -> Staircase:
         lengths, observed, counts = np.array(self.lengths), np.array(self.observed), np.array(self.counts)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import math
 import re
 from typing import Any
 
-from sojourn._validation import did_you_mean
+from sojourn._validation import check_arguments, did_you_mean
 from sojourn.laws._base import MAX_STEP, LengthLaw
 from sojourn.laws._beta_geometric import BetaGeometric
 from sojourn.laws._discrete_weibull import DiscreteWeibull
@@ -39,6 +39,9 @@ LAWS: dict[str, type[LengthLaw]] = {
     "kaplan_meier": KaplanMeier,
 }
 """Every law by the name that `parse_law` takes."""
+
+_WORDS = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "true": True, "false": False}
+"""What stands for a number or a truth value, in any case."""
 
 _MAX_CHARACTERS = 1_000_000
 _MAX_DEPTH = 32
@@ -110,7 +113,8 @@ def _value(node: ast.expr, depth: int) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_value(item, depth + 1) for item in node.elts]
     if isinstance(node, ast.Name):
-        return _make(node.id, [], {})
+        word = _WORDS.get(node.id.lower())
+        return word if word is not None else _make(node.id, [], {})
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if any(keyword.arg is None for keyword in node.keywords):
             raise ValueError("law must name its arguments; got **.")
@@ -137,24 +141,15 @@ def _make(name: str, places: list[Any], names: dict[str, Any]) -> LengthLaw:
         raise ValueError(f"Unknown law {_shown(name)}.{nearest}")
     key = known[_plain(name)]
     law = LAWS[key]
-    if law is Tabulated and len(places) == 1 and isinstance(places[0], str) and not names:
-        return Tabulated.from_csv(places[0])
-    parameters = inspect.signature(law).parameters
-    order = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
-    given = dict(zip(order, places, strict=False))
-    needed = [p.name for p in parameters.values() if p.default is p.empty]
-    if len(places) > len(order):
-        raise ValueError(f"{key} takes {', '.join(order)}; got {len(places)} arguments.")
-    for argument in names:
-        if argument not in parameters:
-            hint = did_you_mean(argument, parameters) or f" It takes {', '.join(parameters)}."
-            raise ValueError(f"{key} has no argument {argument!r}.{hint}")
-        if argument in given:
-            raise ValueError(f"{key} got {argument} twice.")
-    given |= names
-    missing = [argument for argument in needed if argument not in given]
-    if missing:
-        raise ValueError(f"{key} needs {' and '.join(missing)}; write {key}({', '.join(parameters)}).")
+    file = places[0] if places else names.get("lengths")
+    if isinstance(file, str) and law in (Empirical, KaplanMeier):
+        raise ValueError(
+            f"{key} takes lengths, not a file; got {_shown(file)}. Only tabulated reads a file, of survival; "
+            f"from Python, pass {law.__name__} the columns of yours."
+        )
+    given = check_arguments(key, law, places, names)
+    if law is Tabulated and isinstance(given["survival"], str):
+        return Tabulated.from_csv(given["survival"])
     return law(**given)
 
 

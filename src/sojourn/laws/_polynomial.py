@@ -40,7 +40,7 @@ class Polynomial(LengthLaw):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        p = check_positive("p", self.p)
+        p = check_positive("p", self.p, rule="a finite number > 1")
         if not p > 1.0:
             raise ValueError(f"Polynomial(p={p!r}) has an infinite mean length; p must be > 1.")
         self._set(p=p, offset=check_length("offset", self.offset, least=0))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sojourn._html import table
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws._base import LengthLaw
 from sojourn.laws._special import running_sums
@@ -43,11 +44,23 @@ class Staircase:
 
 
 class StaircaseLaw(LengthLaw):
-    """A law that is a staircase: it states `_stairs`."""
+    """A law that is a staircase: it states `_stairs`, and `_about` for notebooks."""
 
     @cached_property
     def _stairs(self) -> Staircase:
         raise TypeError(f"{type(self).__name__} must define _stairs.")
+
+    def _about(self) -> list[tuple[str, object]]:
+        """Return what the law is made from, in figures: its tables may be long."""
+        return []
+
+    def _repr_html_(self) -> str:
+        rows = [
+            *self._about(),
+            ("mean length", f"{self.mean:.6g}"),
+            ("longest length", f"{self.longest:,}" if self.longest else "no limit"),
+        ]
+        return table(type(self).__name__, rows)
 
     @cached_property
     def _after(self) -> FloatArray:

@@ -54,6 +54,9 @@ class Tabulated(StaircaseLaw):
     def _parameters(self) -> dict[str, Any]:
         return {"survival": self.table}
 
+    def _about(self) -> list[tuple[str, object]]:
+        return [("steps in the table", f"{len(self.table):,}")]
+
     @cached_property
     def _stairs(self) -> Staircase:
         table = np.array(self.table)

@@ -60,9 +60,11 @@ def _untried(pairs: IntArray, n_states: int, n_actions: int, unvisited: str) -> 
     if len(tried) < n_pairs and unvisited == "refuse":
         gaps = np.append(tried, n_pairs) != np.arange(len(tried) + 1)
         first, others = int(np.argmax(gaps)), n_pairs - len(tried) - 1
+        more = f" and {others:,} other{'s' * (others > 1)}" if others else ""
         raise ValueError(
-            f"log must try every (state, action); got none of ({first // n_actions}, {first % n_actions}) "
-            f"and {others:,} others. Use unvisited='stay' to let them stay and pay the lowest logged reward."
+            f"log must try every (state, action); got none of ({first // n_actions}, {first % n_actions})"
+            f"{more}. Use unvisited='stay' to let {'them' if others else 'it'} stay and pay the lowest "
+            "logged reward."
         )
     return np.setdiff1d(np.arange(n_pairs), tried, assume_unique=True)
 

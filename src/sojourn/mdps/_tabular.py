@@ -258,7 +258,8 @@ class TabularMDP:
             ),
         ]
         if self._is_rescaled():
-            rows.append(("original units", f"reward · {self.scale:.6g} + {self.shift:.6g}"))
+            sign = "−" if self.shift < 0.0 else "+"
+            rows.append(("original units", f"reward · {self.scale:.6g} {sign} {abs(self.shift):.6g}"))
         return _html.table(self.name or "TabularMDP", rows)
 
 

@@ -29,11 +29,14 @@ def check_law(law: LengthLaw, *, tolerance: float = 1e-10, draws: int = 20_000, 
 
     Raises:
         AssertionError: If the law breaks a rule; one line names the rule and the step.
+        TypeError: If it is no `LengthLaw` at all.
 
     Example:
         >>> from sojourn.laws import Uniform
         >>> check_law(Uniform(2, 9))
     """
+    if not isinstance(law, LengthLaw):
+        raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
     h = _grid(law)
     _check_survival(law, h, tolerance)
     _check_mass(law, h, tolerance)

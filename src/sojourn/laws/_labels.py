@@ -1,0 +1,47 @@
+"""Laws in few words."""
+
+from __future__ import annotations
+
+from sojourn.laws._base import LengthLaw
+from sojourn.laws._empirical import Empirical
+from sojourn.laws._kaplan_meier import KaplanMeier
+from sojourn.laws._mixture import Mixture
+from sojourn.laws._tabulated import Tabulated
+
+__all__ = ["label"]
+
+_MOST = 60
+
+
+def label(law: LengthLaw) -> str:
+    """Return a law in few words, for titles and legends: numbers to six digits, long data by their size.
+
+    Example:
+        >>> from sojourn.laws import Empirical, Geometric
+        >>> label(Geometric(2 / 3))
+        'Geometric(gamma=0.666667)'
+        >>> label(Empirical(range(1, 501)))
+        'Empirical of 500 lengths'
+    """
+    arguments = ", ".join(f"{name}={_short(value)}" for name, value in law._parameters().items())
+    text = f"{type(law).__name__}({arguments})"
+    if len(text) <= _MOST:
+        return text
+    if isinstance(law, Mixture):
+        return f"Mixture of {len(law.laws)} laws"
+    if isinstance(law, KaplanMeier):
+        return f"KaplanMeier of {sum(law.counts):,} lengths, {100.0 * law.censored:.2g}% censored"
+    if isinstance(law, Empirical):
+        return f"Empirical of {sum(law.counts):,} lengths"
+    if isinstance(law, Tabulated):
+        return f"Tabulated, {len(law.table):,} steps"
+    return f"{type(law).__name__}(…)"
+
+
+def _short(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, tuple):
+        inside = ", ".join(_short(item) for item in value[:_MOST])
+        return f"({inside}{',' * (len(value) == 1)})"
+    return label(value) if isinstance(value, LengthLaw) else repr(value)

@@ -1,0 +1,38 @@
+"""The shape of a law: where it falls, whether its tail is heavy, what it would be without memory."""
+
+from __future__ import annotations
+
+from sojourn.laws._base import MAX_STEP, LengthLaw
+from sojourn.laws._geometric import Geometric
+
+__all__ = ["is_heavy", "quantile", "same_mean"]
+
+
+def quantile(law: LengthLaw, left: float) -> int:
+    """Return the smallest h with P(H > h) ≤ left, at most 2**53.
+
+    Example:
+        >>> from sojourn.laws import Uniform
+        >>> quantile(Uniform(1, 40), 0.25)
+        30
+    """
+    low, high = 0, law.longest or MAX_STEP
+    while high - low > 1:
+        middle = (low + high) // 2
+        if law.survival(middle + 1) <= left:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def is_heavy(law: LengthLaw) -> bool:
+    """Whether episodes that have lasted long still have much longer to go than a new one."""
+    return bool(law.remaining(quantile(law, 0.01)) > 2.0 * law.mean)
+
+
+def same_mean(law: LengthLaw) -> Geometric | None:
+    """Return the geometric law with the mean of `law`, or None if `law` is that law itself."""
+    if law.memoryless_from == 1 or law.longest == 1:
+        return None
+    return Geometric(min(1.0 - 1.0 / law.mean, 1.0 - 2.0**-53))
