@@ -2,12 +2,16 @@
 
 import inspect
 import re
+import time
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from sojourn import mdps
-from sojourn.mdps import BUILDERS, cash_or_invest, chain, deep_sea, river_swim, two_paths
+from sojourn.errors import MemoryLimitError
+from sojourn.mdps import BUILDERS, cash_or_invest, chain, deep_sea, garnet, river_swim, two_paths
+from sojourn.mdps._transitions import table_bytes
 
 
 def dense(mdp):
@@ -179,6 +183,50 @@ def test_long_chains_and_rivers_are_cheap():
 def test_wrong_settings_are_refused(build, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         build()
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda: deep_sea(100_000),
+            r"deep_sea\(100000\), of 10,000,000,001 states, needs 1,564\.6 GiB and 2\.0 GiB are free; "
+            r"choose a smaller n\.",
+        ),
+        (lambda: river_swim(10**9), r"river_swim\(1000000000\), of .* needs .* choose a smaller n\."),
+        (lambda: chain(10**9), r"chain\(1000000000\), of .* needs .* choose a smaller n\."),
+        (lambda: cash_or_invest(10**9), r"cash_or_invest\(.* needs .* choose a smaller delay\."),
+        (
+            lambda: garnet(10**6, 10, 100),
+            r"garnet\(1000000, 10, 100\) needs .* choose fewer states, actions or successors\.",
+        ),
+    ],
+)
+def test_what_would_not_fit_in_memory_is_refused_before_any_work(build, message, monkeypatch):
+    monkeypatch.setattr("sojourn._memory.available_memory", lambda: 2 * 2**30)
+    begun = time.perf_counter()
+    with pytest.raises(MemoryLimitError, match=f"^{message}$"):
+        build()
+    assert time.perf_counter() - begun < 0.5
+
+
+@pytest.mark.parametrize(
+    ("build", "n_bytes"),
+    [
+        (lambda: river_swim(200_000), 3 * table_bytes(400_000, 2)),
+        (lambda: chain(200_000, slip=0.1), 3 * table_bytes(400_000, 2)),
+        (lambda: deep_sea(500), 3 * table_bytes(500_002, 1)),
+        (lambda: garnet(50_000, 5, 5), 2 * table_bytes(250_000, 5)),
+    ],
+)
+def test_the_memory_that_builders_are_said_to_take_is_what_they_take_about(build, n_bytes):
+    tracemalloc.start()
+    try:
+        build()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.6 * n_bytes <= peak <= 1.4 * n_bytes
 
 
 @pytest.mark.parametrize("n", ["6", None, True, [6]])

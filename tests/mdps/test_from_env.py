@@ -154,7 +154,7 @@ def test_settings_go_with_an_id_only():
     env = gymnasium.make("FrozenLake-v1")
     with pytest.raises(TypeError, match="is_slippery must come with an id"):
         TabularMDP.from_env(env, is_slippery=False)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'slippery'"):
+    with pytest.raises(TypeError, match="has no setting 'slippery'"):
         TabularMDP.from_env("FrozenLake-v1", slippery=False)
     env.close()
 
@@ -308,3 +308,29 @@ def test_gymnasium_is_loaded_only_when_needed():
 def test_a_setting_that_the_environment_refuses_is_one_line():
     with pytest.raises(ValueError, match=r"^env 'FrozenLake-v1' could not be made: no '9x9'$"):
         TabularMDP.from_env("FrozenLake-v1", map_name="9x9")
+
+
+@pytest.mark.parametrize("name", ["TAXI-V4", "taxi-v4", "Taxi-v4"])
+def test_ids_are_taken_in_any_case(name):
+    assert TabularMDP.from_env(name).name == "Taxi-v4"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        (
+            "FrozenLake-v1",
+            {"is_slipery": False},
+            "FrozenLake-v1 has no setting 'is_slipery'. Did you mean 'is_slippery'?",
+        ),
+        (
+            "CliffWalking-v1",
+            {"zzz": 1},
+            "CliffWalking-v1 has no setting 'zzz'. It takes render_mode, is_slippery.",
+        ),
+    ],
+)
+def test_a_setting_that_an_environment_does_not_have_is_named(name, settings, message):
+    with pytest.raises(TypeError) as caught:
+        TabularMDP.from_env(name, **settings)
+    assert str(caught.value) == message

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sojourn._validation import did_you_mean
-from sojourn.cli._signatures import signature
+from sojourn._validation import check_arguments, did_you_mean
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
@@ -21,7 +18,7 @@ GYMNASIUM_IDS = ("CliffWalking-v1", "CliffWalkingSlippery-v1", "FrozenLake-v1", 
 """Gymnasium's own environments with a transition table."""
 
 _NAME_AND_ARGUMENTS = re.compile(r"\s*([^()]*[^()\s])\s*(?:\((.*)\)\s*)?", re.DOTALL)
-_GYMNASIUM_ID = re.compile(r"(?:[\w.]+:)?(?:[\w.-]+/)?[\w.-]+-v\d+")
+_GYMNASIUM_ID = re.compile(r"(?:[\w.]+:)?(?:[\w.-]+/)?[\w.-]+-v\d+", re.IGNORECASE)
 
 
 def complete_env(incomplete: str) -> list[str]:
@@ -34,7 +31,7 @@ def complete_env(incomplete: str) -> list[str]:
 def parse_env(text: str) -> TabularMDP:
     """Return the problem that a text such as "river_swim(6)" or "Taxi-v4" names.
 
-    Builders are taken in any case, with or without `_`; a Gymnasium id may have settings in parentheses.
+    Names are taken in any case, builders with or without `_`; a Gymnasium id may have settings in parentheses.
     Nothing in the text is run.
 
     Raises:
@@ -49,7 +46,7 @@ def parse_env(text: str) -> TabularMDP:
     places, names = _arguments(text, found[2] or "")
     builder = {_plain(key): key for key in BUILDERS}.get(_plain(name))
     if builder is not None:
-        return _call(BUILDERS[builder], places, names)
+        return BUILDERS[builder](**check_arguments(builder, BUILDERS[builder], places, names))
     if not _GYMNASIUM_ID.fullmatch(name):
         raise ValueError(f"Unknown environment {name!r}.{did_you_mean(name, [*BUILDERS, *GYMNASIUM_IDS])}")
     if places:
@@ -75,14 +72,6 @@ def _arguments(text: str, inside: str) -> tuple[list[Any], dict[str, Any]]:
         raise ValueError(
             f"--env must have numbers and quoted text as arguments, as in 'river_swim(6)'; got {text!r}."
         ) from None
-
-
-def _call(builder: Callable[..., TabularMDP], places: list[Any], names: dict[str, Any]) -> TabularMDP:
-    try:
-        inspect.signature(builder).bind(*places, **names)
-    except TypeError as error:
-        raise ValueError(f"{signature(builder)} does not fit: {error}.") from None
-    return builder(*places, **names)
 
 
 def gymnasium_problems() -> list[TabularMDP]:

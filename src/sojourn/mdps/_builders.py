@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from sojourn._memory import check_fits
 from sojourn._typing import IntArray
 from sojourn._validation import check_closed_unit, check_positive, check_whole
 from sojourn.mdps._tabular import TabularMDP
+from sojourn.mdps._transitions import table_bytes
 
 __all__ = ["cash_or_invest", "chain", "deep_sea", "river_swim", "two_paths"]
 
@@ -30,6 +32,7 @@ def river_swim(n: int = 6) -> TabularMDP:
         (array([1, 2, 3]), array([0.05, 0.6 , 0.35]))
     """
     n = check_whole("n", n, least=2)
+    _check_size("river_swim", "n", n, n_states=n, successors=2)
     states = np.arange(n)
     back, stay, on = np.full(n, 0.05), np.full(n, 0.6), np.full(n, 0.35)
     back[0], stay[0], on[0] = 0.0, 0.4, 0.6
@@ -64,6 +67,7 @@ def chain(n: int = 8, *, slip: float = 0.0, small: float = 0.2, large: float = 1
                [1. , 0.2]])
     """
     n = check_whole("n", n, least=2)
+    _check_size("chain", "n", n, n_states=n, successors=2)
     slip = check_closed_unit("slip", slip)
     small, large = check_positive("small", small), check_positive("large", large)
     next_states = np.zeros((n, 2), dtype=np.int64)
@@ -94,6 +98,7 @@ def deep_sea(n: int = 10, *, seed: int | None = None) -> TabularMDP:
         (101, (100,))
     """
     n = check_whole("n", n, least=1)
+    _check_size("deep_sea", "n", n, n_states=n * n + 1)
     row, column = np.divmod(np.arange(n * n), n)
     cells, end = np.arange(n * n), n * n
     next_states = np.empty((n * n, 2), dtype=np.int64)
@@ -155,12 +160,22 @@ def cash_or_invest(delay: int = 5, *, cash: float = 0.1, payoff: float = 1.0) ->
         ((array([1]), array([1.])), (array([0]), array([1.])))
     """
     delay = check_whole("delay", delay, least=1)
+    _check_size("cash_or_invest", "delay", delay, n_states=delay + 1)
     next_states = np.repeat((np.arange(1, delay + 2) % (delay + 1))[:, None], 2, axis=1)
     next_states[0] = 0, 1
     rewards = np.zeros((delay + 1, 2))
     rewards[0, 0] = check_positive("cash", cash)
     rewards[-1] = check_positive("payoff", payoff)
     return TabularMDP(_sure(next_states), rewards, name=f"CashOrInvest({delay})")
+
+
+def _check_size(builder: str, argument: str, value: int, *, n_states: int, successors: int = 1) -> None:
+    """Refuse a problem of two actions that would not fit in memory."""
+    check_fits(
+        3 * table_bytes(2 * n_states, successors),  # while they are made, put in order and checked
+        f"{builder}({value}), of {n_states:,} states,",
+        f"choose a smaller {argument}",
+    )
 
 
 def _sure(next_states: IntArray) -> csr_array[np.float64, tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import reprlib
 import warnings
 from collections.abc import Mapping
@@ -10,7 +11,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import wrappers
-from gymnasium.envs.registration import EnvSpec, find_highest_version, get_env_id, parse_env_id, registry
+from gymnasium.envs.registration import (
+    EnvSpec,
+    find_highest_version,
+    get_env_id,
+    load_env_creator,
+    parse_env_id,
+    registry,
+)
 
 from sojourn._validation import did_you_mean
 from sojourn.errors import NewerVersionWarning
@@ -64,6 +72,7 @@ def _make(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
         return gymnasium.make(env, **{"disable_env_checker": True, **kwargs})
     except Exception as error:  # whatever the environment's own constructor raises at a bad setting
         name = env if isinstance(env, str) else env.id
+        _refuse_unknown_settings(name, env, kwargs)
         reason = " ".join(str(error).split())
         if isinstance(error, LookupError):
             reason = f"no {reason}"  # a bare key says nothing by itself
@@ -71,10 +80,30 @@ def _make(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
         raise kind(f"env {name!r} could not be made: {reason}") from error
 
 
+def _refuse_unknown_settings(name: str, env: str | EnvSpec, kwargs: dict[str, Any]) -> None:
+    """Raise `TypeError` for a setting that neither the environment nor `gymnasium.make` has."""
+    try:
+        entry = (gymnasium.spec(env) if isinstance(env, str) else env).entry_point
+        creator = load_env_creator(entry) if isinstance(entry, str) else entry
+        parameters = inspect.signature(creator).parameters  # type: ignore[arg-type]
+    except Exception:  # what cannot be looked into cannot be told apart
+        return
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return
+    for setting in kwargs:
+        if setting not in parameters and setting not in inspect.signature(gymnasium.make).parameters:
+            takes = f" It takes {', '.join(parameters) or 'none'}."
+            hint = did_you_mean(setting, parameters) or takes
+            raise TypeError(f"{name} has no setting {setting!r}.{hint}")
+
+
 def _registered(name: str) -> str:
-    """Return the id itself, or its newest version where that one is gone."""
+    """Return the id itself, in the registry's spelling, or its newest version where that one is gone."""
     if name in registry:
         return name
+    spelled = [known for known in registry if known.lower() == name.lower()]
+    if len(spelled) == 1:
+        return spelled[0]
     try:
         space, word, version = parse_env_id(name)
     except gymnasium.error.Error:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
 from sojourn._validation import check_whole
 from sojourn.mdps._tabular import TabularMDP
-from sojourn.mdps._transitions import freeze
+from sojourn.mdps._transitions import freeze, table_bytes
 
 __all__ = ["garnet"]
 
@@ -41,6 +42,11 @@ def garnet(n_states: int, n_actions: int, n_successors: int, seed: int = 0) -> T
     if n_successors > n_states:
         raise ValueError(f"n_successors must be at most n_states = {n_states}; got {n_successors}.")
     seed = check_whole("seed", seed, least=0)
+    check_fits(
+        2 * table_bytes(n_states * n_actions, n_successors),  # drawn, and then checked
+        f"garnet({n_states}, {n_actions}, {n_successors})",
+        "choose fewer states, actions or successors",
+    )
     rng = np.random.default_rng(seed)
     n_pairs = n_states * n_actions
     columns = _distinct(rng, n_pairs, n_successors, n_states).reshape(-1)

@@ -14,7 +14,7 @@ from sojourn.mdps._checks import float_array
 if TYPE_CHECKING:
     Table: TypeAlias = csr_array[np.float64, tuple[int, int]]
 
-__all__ = ["ReadOnlyCSR", "canonical", "check_probabilities", "freeze", "pair_of_entry"]
+__all__ = ["ReadOnlyCSR", "canonical", "check_probabilities", "freeze", "pair_of_entry", "table_bytes"]
 
 TOLERANCE = 1e-12
 """How far the probabilities of a row may be from summing to 1."""
@@ -114,6 +114,11 @@ def check_probabilities(table: ReadOnlyCSR, n_actions: int) -> None:
                 f"transitions[{pair // n_actions}, {pair % n_actions}] must sum to 1; got {total!r}."
                 + (remedy if abs(total - 1.0) < _ROUNDED else "")
             )
+
+
+def table_bytes(n_pairs: int, n_successors: int) -> int:
+    """Return the size of a problem's tables: probabilities, columns, row offsets and rewards."""
+    return n_pairs * (n_successors * (8 + 4) + 8 + 8)
 
 
 def pair_of_entry(table: ReadOnlyCSR) -> Any:
