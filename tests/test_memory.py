@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sojourn.errors import MemoryLimitError
 from sojourn import _memory
+from sojourn.errors import MemoryLimitError
 
 
 def test_the_system_says_how_much_is_free():

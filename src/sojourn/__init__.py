@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import errors, laws, mdps, planning, plots, testing
+    from sojourn import errors, laws, mdps, planning, plots, testing, theory
     from sojourn.laws import (
         BetaGeometric,
         DiscreteWeibull,
@@ -69,9 +69,10 @@ __all__ = [
     "plots",
     "price_of_not_knowing",
     "testing",
+    "theory",
 ]
 
-_FOLDERS = ("errors", "laws", "mdps", "planning", "plots", "testing")
+_FOLDERS = ("errors", "laws", "mdps", "planning", "plots", "testing", "theory")
 _HOMES = ("laws", "mdps", "planning")
 """Where a name that is not a folder is looked for, cheapest import first."""
 

@@ -54,12 +54,27 @@ def test_induction_is_the_plain_loop(n_states, kind):
     rng = np.random.default_rng(n_states)
     ratios, value = rng.uniform(0.5, 1.0, size=4), rng.normal(size=n_states)
     policy = np.empty((4, n_states), dtype=kind)
-    found = induce(problem.rows, problem.packed, ratios, value, policy)
+    nobody = np.zeros(n_states, dtype=kind)
+    found = induce(problem.rows, problem.packed, ratios, value, policy, nobody, -1.0)
     for h in reversed(range(4)):
         q = plain_q(problem, ratios[h], value)
         np.testing.assert_array_equal(policy[h], q.argmax(axis=1))
         value = q.max(axis=1)
     np.testing.assert_array_equal(found, value)
+
+
+def test_a_preferred_action_is_taken_if_it_is_nearly_best():
+    problem = uneven_problem(3, 50)
+    value = np.random.default_rng(3).normal(size=50)
+    q = plain_q(problem, 0.9, value)
+    wanted = np.random.default_rng(4).integers(0, 3, size=50).astype(np.uint8)
+    for slack in (0.0, 0.1, 10.0):
+        policy = np.empty((1, 50), dtype=np.uint8)
+        found = induce(problem.rows, problem.packed, np.array([0.9]), value, policy, wanted, slack)
+        best, own = q.max(axis=1), q[np.arange(50), wanted]
+        is_near = own >= best - slack * np.abs(best)
+        np.testing.assert_array_equal(policy[0], np.where(is_near, wanted, q.argmax(axis=1)))
+        np.testing.assert_array_equal(found, np.where(is_near, own, best))
 
 
 def test_both_ways_of_storing_a_slice_are_used():

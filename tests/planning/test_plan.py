@@ -155,40 +155,150 @@ def test_plans_agree_with_quantecon():
     assert (played == policies).all()
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_brackets_contain_a_long_truncation_on_random_problems(seed):
-    # Rewards of any sign, several classes and cycles (two successors a pair), laws of every kind of tail. The
-    # reference keeps 3,000 layers and its own plain bracket; both contain V*, so ours must reach over it.
-    rng = np.random.default_rng(seed)
+LIGHT = [
+    sj.Polynomial(p=4.5),
+    sj.BetaGeometric(a=6.0, b=8.0),
+    sj.NegativeBinomial(r=2.5, gamma=0.9),
+    sj.DiscreteWeibull(q=0.6, shape=0.5),
+    sj.Mixture([0.3, 0.7], [sj.Fixed(40), sj.Geometric(0.95)]),
+]
+HEAVY_ONES = [sj.Polynomial(p=1.4, offset=5), sj.Polynomial(p=1.1), sj.BetaGeometric(a=1.5, b=4.0)]
+
+
+def any_problem(rng):
+    """Rewards of any sign and size; one to three successors a pair, so that classes and cycles appear."""
     n_states, n_actions = int(rng.integers(2, 9)), int(rng.integers(1, 4))
-    n_successors = int(rng.integers(1, 4))
     scale = 10.0 ** rng.integers(-2, 3)
     transitions, rewards = reference.random_problem(
-        rng, n_states, n_actions, low=-scale, high=scale * rng.uniform(-0.5, 1.0), n_successors=n_successors
+        rng,
+        n_states,
+        n_actions,
+        low=-scale,
+        high=scale * rng.uniform(-0.5, 1.0),
+        n_successors=int(rng.integers(1, 4)),
     )
-    law = [
-        sj.Polynomial(p=3.0, offset=5),
-        sj.Polynomial(p=4.5),
-        sj.BetaGeometric(a=4.0, b=8.0),
-        sj.NegativeBinomial(r=2.5, gamma=0.9),
-        sj.DiscreteWeibull(q=0.6, shape=0.5),
-        sj.Mixture([0.3, 0.7], [sj.Fixed(40), sj.Geometric(0.95)]),
-    ][seed % 6]
+    return transitions, rewards, scale
+
+
+def check_in_order(best, tolerance):
+    assert best.width <= tolerance
+    assert (best.lower <= best.value).all()
+    assert (best.value <= best.upper).all()
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_brackets_contain_a_long_truncation_on_random_problems(seed):
+    # A light tail: the plain truncation after 3,000 layers is so narrow that ours must contain it.
+    rng = np.random.default_rng(seed)
+    transitions, rewards, scale = any_problem(rng)
+    law = LIGHT[seed % len(LIGHT)]
     steps = np.arange(1, 3_001)
     low, high = reference.truncated_bracket(transitions, rewards, law.survival(steps), law.tail(3_001))
     best = sj.plan(as_mdp(transitions, rewards), law, tolerance=1e-3 * scale)
-    assert best.width <= 1e-3 * scale
-    assert (best.lower <= high).all()
-    assert (low <= best.upper).all()
-    if (high - low).max() < 1e-4 * scale:
-        middle = (low + high) / 2.0
-        reach = (high - low) / 2.0
-        assert (best.lower - reach <= middle).all()
-        assert (middle <= best.upper + reach).all()
-    # The policy earns what was promised: play it out by the plain reference.
+    check_in_order(best, 1e-3 * scale)
+    slack = 2e-8 * scale  # the reference's own width and rounding
+    assert (high - low).max() <= slack
+    assert (best.lower <= low + slack).all()
+    assert (high - slack <= best.upper).all()
     rows = best.policy[np.minimum(steps, len(best.policy)) - 1]
     earned = reference.policy_value(transitions, rewards, law.survival(steps), rows)
-    assert (best.lower <= earned + law.tail(3_001) * rewards.max() + 1e-9 * scale).all()
+    assert (np.abs(earned - best.value) <= best.width + slack).all()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_heavy_brackets_contain_the_truth_on_random_problems(seed):
+    # A heavy tail, where certificates are needed. Steps after 20,000 cannot be left out: what they can still
+    # add is bracketed by the reference's own n-step values, extrapolated with their least and largest growth
+    # over a stretch of 60 steps (a multiple of all periods that so few states have, but 7).
+    rng = np.random.default_rng(1_000 + seed)
+    transitions, rewards, scale = any_problem(rng)
+    law = HEAVY_ONES[seed % len(HEAVY_ONES)]
+    mdp = as_mdp(transitions, rewards)
+    best = sj.plan(mdp, law, tolerance=1e-4 * scale)
+    check_in_order(best, 1e-4 * scale)
+    told = sj.clairvoyant_value(mdp, law, tolerance=1e-4 * scale)
+    assert (told >= best.lower - 1e-4 * scale).all()
+    # The policy is worth what the plan says: played out by the reference, its last part in closed form.
+    n_steps = 20_000
+    rows = best.policy[np.minimum(np.arange(1, n_steps + 1), len(best.policy)) - 1]
+    earned = reference.policy_value(transitions, rewards, law.survival(np.arange(1, n_steps + 1)), rows)
+    held = best.policy[-1]
+    states = np.arange(len(rewards))
+    chain, paid = transitions[states, held], rewards[states, held]
+    later = reference.chain_tail(chain, paid, law, n_steps)
+    reach = np.eye(len(rewards))
+    for row in rows[: len(best.policy)]:
+        reach = reach @ transitions[states, row]
+    reach = reach @ np.linalg.matrix_power(chain, n_steps - min(n_steps, len(best.policy)))
+    worth = earned + reach @ later
+    slack = 2e-5 * scale
+    assert (best.lower - slack <= worth).all()
+    assert (worth <= best.upper + slack).all()
+    # No other policy is better: try the plan of a slightly different law, and the greedy one.
+    for other in (sj.plan(mdp, sj.Geometric(0.97)).policy, rewards.argmax(axis=1)[np.newaxis]):
+        assert (sj.evaluate(mdp, law, other, tolerance=1e-4 * scale).lower <= best.upper).all()
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "FrozenLake8x8-v1"])
+@pytest.mark.parametrize("law", [sj.Polynomial(p=1.01), sj.Polynomial(p=2.0), sj.Fixed(3_000)])
+def test_the_value_lies_inside_its_bracket(name, law):
+    best = sj.plan(sj.TabularMDP.from_env(name), law, tolerance=1e-5)
+    check_in_order(best, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("build", "law"),
+    [
+        (sj.mdps.two_paths, sj.NegativeBinomial(r=2.0, gamma=0.9)),
+        (sj.mdps.cash_or_invest, sj.DiscreteWeibull(q=0.5, shape=0.5)),
+        (sj.mdps.river_swim, sj.Polynomial(p=4.5)),
+    ],
+)
+def test_what_is_held_for_ever_is_no_end_effect(build, law):
+    # Whoever comes to step 2,000 plays as a plan would that starts there: the law given survival so far.
+    mdp = build()
+    best = sj.plan(mdp, law)
+
+    class Later(sj.LengthLaw):
+        def log_survival(self, h):
+            return law.log_survival(np.asarray(h) + 1_999) - law.log_survival(2_000)
+
+        def survival(self, h):
+            return np.exp(self.log_survival(h))
+
+        def remaining(self, h):
+            return law.remaining(np.asarray(h) + 1_999)
+
+    later = sj.plan(mdp, Later())
+    assert [best.action(s, 2_000) for s in range(mdp.n_states)] == later.policy[0].tolist()
+    assert len(best.policy) < 100
+
+
+def test_progress_is_reported_and_changes_nothing():
+    shares = []
+    mdp = sj.mdps.cash_or_invest(delay=5)
+    watched = sj.plan(mdp, HEAVY, progress=shares.append)
+    assert shares == sorted(shares)
+    assert len(shares) >= 50
+    assert shares[-1] == 1.0
+    alone = sj.plan(mdp, HEAVY)
+    assert (watched.policy == alone.policy).all()
+    assert (watched.upper == alone.upper).all()
+
+
+def test_rewards_that_would_overflow_are_refused():
+    mdp = as_mdp(np.ones((1, 1, 1)), np.full((1, 1), 1e300))
+    with pytest.raises(
+        ValueError, match=r"max\|rewards\| times the mean length must be < 1e\+280; got 1e\+301."
+    ):
+        sj.plan(mdp, sj.Fixed(10))
+
+
+def test_what_rounding_alone_leaves_open_is_said_to_be_rounding():
+    with pytest.warns(
+        WideBracketWarning, match="is the rounding of floats, so only a larger tolerance helps"
+    ):
+        sj.plan(sj.mdps.river_swim(6), sj.Fixed(50), tolerance=1e-17)
 
 
 def test_a_gain_that_is_a_mixture_of_classes_is_certified():

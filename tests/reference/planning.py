@@ -60,6 +60,25 @@ def discounted_value(transitions, rewards, gamma, n_sweeps=5_000):
     return value
 
 
+def chain_tail(chain, paid, law, after, n_steps=4_000):
+    """Return Σ_{h > after} γ(h) E r_h of a Markov chain that starts at step after + 1.
+
+    Rewards are split in their long-run mean from each state, which earns Γ(after + 1) times itself, and the
+    rest, which dies out or goes round: it is summed step by step, averaged over the last two rounds of 420
+    steps (a multiple of every period up to 7).
+    """
+    power = np.linalg.matrix_power(0.5 * np.eye(len(paid)) + 0.5 * chain, 1 << 14)
+    power = np.linalg.matrix_power(power, 1 << 14)
+    mean = power @ paid
+    steps = np.arange(after + 1, after + n_steps + 1)
+    total, expected, partial = np.zeros(len(paid)), paid - mean, []
+    for weight in law.survival(steps):
+        total = total + weight * expected
+        expected = chain @ expected
+        partial.append(total)
+    return mean * law.tail(after + 1) + np.mean(partial[-840:], axis=0)
+
+
 def horizon_values(transitions, rewards, longest):
     """Return V*(·; n) for n = 1 … longest, `(longest, S)`."""
     value, found = np.zeros(len(rewards)), []

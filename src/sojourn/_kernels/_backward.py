@@ -22,15 +22,27 @@ Packed: TypeAlias = tuple[IntArray, IntArray, PolicyArray, FloatArray, FloatArra
 
 @kernel
 def back_up(
-    rows: Rows, packed: Packed, ratio: float, following: FloatArray, value: FloatArray, actions: PolicyArray
+    rows: Rows,
+    packed: Packed,
+    ratio: float,
+    following: FloatArray,
+    value: FloatArray,
+    actions: PolicyArray,
+    preferred: PolicyArray,
+    slack: float,
 ) -> None:
-    """Fill `value` and `actions` of one layer from the value of the following one."""
+    """Fill `value` and `actions` of one layer from the value of the following one.
+
+    A preferred action is taken, with the value that it has, if that is within `slack` times the best one;
+    with a negative slack nothing is preferred.
+    """
     indptr, indices, data, n_actions = rows
     starts, widths, columns, weights, paid = packed
     n_states = value.size
     expected = np.empty(BLOCK)
     best = np.empty(BLOCK)
     best_action = np.empty(BLOCK, dtype=np.int64)
+    preferred_value = np.empty(BLOCK)
     for first in range(0, n_states, BLOCK):
         size = min(BLOCK, n_states - first)
         for a in range(n_actions):
@@ -56,14 +68,26 @@ def back_up(
             reward = paid[at : at + size]
             if a == 0:
                 for s in range(size):
-                    best[s] = reward[s] + ratio * expected[s]
+                    expected[s] = reward[s] + ratio * expected[s]
+                    best[s] = expected[s]
                     best_action[s] = 0
             else:
                 for s in range(size):
                     q = reward[s] + ratio * expected[s]
+                    expected[s] = q
                     old = best[s]
                     best_action[s] = a if q > old else best_action[s]
                     best[s] = q if q > old else old
+            if slack >= 0.0:
+                wanted = preferred[first : first + size]
+                for s in range(size):
+                    preferred_value[s] = expected[s] if wanted[s] == a else preferred_value[s]
+        if slack >= 0.0:
+            wanted = preferred[first : first + size]
+            for s in range(size):
+                if preferred_value[s] >= best[s] - slack * abs(best[s]):
+                    best[s] = preferred_value[s]
+                    best_action[s] = wanted[s]
         value_here, actions_here = value[first : first + size], actions[first : first + size]
         for s in range(size):
             value_here[s] = best[s]
@@ -72,13 +96,19 @@ def back_up(
 
 @kernel
 def induce(
-    rows: Rows, packed: Packed, ratios: FloatArray, value: FloatArray, policy: PolicyArray
+    rows: Rows,
+    packed: Packed,
+    ratios: FloatArray,
+    value: FloatArray,
+    policy: PolicyArray,
+    preferred: PolicyArray,
+    slack: float,
 ) -> FloatArray:
     """Return V_1 from V_{N+1} in `value`, over N = `ratios.size` layers; fill `policy` `(N, S)`."""
     current = value.copy()
     previous = np.empty_like(current)
     for h in range(ratios.size - 1, -1, -1):
-        back_up(rows, packed, ratios[h], current, previous, policy[h])
+        back_up(rows, packed, ratios[h], current, previous, policy[h], preferred, slack)
         current, previous = previous, current
     return current
 
@@ -95,10 +125,10 @@ def sweep(
     image = np.empty_like(current)
     actions = np.empty(current.size, dtype=np.int64)
     for _ in range(n_sweeps):
-        back_up(rows, packed, ratio, current, image, actions)
+        back_up(rows, packed, ratio, current, image, actions, actions, -1.0)
         for s in range(current.size):
             current[s] += damping * (image[s] - current[s])
-    back_up(rows, packed, ratio, current, image, actions)
+    back_up(rows, packed, ratio, current, image, actions, actions, -1.0)
     return current, image, actions
 
 
@@ -115,7 +145,7 @@ def accumulate_horizons(
     actions = np.empty(current.size, dtype=np.int64)
     total = total.copy()
     for n in range(weights.size):
-        back_up(rows, packed, 1.0, current, longer, actions)
+        back_up(rows, packed, 1.0, current, longer, actions, actions, -1.0)
         for s in range(current.size):
             total[s] += weights[n] * (longer[s] - current[s])
         current, longer = longer, current

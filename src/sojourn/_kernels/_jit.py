@@ -6,57 +6,95 @@ import functools
 import hashlib
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.caching import FunctionCache
 
 __all__ = ["cache_directory", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@functools.cache
-def cache_directory() -> Path:
-    """Return where compiled kernels are kept: under `SOJOURN_CACHE_DIR`, or the user's cache folder.
+def kernel(function: F) -> F:
+    """Compile `function` when first called; keep the machine code in our cache directory.
 
-    The last part is a digest of all kernel sources: numba notices only changes of a function's own file, and
-    would go on calling an old version of what it inlined from another.
+    Numba reads its cache directory when a function is decorated, so it is set for that moment only: other
+    users of numba in the process keep theirs. Where no directory can be written, nothing is kept.
+    """
+    compiled: Any = numba.njit(nogil=True)(function)
+    directory = cache_directory()
+    if directory is not None:
+        settings: Any = numba.config
+        theirs = settings.CACHE_DIR
+        try:
+            settings.CACHE_DIR = str(directory)
+            compiled._cache = _Cache(function)
+        except (RuntimeError, OSError):
+            pass  # as if there were no directory
+        finally:
+            settings.CACHE_DIR = theirs
+    return cast(F, compiled)
+
+
+class _Cache(FunctionCache):
+    """A cache whose damaged files are thrown away and written again, whatever the damage."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None if it has to be compiled."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling and parsing fail in too many ways to list
+            self._forget()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled function; where that fails, go on without."""
+        try:
+            super().save_overload(sig, data)
+        except Exception:  # a full disk, a damaged index, a folder that went away
+            self._forget()
+
+    def _forget(self) -> None:
+        """Remove this function's files."""
+        stem = self._impl.filename_base
+        for path in Path(self._cache_path).glob(f"{stem}*.nb?"):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError:
+                continue
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """Return where compiled kernels are kept, made if need be, or None if it cannot be written.
+
+    It lies under `SOJOURN_CACHE_DIR`, or the user's cache folder. Its last part is a digest of all kernel
+    sources: numba notices only changes of a function's own file, and would go on calling an old version of
+    what it inlined from another.
     """
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    return _cache_base() / "kernels" / digest.hexdigest()[:16]
+    try:
+        directory = _cache_base() / "kernels" / digest.hexdigest()[:16]
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return directory
+    except (OSError, RuntimeError):  # not writable, or no home directory
+        return None
 
 
 def _cache_base() -> Path:
     chosen = os.environ.get("SOJOURN_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return Path(chosen).absolute()
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "sojourn"
-
-
-def kernel(function: F) -> F:
-    """Compile `function` when first called; keep the machine code in our cache directory.
-
-    Numba reads its cache directory when a function is decorated, so it is set for that moment only: other
-    users of numba in the process keep theirs. Where no directory can be written, nothing is cached.
-    """
-    settings: Any = numba.config
-    theirs = settings.CACHE_DIR
-    compiled: Any
-    try:
-        settings.CACHE_DIR = str(cache_directory())
-        compiled = numba.njit(cache=True, nogil=True)(function)
-    except (RuntimeError, OSError):  # no writable place for a cache, or no home directory
-        compiled = numba.njit(nogil=True)(function)
-    finally:
-        settings.CACHE_DIR = theirs
-    return cast(F, compiled)
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "sojourn"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "sojourn"
+    shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (shared if shared.is_absolute() else Path.home() / ".cache") / "sojourn"

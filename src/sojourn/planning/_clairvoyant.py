@@ -39,7 +39,7 @@ def clairvoyant_value(
         5.0
     """
     problem = Problem.of(mdp)
-    tolerance, max_layers = check_request(law, tolerance, max_layers)
+    tolerance, max_layers = check_request(problem, law, tolerance, max_layers)
     certificate, _ = find_certificate(problem, law, tolerance, max_layers)
     low, high = average_over_horizons(
         problem, law, certificate, after=0, width=TRUNCATION_SHARE * tolerance, most=max_layers

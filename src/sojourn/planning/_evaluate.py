@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from sojourn._kernels import evaluate_deterministic, evaluate_stochastic
 from sojourn._typing import ArrayLike, FloatArray, PolicyArray
@@ -15,12 +14,14 @@ from sojourn.mdps import TabularMDP
 from sojourn.planning._certificate import Certificate
 from sojourn.planning._problem import Problem
 from sojourn.planning._request import MAX_LAYERS, SPARE_DIGITS, TRUNCATION_SHARE, check_request, warn_if_wide
-from sojourn.planning._tail import Tail, find_chain_tail, find_tail, rounding_allowance
+from sojourn.planning._rounds import find_round_certificate, one_step
+from sojourn.planning._tail import Tail, find_chain_tail, rounding_allowance
 
 __all__ = ["Evaluation", "evaluate", "policy_bounds"]
 
 _UNROLL = 1_024  # rounds of a policy that cost less to play out than to look for a certificate
-_CHAIN_ENTRIES = 50_000_000  # largest chain on state and phase that is built
+_CHAIN_ENTRIES = 50_000_000  # largest table of a whole round that is built
+_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ def evaluate(
     Args:
         mdp: The problem.
         law: The law of episode lengths.
-        policy: `(N, S)` actions or `(N, S, A)` probabilities; row h − 1 plays step h.
+        policy: `(N, S)` actions or `(N, S, A)` probabilities, or a `Plan`; row h − 1 plays step h.
         after: What is played past step N: "hold" plays the last row for ever, "restart" starts again at the
             first.
         tolerance: Width that the bracket should not exceed, in units of value.
@@ -72,34 +73,41 @@ def evaluate(
         [1.0, 4.5]
     """
     problem = Problem.of(mdp)
-    tolerance, max_layers = check_request(law, tolerance, max_layers)
+    tolerance, max_layers = check_request(problem, law, tolerance, max_layers)
     rows = _checked(mdp, policy)
     check_choice("after", after, ["hold", "restart"])
-    lower, upper = policy_bounds(problem, law, rows, after, tolerance=tolerance, max_layers=max_layers)
+    lower, upper, rounding = policy_bounds(
+        problem, law, rows, after, tolerance=tolerance, max_layers=max_layers
+    )
     found = Evaluation(value=(lower + upper) / 2.0, lower=lower, upper=upper)
     for array in (found.value, found.lower, found.upper):
         array.flags.writeable = False
-    warn_if_wide("evaluate", found.width, tolerance, max_layers)
+    warn_if_wide("evaluate", found.width, tolerance, max_layers, rounding=rounding)
     return found
 
 
 def policy_bounds(
     problem: Problem, law: LengthLaw, rows: PolicyArray, after: str, *, tolerance: float, max_layers: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return certified bounds on the value of a policy whose rows are known to be good."""
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return certified bounds on the value of a policy that was checked, and how much of them is rounding."""
     tail = _find_tail(problem, law, rows, after, width=TRUNCATION_SHARE * tolerance, most_layers=max_layers)
-    ratios = law.continuation(np.arange(1, tail.n_layers + 1))
-    steps = np.arange(tail.n_layers)
-    layers = np.minimum(steps, len(rows) - 1) if after == "hold" else steps % len(rows)
     backup = evaluate_deterministic if rows.ndim == 2 else evaluate_stochastic
-    lower = backup(problem.rows, problem.rewards, ratios, tail.lower, rows, layers)
-    slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
-    return lower - slack, lower + tail.width(law) + slack
+    lower, stop = tail.lower, tail.n_layers
+    while stop > 0:
+        first = max(0, stop - _CHUNK)
+        steps = np.arange(first, stop)
+        layers = np.minimum(steps, len(rows) - 1) if after == "hold" else steps % len(rows)
+        ratios = law.continuation(steps + 1)
+        lower = backup(problem.rows, problem.rewards, ratios, lower, rows, layers)
+        stop = first
+    mixing = rows.shape[2] * 2.0**-53 / problem.unit if rows.ndim == 3 else 0.0
+    slack = (1.0 + mixing) * rounding_allowance(problem, law, tail.n_layers, tail.lower)
+    return lower - slack, lower + tail.width(law) + slack, 2.0 * slack
 
 
 def _checked(mdp: TabularMDP, policy: ArrayLike) -> PolicyArray:
     """Return the policy as an integer `(N, S)` or float `(N, S, A)` array, or say what is wrong with it."""
-    rows = np.asarray(policy)
+    rows = np.asarray(getattr(policy, "policy", policy))  # a Plan stands for its policy
     n_states, n_actions = mdp.n_states, mdp.n_actions
     fits = (
         rows.ndim in (2, 3) and rows.shape[0] > 0 and rows.shape[1:] in ((n_states,), (n_states, n_actions))
@@ -112,14 +120,15 @@ def _checked(mdp: TabularMDP, policy: ArrayLike) -> PolicyArray:
         if not np.issubdtype(rows.dtype, np.integer):
             raise TypeError(f"policy (N, S) must hold whole numbers (actions); got {rows.dtype}.")
         _refuse_first(rows, (rows < 0) | (rows >= n_actions), f"in 0 … {n_actions - 1}")
-        return np.ascontiguousarray(rows)
+        return np.ascontiguousarray(rows, dtype=np.min_scalar_type(n_actions - 1))
     if not np.issubdtype(rows.dtype, np.number) or np.issubdtype(rows.dtype, np.complexfloating):
         raise TypeError(f"policy (N, S, A) must hold probabilities; got {rows.dtype}.")
     rows = np.ascontiguousarray(rows, dtype=float)
     _refuse_first(rows, ~(rows >= 0.0), "≥ 0")
     sums = rows.sum(axis=2)
     _refuse_first(sums, ~(np.abs(sums - 1.0) <= 1e-12), "a distribution that sums to 1")
-    return rows
+    exact: PolicyArray = rows / sums[:, :, np.newaxis]  # 1 up to rounding: what is left is taken out
+    return exact
 
 
 def _refuse_first(values: PolicyArray, is_wrong: PolicyArray, rule: str) -> None:
@@ -135,55 +144,22 @@ def _find_tail(
     """Return bounds past the layers that have to be played out.
 
     Few layers are played out to where any rewards at all hardly count. Otherwise the policy's own chain is
-    bracketed: on the states if the last row is held, on state and phase if the policy starts again.
+    bracketed: that of its last row if it is held, that of whole rounds if the policy starts again.
     """
     low, high = float(problem.rewards.min()), float(problem.rewards.max())
     flat, zeros = np.ones(problem.n_states), np.zeros(problem.n_states)
     plain = Certificate(low * flat, zeros, high * flat, zeros, actions=zeros.astype(np.int64))
     n_plain = plain.layers_needed(law, width, most_layers)
-    period = len(rows) if after == "restart" else 1
-    is_small = problem.data.size * period <= _CHAIN_ENTRIES
-    if n_plain > max(_UNROLL * period, len(rows)) and is_small:
-        chain = _chain(problem, rows[-period:])
-        if after == "hold":
-            return find_chain_tail(chain, law, width, most_layers, n_layers=len(rows))
-        found = find_tail(chain, law, width, most_layers)
-        if found.n_layers <= n_plain:
-            # Which phase comes next; states of a phase lie side by side.
-            phase = slice((found.n_layers % period) * problem.n_states, None)
-            lower, upper = (bound[phase][: problem.n_states] for bound in (found.lower, found.upper))
-            return Tail(found.n_layers, lower, upper, plain.actions)
-    if n_plain <= _UNROLL:
-        n_plain = plain.layers_needed(law, width * SPARE_DIGITS, min(most_layers, _UNROLL))
-    return Tail(n_plain, *plain.bounds(float(law.remaining(n_plain + 1))), plain.actions)
-
-
-def _chain(problem: Problem, rows: PolicyArray) -> Problem:
-    """Return the Markov chain of a policy that plays `rows` in turn for ever.
-
-    Its states are phase·S + s; a single row gives the chain on the states alone.
-    """
-    period, n_states = len(rows), problem.n_states
-    table = problem.table
-    blocks: list[list[sparse.csr_array | None]] = [[None] * period for _ in range(period)]
-    rewards = []
-    for phase, row in enumerate(rows):
-        pick = _mixing(row, n_states, problem.n_actions)
-        blocks[phase][(phase + 1) % period] = pick @ table
-        rewards.append(pick @ problem.rewards)
-    joined = sparse.csr_array(sparse.block_array(blocks, format="csr"))
-    return Problem(
-        joined.indptr.astype(np.int64), joined.indices, joined.data, np.concatenate(rewards), n_actions=1
-    )
-
-
-def _mixing(row: PolicyArray, n_states: int, n_actions: int) -> sparse.csr_array:
-    """Return the `(S, S·A)` matrix that takes pairs to states under one row of a policy."""
-    if row.ndim == 1:
-        columns = np.arange(n_states) * n_actions + row
-        weights, indptr = np.ones(n_states), np.arange(n_states + 1)
-        return sparse.csr_array((weights, columns, indptr), shape=(n_states, n_states * n_actions))
-    indptr = np.arange(n_states + 1) * n_actions
-    return sparse.csr_array(
-        (row.reshape(-1), np.arange(n_states * n_actions), indptr), shape=(n_states, n_states * n_actions)
-    )
+    is_enough = float(plain.width_after(law, n_plain)) <= width
+    if is_enough and n_plain <= max(_UNROLL, len(rows)):
+        n_fine = plain.layers_needed(law, width * SPARE_DIGITS, min(most_layers, max(_UNROLL, n_plain)))
+        return Tail(n_fine, *plain.bounds(float(law.remaining(n_fine + 1))), plain.actions)
+    if after == "hold":
+        chain = one_step(problem, rows[-1])
+        return find_chain_tail(chain, law, width, most_layers, n_layers=len(rows))
+    certificate = plain
+    if not is_enough or n_plain > _UNROLL * len(rows):
+        certificate = find_round_certificate(problem, law, rows, width, most_layers) or plain
+    n_layers = certificate.layers_needed(law, width, most_layers)
+    n_layers = -(-n_layers // len(rows)) * len(rows)  # whole rounds
+    return Tail(n_layers, *certificate.bounds(float(law.remaining(n_layers + 1))), plain.actions)

@@ -18,6 +18,8 @@ from sojourn.planning._problem import Problem
 
 __all__ = ["average_over_horizons"]
 
+_CHUNK = 1 << 18
+
 
 def average_over_horizons(
     problem: Problem, law: LengthLaw, certificate: Certificate, *, after: int, width: float, most: int
@@ -31,15 +33,13 @@ def average_over_horizons(
     seen_from_start = float(law.survival(after + 1))
     value = np.zeros(problem.n_states)  # V*(·; n)
     total = np.zeros(problem.n_states)  # Σ_{k ≤ n} w(k) (V*(·; k) − V*(·; k−1))
-    n, chunk, weight = (
-        0,
-        min(64, most),
-        1.0,
-    )  # weight: w(n+1), the chance of step after + n + 1 given one past after
+    n, chunk = 0, min(64, most)
+    weight, moment = 1.0, 0.0  # w(n + 1) = P(H > after + n | H > after), and Σ_{k ≤ n} k w(k)
     while True:
         steps = np.arange(after + n + 1, after + n + chunk + 1)
         weights = weight * np.cumprod(np.append(1.0, law.continuation(steps)), dtype=np.float64)
         value, total = accumulate_horizons(problem.rows, problem.packed, weights[:-1], value, total)
+        moment += float(np.arange(n + 1, n + chunk + 1) @ weights[:-1])
         n, weight = n + chunk, float(weights[-1])
         # V*(·; n+k) ≤ b + max(V*(·; n) − b) + k·g for any b that the certificate allows, and b may hold any
         # multiple of g; the lower end alike.
@@ -50,8 +50,7 @@ def average_over_horizons(
         low = rest * certificate.lower_gain + weight * (under.min() - under)
         if seen_from_start * float((high - low).max()) <= width or n >= most:
             break
-        chunk = min(n, most - n)
-    # Rounding: V*(·; n) errs by at most n·(n + 1)/2 units of the largest reward, and enters with P(n).
-    weights = law.survival(np.arange(after + 1, after + n + 1)) / max(seen_from_start, np.finfo(float).tiny)
-    slack = 2.0 * problem.unit * problem.largest_reward * float(np.arange(1, n + 1) @ weights)
+        chunk = min(n, most - n, _CHUNK)
+    # V*(·; n) errs by at most n·(n + 1)/2 units of the largest reward, and enters with P(n).
+    slack = 2.0 * problem.unit * problem.largest_reward * moment
     return total + low - slack, total + high + slack

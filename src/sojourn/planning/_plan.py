@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +19,13 @@ from sojourn.mdps import TabularMDP
 from sojourn.planning._evaluate import policy_bounds
 from sojourn.planning._problem import Problem
 from sojourn.planning._request import MAX_LAYERS, TRUNCATION_SHARE, check_request, warn_if_wide
-from sojourn.planning._tail import find_tail, rounding_allowance
+from sojourn.planning._tail import Tail, find_tail, rounding_allowance
 
 __all__ = ["Plan", "plan"]
 
 _CHUNK_BYTES = 1 << 24
-_NARROW = 1e-2  # of the tolerance: a bracket this narrow need not be improved
+_OWN_VALUE = 1e-2  # of the tolerance: how well the policy's own value is to be known
+_TIE = 4.0  # rounding units within which two actions count as equally good
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,6 @@ class Plan:
         upper: `(S,)` certified: no policy earns more than this.
         law: The law planned for.
         problem: The name of the problem.
-        after: What the policy does past its last row: always "hold".
     """
 
     policy: PolicyArray
@@ -46,7 +48,11 @@ class Plan:
     upper: FloatArray
     law: LengthLaw
     problem: str
-    after: str = "hold"
+
+    @property
+    def after(self) -> str:
+        """What `evaluate` is to be told of the steps past the last row."""
+        return "hold"
 
     @property
     def width(self) -> float:
@@ -68,7 +74,7 @@ class Plan:
 
     def __repr__(self) -> str:
         return (
-            f"Plan({self.problem!r}, {self.law!r}, policy {self.policy.shape}, "
+            f"Plan({self.problem!r}, {_law_text(self.law)}, policy {self.policy.shape}, "
             f"value {self.value.min():.6g} … {self.value.max():.6g}, width {self.width:.1e})"
         )
 
@@ -76,7 +82,7 @@ class Plan:
         n_layers, n_states = self.policy.shape
         rows = [
             ("problem", self.problem),
-            ("law", self.law),
+            ("law", _law_text(self.law)),
             ("states", f"{n_states:,}"),
             ("layers", "1 (stationary)" if n_layers == 1 else f"{n_layers:,}, the last one held"),
             ("value", f"{self.value.min():.6g} … {self.value.max():.6g}"),
@@ -85,23 +91,31 @@ class Plan:
         return _html.table("Plan", rows)
 
 
-def plan(mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers: int = MAX_LAYERS) -> Plan:
+def plan(
+    mdp: TabularMDP,
+    law: LengthLaw,
+    *,
+    tolerance: float = 1e-6,
+    max_layers: int = MAX_LAYERS,
+    progress: Callable[[float], object] | None = None,
+) -> Plan:
     """Return the best policy under hidden lengths drawn from `law`, with a certified bracket of its value.
 
     The policy maximises E Σ_h γ(h) r, in the rewards' own units. It conditions on having survived, so it is
-    time-consistent: following it is best at every step. Backward induction is exact up to a layer N, and what
-    comes after is bracketed; N is the smallest found that keeps the bracket within the tolerance, so heavy
-    tails are solved too. For a law that does not age (`Geometric`) the policy has one row.
+    time-consistent: what it plays at a step is best for those who get there. Backward induction is exact up
+    to a layer N, and what comes after is bracketed; N is the smallest found that keeps the bracket within the
+    tolerance, so heavy tails are solved too. For a law that does not age (`Geometric`) there is one row.
 
     Args:
         mdp: The problem.
-        law: The law of episode lengths.
+        law: The law of episode lengths. Its figures are taken as exact.
         tolerance: Width that the bracket `upper − lower` should not exceed, in units of value.
         max_layers: Layers computed one by one at most. If they do not suffice, the bracket is wider than the
             tolerance, and a `WideBracketWarning` says so.
+        progress: Called now and then with the share of the layers that is done.
 
     Raises:
-        MemoryLimitError: The policy would not fit in memory; said before anything is computed.
+        MemoryLimitError: The policy would not fit in memory; said before anything large is computed.
 
     Example:
         >>> import sojourn as sj
@@ -110,27 +124,31 @@ def plan(mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers
         4.5
     """
     problem = Problem.of(mdp)
-    tolerance, max_layers = check_request(law, tolerance, max_layers)
-    tail = find_tail(problem, law, TRUNCATION_SHARE * tolerance, max_layers)
+    tolerance, max_layers = check_request(problem, law, tolerance, max_layers)
+    tail, held_layer = find_tail(problem, law, TRUNCATION_SHARE * tolerance, max_layers)
     kind = np.min_scalar_type(mdp.n_actions - 1)
     check_fits(
         (tail.n_layers + 1) * mdp.n_states * kind.itemsize,
         f"A policy of {tail.n_layers:,} layers for {mdp.n_states:,} states",
         f"raise the tolerance (now {tolerance:g}) or lower max_layers",
     )
-    ratios = law.continuation(np.arange(1, tail.n_layers + 1))
-    value, policy = _induce(problem, ratios, tail.lower, tail.actions.astype(kind))
+    value, policy = _Induction(problem, law, tail, kind, progress).run(held_layer)
     width = tail.width(law)
     slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
     lower, upper = value - slack, value + width + slack
-    value = value + width / 2.0
-    if width > _NARROW * tolerance:
-        # The policy's own value can be had to more digits than the optimum's: nothing is left to choose.
-        bounds = policy_bounds(problem, law, policy, "hold", tolerance=tolerance, max_layers=max_layers)
-        lower, value = np.maximum(lower, bounds[0]), (bounds[0] + bounds[1]) / 2.0
+    best = upper
+    is_assumed = held_layer is None or held_layer == law.longest
+    if not is_assumed or width > _OWN_VALUE * tolerance:
+        # The policy's own value: where the induction assumed something else past the held layer, and to more
+        # digits than the optimum's, since nothing is left to choose.
+        own = policy_bounds(
+            problem, law, policy, "hold", tolerance=_OWN_VALUE * tolerance, max_layers=max_layers
+        )
+        lower = np.maximum(lower, own[0]) if is_assumed else own[0]
+        best = np.minimum(upper, own[1])
     found = Plan(
         policy=policy,
-        value=value,
+        value=(lower + best) / 2.0,
         lower=lower,
         upper=upper,
         law=law,
@@ -138,32 +156,72 @@ def plan(mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers
     )
     for array in (found.policy, found.value, found.lower, found.upper):
         array.flags.writeable = False
-    warn_if_wide("plan", found.width, tolerance, max_layers)
+    warn_if_wide("plan", found.width, tolerance, max_layers, rounding=2.0 * slack)
     return found
 
 
-def _induce(
-    problem: Problem, ratios: FloatArray, last: FloatArray, held: PolicyArray
-) -> tuple[FloatArray, PolicyArray]:
-    """Return V_1 and the policy, without the rows at the end that only repeat the held one.
+def _law_text(law: LengthLaw) -> str:
+    """Return the law's text, or only its name where that would fill the screen."""
+    text = repr(law)
+    return text if len(text) <= 80 else f"{type(law).__name__}(…)"
 
-    Layers are computed from the end, in chunks that are thrown away while they only repeat the held row; the
-    first that differs tells how many rows are needed.
-    """
-    n_layers, n_states = ratios.size, problem.n_states
-    chunk = max(1, min(n_layers, _CHUNK_BYTES // (n_states * held.itemsize)))
-    value, rows = last, np.empty((chunk, n_states), dtype=held.dtype)
-    stop = n_layers
-    while stop > 0:
-        first = max(0, stop - chunk)
-        value = induce(problem.rows, problem.packed, ratios[first:stop], value, rows)
-        differs = np.flatnonzero((rows[: stop - first] != held).any(axis=1))
-        if differs.size:
-            needed = first + int(differs[-1]) + 1
-            policy = np.empty((needed + 1, n_states), dtype=held.dtype)
-            policy[needed] = held
-            policy[first:needed] = rows[: needed - first]
-            del rows
-            return induce(problem.rows, problem.packed, ratios[:first], value, policy), policy
-        stop = first
-    return value, held[np.newaxis, :].copy()
+
+@dataclass
+class _Induction:
+    """Backward induction in pieces, from a tail to step 1."""
+
+    problem: Problem
+    law: LengthLaw
+    tail: Tail
+    kind: np.dtype[Any]
+    progress: Callable[[float], object] | None
+
+    def run(self, held_layer: int | None) -> tuple[FloatArray, PolicyArray]:
+        """Return V_1 and the policy, without the rows at the end that only repeat the held one.
+
+        The held row is the tail's, or that of a layer. Layers are computed from the end, in chunks that are
+        thrown away while they only repeat it; the first that differs tells how many rows are needed.
+        """
+        value, stop = self.tail.lower, self.tail.n_layers
+        n_states = value.size
+        chunk = max(1, min(stop, _CHUNK_BYTES // (n_states * self.kind.itemsize)))
+        if self.progress is not None:
+            chunk = min(chunk, 1 + stop // 100)
+        rows = np.empty((chunk, n_states), dtype=self.kind)
+        held = self.tail.actions.astype(self.kind)
+        # Near ties are settled in favour of the held row, unless nothing comes after the last layer.
+        slack = -1.0 if held_layer is not None else _TIE * self.problem.unit
+        while held_layer is not None and stop >= held_layer:
+            first = max(stop - chunk, min(stop, held_layer) - 1)
+            value = self._back_up(first, stop, value, rows, held=held, slack=slack)
+            if first == held_layer - 1:
+                held = rows[0].copy()
+                slack = -1.0 if held_layer == self.law.longest else _TIE * self.problem.unit
+            stop = first
+        while stop > 0:
+            first = max(0, stop - chunk)
+            value = self._back_up(first, stop, value, rows, held=held, slack=slack)
+            differs = np.flatnonzero((rows[: stop - first] != held).any(axis=1))
+            stop = first
+            if differs.size:
+                needed = first + int(differs[-1]) + 1
+                policy = np.empty((needed + 1, n_states), dtype=self.kind)
+                policy[needed] = held
+                policy[first:needed] = rows[: needed - first]
+                del rows
+                while stop > 0:
+                    first = max(0, stop - chunk)
+                    value = self._back_up(first, stop, value, policy[first:stop], held=held, slack=slack)
+                    stop = first
+                return value, policy
+        return value, held[np.newaxis, :].copy()
+
+    def _back_up(
+        self, first: int, stop: int, value: FloatArray, rows: PolicyArray, *, held: PolicyArray, slack: float
+    ) -> FloatArray:
+        """Return the value before layer `first` + 1 from that after layer `stop`; fill the rows between."""
+        ratios = self.law.continuation(np.arange(first + 1, stop + 1))
+        value = induce(self.problem.rows, self.problem.packed, ratios, value, rows, held, slack)
+        if self.progress is not None:
+            self.progress(1.0 - first / self.tail.n_layers)
+        return value

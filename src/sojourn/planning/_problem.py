@@ -64,12 +64,12 @@ class Problem:
         """Number of states S."""
         return self.rewards.size // self.n_actions
 
-    @property
+    @cached_property
     def largest_reward(self) -> float:
         """Largest |r(s, a)|."""
         return float(max(self.rewards.max(), -self.rewards.min()))
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """Bound on the relative error of one backup: its rounding, and rows that do not sum to 1 exactly."""
         longest_row = int(np.diff(self.indptr).max())

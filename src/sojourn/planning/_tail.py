@@ -19,9 +19,10 @@ __all__ = ["Tail", "find_certificate", "find_chain_tail", "find_tail", "rounding
 
 _ENOUGH_LAYERS = 1_024  # so few layers cost less than the search for a certificate
 _SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
-_SOLVE_STATES = 20_000  # up to here a sparse linear solve is quick
+_SOLVE_STATES = 5_000  # up to here a sparse linear solve is quick, whatever its fill
 _SWEEPS_BEFORE_SOLVING = 4_096
 _MOST_SOLVES = 64
+_FADED = 1e-3  # weight that the end of an induction may have in a layer that is kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +42,42 @@ class Tail:
         return float(law.survival(self.n_layers + 1) * (self.upper - self.lower).max())
 
 
-def find_tail(problem: Problem, law: LengthLaw, width: float, most_layers: int) -> Tail:
-    """Return the bounds that leave at most `width` open after as few exact layers as can be found.
+def find_tail(problem: Problem, law: LengthLaw, width: float, most_layers: int) -> tuple[Tail, int | None]:
+    """Return bounds that leave at most `width` open after as few exact layers as can be found.
 
     Where no such bounds are found within `most_layers`, the best ones found are returned: wide, but proven.
+    With them comes the layer whose actions are best held for ever, or None if these are the tail's own.
     """
+    plain = first_bounds(problem)
+    if law.longest is not None and law.longest <= min(_ENOUGH_LAYERS, most_layers):
+        return _follow(plain, law, law.longest), law.longest
+    n_plain = max(1, plain.layers_needed(law, width, most_layers))
     start = law.memoryless_from
-    if start is not None and start - 1 <= first_bounds(problem).layers_needed(law, width, most_layers):
-        return _memoryless_tail(problem, law, start - 1, width)
+    if start is not None and start - 1 <= n_plain:
+        return _memoryless_tail(problem, law, start - 1, width), None
+    if n_plain <= _ENOUGH_LAYERS and plain.width_after(law, n_plain) <= width:
+        return _follow(plain, law, _far_enough(plain, law, n_plain, width=width, most=most_layers)), n_plain
     certificate, n_layers = find_certificate(problem, law, width, most_layers)
-    lower, upper = certificate.bounds(float(law.remaining(n_layers + 1)))
-    return Tail(n_layers, lower, upper, certificate.actions)
+    is_all = n_layers == law.longest
+    return _follow(certificate, law, n_layers), n_layers if is_all else None
+
+
+def _follow(certificate: Certificate, law: LengthLaw, n_layers: int) -> Tail:
+    """Return the bounds of a certificate that follows so many exact layers."""
+    bounds = certificate.bounds(float(law.remaining(n_layers + 1)))
+    return Tail(n_layers, *bounds, certificate.actions)
+
+
+def _far_enough(plain: Certificate, law: LengthLaw, n_layers: int, *, width: float, most: int) -> int:
+    """Return from how far out induction should come, so that actions at layer `n_layers` are right as well.
+
+    There, what is assumed about the end must hardly count even for those who have come so far.
+    """
+    further = n_layers + 2 ** np.arange(12)
+    fades = law.log_survival(further + 1) <= law.log_survival(n_layers + 1) + np.log(_FADED)
+    far = int(further[np.argmax(fades)] if fades.any() else further[-1])
+    far = max(far, plain.layers_needed(law, width * SPARE_DIGITS, 4 * _ENOUGH_LAYERS))
+    return min(far, most, law.longest or far)
 
 
 def find_chain_tail(chain: Problem, law: LengthLaw, width: float, most_layers: int, *, n_layers: int) -> Tail:
@@ -89,14 +115,14 @@ def find_certificate(
 def rounding_allowance(problem: Problem, law: LengthLaw, n_layers: int, last: FloatArray) -> float:
     """Return a bound on the rounding error of the value after `n_layers` backups that start from `last`.
 
-    A backup at step h errs by at most `unit` times the size of V_h ≤ remaining(h)·max|r|, and reaches step 1
-    with weight γ(h); γ(h)·remaining(h) = Γ(h).
+    A backup at step h errs by at most `unit` times the size of V_h ≤ remaining(h)·max|r|, a few times that if
+    near ties are settled freely, and reaches step 1 with weight γ(h); γ(h)·remaining(h) = Γ(h).
     """
     total = 0.0
     for first in range(1, n_layers + 1, 1 << 20):
         total += float(law.tail(np.arange(first, min(first + (1 << 20), n_layers + 1))).sum())
     size = float(np.abs(last).max(initial=0.0)) * float(law.survival(n_layers + 1))
-    return 2.0 * problem.unit * (total * problem.largest_reward + (n_layers + 1) * size)
+    return 8.0 * problem.unit * (total * problem.largest_reward + (n_layers + 1) * size)
 
 
 def _memoryless_tail(problem: Problem, law: LengthLaw, n_layers: int, width: float) -> Tail:

@@ -1,0 +1,80 @@
+"""The Markov chain of a policy: one step of it, and one whole round of a policy that starts again.
+
+From the first row on, a round of N steps is one step of a chain on the states alone, P₁ P₂ … P_N, which pays
+the round's reward. If j rounds earn at most j·G + B, then n = jN + i steps earn at most that and the most
+that i steps of a round can earn, R_i: n·G/N + B + max_i (R_i − i·G/N). The lower end alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from sojourn._typing import FloatArray, PolicyArray
+from sojourn.laws import LengthLaw
+from sojourn.planning._certificate import Certificate, certificates
+from sojourn.planning._problem import Problem
+
+__all__ = ["find_round_certificate", "one_step"]
+
+_MOST_ENTRIES = 20_000_000  # of a whole round's transitions
+_SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
+
+
+def one_step(problem: Problem, row: PolicyArray) -> Problem:
+    """Return the chain of one row of a policy: `(S,)` actions or `(S, A)` probabilities."""
+    pick = _choice(row, problem.n_states, problem.n_actions)
+    table = sparse.csr_array(pick @ problem.table)
+    rewards = np.asarray(pick @ problem.rewards, dtype=np.float64)
+    return Problem(table.indptr, table.indices, table.data, rewards, n_actions=1)
+
+
+def find_round_certificate(
+    problem: Problem, law: LengthLaw, rows: PolicyArray, width: float, most_layers: int
+) -> Certificate | None:
+    """Return bounds from the first row on of a policy that starts again, or None if a round is too large."""
+    n_rows, n_states = len(rows), problem.n_states
+    reached = sparse.eye_array(n_states, format="csr")  # P₁ … P_i
+    earned = np.zeros(n_states)  # R_i
+    most, least = np.empty(n_rows), np.empty(n_rows)
+    for i, row in enumerate(rows):
+        most[i], least[i] = earned.max(), earned.min()
+        step = one_step(problem, row)
+        earned = earned + reached @ step.rewards
+        reached = sparse.csr_array(reached @ step.table)
+        if reached.nnz > _MOST_ENTRIES:
+            return None
+    sums = np.add.reduceat(reached.data, reached.indptr[:-1])
+    reached.data /= np.repeat(sums, np.diff(reached.indptr))  # a product of rows that sum to 1 up to rounding
+    rounds = Problem(reached.indptr, reached.indices, reached.data, earned, n_actions=1)
+    for n_sweeps, found in certificates(rounds):
+        spread = _spread(found, most, least)
+        n_layers = spread.layers_needed(law, width, most_layers)
+        is_settled = law.tail(n_layers + 1) * spread.gain_gap <= width / 16
+        if is_settled or n_layers <= 2 * n_sweeps or n_sweeps * rounds.data.size > _SEARCH_WORK:
+            return spread
+    return None
+
+
+def _spread(found: Certificate, most: FloatArray, least: FloatArray) -> Certificate:
+    """Turn bounds over rounds into bounds over steps."""
+    n_rows = most.size
+    i = np.arange(n_rows)
+    lower_gain, upper_gain = found.lower_gain / n_rows, found.upper_gain / n_rows
+    return Certificate(
+        lower_gain=lower_gain,
+        lower_bias=found.lower_bias + (least - np.multiply.outer(lower_gain, i)).min(axis=1),
+        upper_gain=upper_gain,
+        upper_bias=found.upper_bias + (most - np.multiply.outer(upper_gain, i)).max(axis=1),
+        actions=found.actions,
+    )
+
+
+def _choice(row: PolicyArray, n_states: int, n_actions: int) -> sparse.csr_array[np.float64]:
+    """Return the `(S, S·A)` matrix that takes pairs to states under one row of a policy."""
+    shape = (n_states, n_states * n_actions)
+    if row.ndim == 1:
+        columns = np.arange(n_states) * n_actions + row
+        return sparse.csr_array((np.ones(n_states), columns, np.arange(n_states + 1)), shape=shape)
+    indptr = np.arange(n_states + 1) * n_actions
+    return sparse.csr_array((row.reshape(-1), np.arange(n_states * n_actions), indptr), shape=shape)
