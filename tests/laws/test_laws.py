@@ -336,3 +336,39 @@ def test_html_is_escaped():
     table = sj.Mixture([1.0], [sj.Fixed(2)])._repr_html_()
     assert "Mixture" in table
     assert "<script" not in sj.Tabulated([1.0])._repr_html_()
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 1e-6, 1e-12, 1e-17])
+@pytest.mark.parametrize("r", [1.5, 2.0, 7.0])
+def test_many_stages_that_hardly_ever_go_on_keep_their_digits(r, gamma):
+    # P(H ≥ 2) = 1 − (1 − γ)^r, and whoever gets there has little more to come.
+    law = sj.NegativeBinomial(r, gamma)
+    assert law.survival(2) == pytest.approx(-np.expm1(r * np.log1p(-gamma)), rel=1e-12)
+    more = r * gamma / (1.0 - gamma)  # E[H] − 1 = Γ(2)
+    assert law.remaining(2) == pytest.approx(more / -np.expm1(r * np.log1p(-gamma)), rel=1e-12)
+    assert law.remaining(2) >= 1.0
+
+
+def test_the_first_step_of_a_mixture_is_certain():
+    assert sj.Mixture([0.1] * 10, [sj.Geometric(0.5)] * 10).survival(1) == 1.0
+
+
+def test_a_guess_that_is_far_off_is_found_by_bisection():
+    # γ(h) ≈ 1 − 1e-12 from step 2 to 10⁹: a guess from the tail's slope alone would be walked for ever.
+    law = sj.KaplanMeier([1, 10**9], [True, False], counts=[1, 10**12])
+    with pytest.raises(ValueError, match=r"drew a length above 2\*\*53"):
+        law.sample(np.random.default_rng(0), 1_000)
+
+
+@pytest.mark.parametrize("size", [-1, (2, -3), "three", 1.5])
+def test_a_size_that_makes_no_sense_is_refused(size):
+    with pytest.raises(
+        (TypeError, ValueError), match=r"^size must be a whole number ≥ 0, several of them, or None; got"
+    ):
+        sj.Geometric(0.9).sample(np.random.default_rng(0), size)
+
+
+@pytest.mark.parametrize("h", [2**53 + 1, 10**30, -(10**30)])
+def test_steps_out_of_range_are_values_out_of_range(h):
+    with pytest.raises(ValueError, match=r"^h must be whole numbers from 1 to 2\*\*53; got"):
+        sj.Geometric(0.9).survival(h)

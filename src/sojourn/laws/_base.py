@@ -24,6 +24,9 @@ MAX_STEP = 2**53
 _TINY = 1e-290
 """Below this, floats lose digits: products are taken in logarithms."""
 
+_WALK = 32
+"""Steps that a guessed inverse may be moved, one by one."""
+
 _TABLE = 2**16
 """Lengths up to here are inverted by a table, longer ones by bisection."""
 
@@ -35,10 +38,12 @@ def steps(h: ArrayLike) -> FloatArray:
         given = np.asarray(h)
     except (ValueError, OverflowError):
         given = np.empty((), dtype=object)
+    if given.dtype.kind == "O" and isinstance(h, int):
+        raise ValueError(f"{rule}; got {_short(h)}.")
     if given.dtype.kind not in "iuf":
         raise TypeError(f"{rule}; got {_short(h)}.")
     numbers = given.astype(np.float64)
-    wrong = ~((numbers >= 1.0) & (numbers <= MAX_STEP) & (np.floor(numbers) == numbers))
+    wrong = ~((given >= 1) & (given <= MAX_STEP) & (np.floor(numbers) == numbers))
     if np.any(wrong):
         raise ValueError(f"{rule}; got {given[wrong].ravel()[0]}.")
     return numbers
@@ -151,7 +156,11 @@ class LengthLaw:
         """
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng must be a numpy.random.Generator; got {rng!r}.")
-        uniforms = np.asarray(1.0 - rng.random(size))
+        try:
+            uniforms = np.asarray(1.0 - rng.random(size))
+        except (TypeError, ValueError) as error:
+            rule = "size must be a whole number ≥ 0, several of them, or None"
+            raise type(error)(f"{rule}; got {_short(size)}.") from error
         lengths = self._invert(uniforms.ravel())
         if lengths.size and not lengths.max() <= MAX_STEP:
             raise ValueError(f"{self!r} drew a length above 2**53.")
@@ -180,10 +189,15 @@ class LengthLaw:
             return np.log(self._survival(h))
 
     def _continuation(self, h: FloatArray) -> FloatArray:
-        return np.exp(self.log_survival(h + 1.0) - self._log_survival(h))
+        return np.exp(self._log_continuation(h))
 
     def _hazard(self, h: FloatArray) -> FloatArray:
-        return -np.expm1(self.log_survival(h + 1.0) - self._log_survival(h))
+        return -np.expm1(self._log_continuation(h))
+
+    def _log_continuation(self, h: FloatArray) -> FloatArray:
+        """Return ln ρ(h); −inf where γ(h) is 0 for all that is known of it."""
+        here, later = self._log_survival(h), self.log_survival(h + 1.0)
+        return np.subtract(later, here, out=np.full_like(here, -math.inf), where=here > -math.inf)
 
     def _pmf(self, h: FloatArray) -> FloatArray:
         return self._survival(h) * self._hazard(h)
@@ -192,7 +206,8 @@ class LengthLaw:
         if self._states("remaining"):
             return np.asarray(self.remaining(h))
         if self._states("tail"):
-            return np.asarray(self.tail(h) / self._survival(h))
+            survival = self._survival(h)
+            return np.divide(self.tail(h), survival, out=np.zeros_like(survival), where=survival > 0.0)
         if self.longest is None:
             raise TypeError(f"{type(self).__name__} must define tail, remaining or longest.")
         survival = self._survival(np.arange(1.0, self.longest + 1.0))
@@ -253,11 +268,14 @@ class LengthLaw:
         """Move guessed inverses, off by rounding only, to the exact ones; inf above 2**53."""
         beyond = ~(guesses < MAX_STEP)
         lengths = np.clip(guesses, 1.0, MAX_STEP - 1.0)
-        while np.any(up := ~beyond & (lengths < MAX_STEP) & (self.survival(lengths + 1.0) >= uniforms)):
+        for _ in range(_WALK):
+            up = ~beyond & (lengths < MAX_STEP) & (self.survival(lengths + 1.0) >= uniforms)
+            down = ~beyond & ~up & (lengths > 1.0) & (self.survival(lengths) < uniforms)
+            if not (up.any() or down.any()):
+                return np.where(beyond, math.inf, lengths)
             lengths += up
-        while np.any(down := ~beyond & (lengths > 1.0) & (self.survival(lengths) < uniforms)):
             lengths -= down
-        return np.where(beyond, math.inf, lengths)
+        return self._bisect(uniforms, float(MAX_STEP))  # a guess was far off
 
     def _evaluate(
         self, formula: Callable[[FloatArray], FloatArray], h: ArrayLike, *, past: float

@@ -77,7 +77,8 @@ class Mixture(LengthLaw):
         return max(known + ends) if len(ratios) == 1 else None
 
     def _survival(self, h: FloatArray) -> FloatArray:
-        return sum((share * law.survival(h) for share, law in self._live), np.zeros_like(h))
+        total = sum((share * law.survival(h) for share, law in self._live), np.zeros_like(h))
+        return np.where(h == 1.0, 1.0, np.minimum(total, 1.0))  # weights sum to 1 only up to rounding
 
     def _log_survival(self, h: FloatArray) -> FloatArray:
         logs = self._weighted_logs(h)

@@ -84,7 +84,7 @@ class NegativeBinomial(LengthLaw):
         """Return where K ≥ m is summed from m up; elsewhere it is one minus a sum from m down."""
         if self.r < 1.0:
             return m > 0.0
-        return m > self.r * self._odds + 1.0
+        return m >= max(1.0, self.r * self._odds)  # from the mean of K up, where 1 − P(K < m) would cancel
 
     @property
     def _odds(self) -> float:
