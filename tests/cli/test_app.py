@@ -75,6 +75,19 @@ def test_help_loads_nothing_heavy():
     assert (result.returncode, result.stderr) == (0, "[]\n")
 
 
+@pytest.mark.parametrize("command", [(), ("law",), ("plan",), ("list",)])
+def test_help_cuts_nothing_off_on_a_narrow_terminal(run, command):
+    output, wide = run(*command, "--help", width=40).stdout, run(*command, "--help", width=200).stdout
+    text, examples = output.split("Examples")
+    assert "…" not in output.replace("H,H,…", "")
+    assert max(map(len, text.splitlines())) <= 40
+    names = re.findall(r"(?<=\s)--[a-z-]+", wide.split("Examples")[0])
+    assert names
+    assert all(name in text.split() for name in names)
+    commands = [line.strip() for line in wide.split("Examples")[1].splitlines()]
+    assert [line.strip() for line in examples.splitlines() if line] == [line for line in commands if line]
+
+
 def test_without_a_command_the_help_is_shown(run):
     assert run().stdout == run("--help").stdout
     assert run().exit_code == 0
@@ -112,11 +125,13 @@ def test_misuse_is_said_in_one_line_and_exits_with_2(arguments, message):
 
 
 def test_bad_input_exits_with_2_and_shows_a_traceback_only_with_debug():
-    plain, debugged = finish("law", "fxed(3)"), finish("--debug", "law", "fxed(3)")
+    plain = finish("law", "fxed(3)")
     assert (plain.returncode, plain.stderr) == (2, "Error: Unknown law 'fxed'. Did you mean 'fixed'?\n")
-    assert debugged.returncode == 2
-    assert debugged.stderr.startswith("Traceback")
-    assert debugged.stderr.endswith(plain.stderr)
+    for arguments in (["--debug", "law", "fxed(3)"], ["law", "fxed(3)", "--debug"]):
+        debugged = finish(*arguments)
+        assert debugged.returncode == 2
+        assert debugged.stderr.startswith("Traceback")
+        assert debugged.stderr.endswith(plain.stderr)
 
 
 def test_control_characters_never_reach_the_terminal():
@@ -146,6 +161,13 @@ def test_a_terminal_gets_colours_unless_told_otherwise():
     colour = re.compile(r"\x1b\[[\d;]*3[0-7]m")
     assert colour.search(in_terminal("law", "fixed(3)"))
     assert not colour.search(in_terminal("law", "fixed(3)", NO_COLOR="1"))
+
+
+def test_a_terminal_sees_how_far_planning_is():
+    output = in_terminal("plan", "--env", "cash_or_invest(3)", "--law", "uniform(1, 20000)", "--no-price")
+    assert "Planning (the first use compiles for some seconds)" in output
+    assert "100%" in output
+    assert "; the first use compiles" not in output
 
 
 def test_json_in_a_terminal_has_no_colours():

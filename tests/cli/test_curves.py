@@ -24,6 +24,12 @@ def test_pictures_fit_their_width(frame, width, braille):
     assert len(lines) == 12  # nine lines, two of the axis, the legend
 
 
+def test_names_that_do_not_fit_in_one_line_stand_below_each_other():
+    curves = [curve(half_line), Curve(half_line, "geometric, same mean", "yellow", ".", dashed=True)]
+    lines = draw(curves, Frame(11), width=40).plain.splitlines()
+    assert [line.strip() for line in lines[11:]] == ["⠒⠒⠒ this law", "⠒⠀⠒ geometric, same mean"]
+
+
 def test_a_falling_line_goes_from_one_corner_to_the_other():
     lines = draw([curve(half_line)], Frame(11), width=40, braille=False).plain.splitlines()
     assert lines[0].startswith("    1 |*")

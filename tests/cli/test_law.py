@@ -51,6 +51,7 @@ def test_text_shows_the_mean_of_a_heavy_tail(run):
 def test_text_leaves_out_the_comparison_of_the_geometric_law_with_itself(run):
     output = run("law", "geometric(0.95)").stdout
     assert "geometric, same mean" not in output
+    assert "geometric, same mean" not in run("law", "negative_binomial(1, 0.9)").stdout
     assert re.search(r"mean length +20\n", output)
 
 
@@ -82,6 +83,45 @@ def test_nothing_is_cut_off_at_any_width(run, law, width):
     assert [word for word in tables[0] if "─" not in word] == [word for word in tables[1] if "─" not in word]
 
 
+@pytest.mark.parametrize("law", ["polynomial(1.4, offset=20)", "polynomial(1.05)", "fixed(9007199254740992)"])
+def test_on_narrow_terminals_columns_go_and_numbers_stay_whole(run, law):
+    output = run("law", law, "--no-plot", width=40).stdout
+    assert "…" not in output
+    assert max(map(len, output.splitlines())) <= 40
+    assert "Left out on this narrow terminal: continue ρ(h)" in " ".join(output.split())
+    whole = set(run("law", law, "--no-plot", width=120).stdout.split())
+    assert {word for word in output.split() if re.fullmatch(r"[\d.,e+-]*\d", word)} <= whole
+
+
+def test_the_curve_uses_wide_terminals_up_to_a_limit(run):
+    widths = [
+        max(
+            len(line)
+            for line in run("law", "geometric(0.95)", width=width).stdout.splitlines()
+            if "┤" in line
+        )
+        for width in (80, 200)
+    ]
+    assert widths[0] <= 80
+    assert 80 < widths[1] <= 120
+
+
+@pytest.mark.parametrize(
+    ("law", "steps"),
+    [
+        # (h − 20)^−1.4 is 1 up to 21 and falls below ½, ¼, 0.1, 0.01, 0.001 and 1e-4 after these steps.
+        ("polynomial(1.4, offset=20)", [1, 21, 22, 23, 25, 46, 100, 158, 739]),
+        ("uniform(1, 40)", [1, 4, 10, 20, 30, 36, 40]),
+        ("mixture([0.5, 0.5], [fixed(1), fixed(10)])", [1, 2, 10]),
+        ("fixed(1)", [1]),
+        ("fixed(20)", [1, 20]),
+    ],
+)
+def test_steps_are_chosen_where_the_law_falls(run, law, steps):
+    data = json.loads(run("law", law, "--json").stdout)
+    assert [row["step"] for row in data["steps"]] == steps
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_plot_is_written_to_a_file(run, tmp_path, suffix):
     path = tmp_path / f"law.{suffix}"
@@ -97,6 +137,7 @@ def test_plot_is_written_to_a_file(run, tmp_path, suffix):
         (["geometrc(0.9)"], "Error: Unknown law 'geometrc'. Did you mean 'geometric'?"),
         (["geometric(1.2)"], "Error: gamma must be in [0, 1); got 1.2."),
         (["fixed(3)", "--truncation", "nan"], "Error: --truncation must be a finite number > 0; got nan."),
+        (["fixed(3)", "--truncation", "abc"], "Error: --truncation must be a finite number > 0; got 'abc'."),
         (
             ["fixed(3)", "--steps", "1,x"],
             "Error: --steps must be whole numbers from 1 to 2^53, such as 1,10,100; got '1,x'.",

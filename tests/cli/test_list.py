@@ -53,7 +53,7 @@ def test_there_are_no_agents_yet(run):
     assert json.loads(run("list", "agents", "--json").stdout) == []
 
 
-@pytest.mark.parametrize("width", [60, 200])
+@pytest.mark.parametrize("width", [40, 60, 200])
 @pytest.mark.parametrize("kind", ["laws", "envs"])
 def test_nothing_is_cut_off_at_any_width(run, kind, width):
     output = run("list", kind, width=width).stdout

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import warnings
@@ -9,6 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import MemoryLimitError, WideBracketWarning
+from sojourn.planning._request import MAX_LAYERS
 
 ONE_OR_TEN = "mixture([0.5, 0.5], [fixed(1), fixed(10)])"
 
@@ -23,15 +25,86 @@ def test_json_has_the_counterexample_by_hand(run):
     assert data["clairvoyant"] == pytest.approx(5.0, abs=1e-6)
     assert data["price"] == pytest.approx(0.5, abs=1e-6)
     assert data["effective_horizon"] == {"truncation": 1e-6, "horizon": 10}
-    assert re.fullmatch(r"Planned in [\d.]+ s, priced in [\d.]+ s\.\n", result.stderr)
+    assert data["price_lower"] <= 0.5 <= data["price_upper"]
+    assert data["clairvoyant_lower"] <= 5.0 <= data["clairvoyant_upper"]
+    begun, done = result.stderr.splitlines()
+    assert begun.startswith("Planning, then pricing what it costs not to know the length")
+    assert begun.endswith("the first use compiles for some seconds.")
+    assert re.fullmatch(r"Planned in [\d.]+ s, priced in [\d.]+ s\.", done)
 
 
 def test_text_has_the_same_numbers(run):
     output = run("plan", "--env", "TwoPaths", "--law", ONE_OR_TEN).stdout
     assert re.search(r"value +4\.50000000,", output)
-    assert re.search(r"if told the length +5\n", output)
-    assert re.search(r"price of not knowing +0\.5\n", output)
+    assert re.search(r"if told the length +5\.0+, to within 3e-7\n", output)
+    assert re.search(r"price of not knowing +0\.50+, to within [3-9]e-7\n", output)
     assert re.search(r"effective horizon +10 ", output)
+    assert "for ever" not in output
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        ("fixed(6)", "6 layers, one a step\n"),
+        ("uniform(5, 40)", "layers, one a step; the last is held to the end\n"),
+        ("polynomial(1.4)", "layers, one a step; the last is held for ever\n"),
+    ],
+)
+def test_only_laws_without_end_hold_a_layer_for_ever(run, monkeypatch, law, said):
+    if law == "fixed(6)":  # the last step's row repeats the one before it unless made otherwise
+        found = dataclasses.replace(
+            sj.plan(sj.mdps.cash_or_invest(3), sj.Fixed(6)), policy=np.zeros((6, 4), dtype=np.uint8)
+        )
+        monkeypatch.setattr("sojourn.planning.plan", lambda *_, **__: found)
+    output = run("plan", "--env", "cash_or_invest(3)", "--law", law, "--no-price", width=120).stdout
+    assert re.search(r"policy +(.*\n)", output)[1].endswith(said)
+
+
+def test_a_wide_bracket_is_said_with_the_price_and_can_be_narrowed(run):
+    arguments = ("plan", "--env", "FrozenLake-v1", "--law", "polynomial(1.05)")
+    result = run(*arguments, "--max-layers", "1e3", width=120)
+    low, high = re.search(r"price of not knowing +between (\S+) and (\S+)\n", result.stdout).groups()
+    assert float(low) == 0.0
+    assert float(high) > 0.1
+    assert "raise --max-layers (now 1,000)" in result.stderr
+    data = json.loads(run(*arguments, "--max-layers", "1e3", "--json").stdout)
+    assert data["max_layers"] == 1000
+    assert float(low) <= data["price_lower"] <= data["price"] <= data["price_upper"] <= float(high)
+
+
+def test_max_layers_reaches_both_questions(run, monkeypatch):
+    asked = []
+
+    def asking(function):
+        def ask(*arguments, **settings):
+            asked.append(settings["max_layers"])
+            return function(*arguments, **settings)
+
+        return ask
+
+    for name in ("plan", "clairvoyant_value"):
+        monkeypatch.setattr(f"sojourn.planning.{name}", asking(getattr(sj.planning, name)))
+    assert run("plan", "--env", "chain(2)", "--law", "fixed(3)", "--max-layers", "77").exit_code == 0
+    assert run("plan", "--env", "chain(2)", "--law", "fixed(3)").exit_code == 0
+    assert asked == [77, 77, MAX_LAYERS, MAX_LAYERS]
+
+
+def test_the_width_of_a_warning_bounds_the_price(run, monkeypatch):
+    def wide(*_, **__):
+        warning = WideBracketWarning("clairvoyant_value: wide.")
+        warning.width = 0.25
+        warnings.warn(warning, stacklevel=2)
+        return np.full(3, 5.0)
+
+    monkeypatch.setattr("sojourn.planning.clairvoyant_value", wide)
+    result = run("plan", "--env", "two_paths", "--law", ONE_OR_TEN, "--json")
+    data = json.loads(result.stdout)
+    # 5 ± 0.125 told, 4.5 blind.
+    assert data["price_lower"] == pytest.approx(0.375, abs=1e-6)
+    assert data["price_upper"] == pytest.approx(0.625, abs=1e-6)
+    assert result.stderr.endswith("Warning: clairvoyant_value: wide.\n")
+    text = run("plan", "--env", "two_paths", "--law", ONE_OR_TEN).stdout
+    assert re.search(r"price of not knowing +between 0\.37 and 0\.63\n", text)
 
 
 def test_values_are_averaged_over_the_start_states(run):
@@ -70,7 +143,10 @@ def test_a_law_that_does_not_age_has_a_stationary_policy(run):
 def test_a_horizon_above_the_largest_step_is_no_obstacle(run):
     arguments = ("plan", "--env", "chain(2)", "--law", "polynomial(1.2)", "--no-price")
     assert json.loads(run(*arguments, "--json").stdout)["effective_horizon"]["horizon"] is None
-    assert re.search(r"effective horizon +> 2\^53 ", run(*arguments).stdout)
+    text = run(*arguments, width=120).stdout
+    assert "late steps" in text
+    assert "bounded by proof; cutting them off would take over 2^53 layers" in text
+    assert "effective horizon" not in text
 
 
 def test_printed_bounds_enclose_the_certified_ones(run):
@@ -115,13 +191,16 @@ def test_library_warnings_become_one_line_each(run, monkeypatch):
     monkeypatch.setattr("sojourn.planning.plan", wide)
     result = run("plan", "--env", "chain(2)", "--law", "fixed(3)", "--no-price")
     assert result.exit_code == 0
-    assert result.stderr.splitlines()[1:] == ["Warning: plan: the bracket is wide."]
+    assert result.stderr.splitlines()[2:] == ["Warning: plan: the bracket is wide."]
 
 
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (MemoryLimitError("A policy needs 9 GiB."), "Error: A policy needs 9 GiB.\n"),
+        (
+            MemoryLimitError("It needs 9 GiB; lower max_layers."),
+            "Error: It needs 9 GiB; lower --max-layers.\n",
+        ),
         (RuntimeError("no\nluck"), "Error: RuntimeError: no luck ('sojourn --debug …' shows where.)\n"),
     ],
 )
@@ -131,10 +210,13 @@ def test_a_failed_run_says_so_in_one_line_and_exits_with_1(run, monkeypatch, err
 
     monkeypatch.setattr("sojourn.planning.plan", fail)
     result = run("plan", "--env", "chain(2)", "--law", "fixed(3)")
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", line)
-    debugged = run("--debug", "plan", "--env", "chain(2)", "--law", "fixed(3)")
-    assert debugged.exit_code == 1
-    assert debugged.stderr.startswith("Traceback")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.splitlines(keepends=True)[1:] == [line]
+    command = ["plan", "--env", "chain(2)", "--law", "fixed(3)"]
+    for arguments in (["--debug", *command], [*command, "--debug"]):
+        debugged = run(*arguments)
+        assert debugged.exit_code == 1
+        assert debugged.stderr.splitlines()[1].startswith("Traceback")
 
 
 @pytest.mark.parametrize(
@@ -182,6 +264,10 @@ def test_nothing_in_the_text_of_a_problem_is_run(run, inside):
     ("options", "message"),
     [
         (["--tolerance", "0"], "--tolerance must be a finite number > 0; got 0.0."),
+        (["--tolerance", "abc"], "--tolerance must be a finite number > 0; got 'abc'."),
+        (["--max-layers", "0"], "--max-layers must be a whole number ≥ 1; got '0'."),
+        (["--max-layers", "many"], "--max-layers must be a whole number ≥ 1; got 'many'."),
+        (["--max-layers", "1.5"], "--max-layers must be a whole number ≥ 1; got '1.5'."),
         (["--save", "plan.txt"], "--save must end in .npz; got 'plan.txt'."),
         (["--save", "no/where.npz"], "--save must be in a folder that exists; got 'no/where.npz'."),
     ],
@@ -191,7 +277,7 @@ def test_bad_options_are_said_in_one_line(run, options, message):
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"Error: {message}\n")
 
 
-@pytest.mark.parametrize("width", [60, 200])
+@pytest.mark.parametrize("width", [40, 60, 200])
 def test_nothing_is_cut_off_at_any_width(run, width):
     output = run("plan", "--env", "chain(2)", "--law", "uniform(1, 30)", width=width).stdout
     assert "…" not in output

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli._errors import Invocation, OneLineGroup
+from sojourn.cli._help import NarrowCommand
 from sojourn.cli._law import EXAMPLES as LAW_EXAMPLES
 from sojourn.cli._law import law
 from sojourn.cli._list import EXAMPLES as LIST_EXAMPLES
@@ -24,9 +25,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("law", epilog=examples(LAW_EXAMPLES))(law)
-app.command("plan", epilog=examples(PLAN_EXAMPLES))(plan)
-app.command("list", epilog=examples(LIST_EXAMPLES))(list_names)
+app.command("law", cls=NarrowCommand, epilog=examples(LAW_EXAMPLES))(law)
+app.command("plan", cls=NarrowCommand, epilog=examples(PLAN_EXAMPLES))(plan)
+app.command("list", cls=NarrowCommand, epilog=examples(LIST_EXAMPLES))(list_names)
 
 
 def _show_version(wanted: bool) -> None:

@@ -102,11 +102,13 @@ def draw(curves: Sequence[Curve], frame: Frame, *, width: int, height: int = 9, 
             picture.append(*cell(curves, traces, column, line))
         picture.append("\n")
     _append_steps(picture, frame, columns, ("└", "─", "┬") if braille else ("+", "-", "+"))
-    picture.append(" " * _MARGIN)
+    names = []
     for curve in curves:
         sample = ("⠒⠀⠒" if curve.dashed else "⠒⠒⠒") if braille else curve.letter
-        picture.append(sample, curve.style).append(f" {curve.label}   ")
-    return picture
+        names.append(Text.assemble((sample, curve.style), f" {curve.label}"))
+    in_one_line = _MARGIN + sum(len(name) + 3 for name in names) - 3 <= width
+    margin = " " * _MARGIN
+    return picture.append(margin).append(Text("   " if in_one_line else f"\n{margin}").join(names))
 
 
 def _trace(curve: Curve, frame: Frame, steps: Sequence[int], n_rows: int) -> list[range]:

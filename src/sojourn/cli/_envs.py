@@ -31,8 +31,8 @@ def complete_env(incomplete: str) -> list[str]:
 def parse_env(text: str) -> TabularMDP:
     """Return the problem that a text such as "river_swim(6)" or "Taxi-v4" names.
 
-    Names are taken in any case, builders with or without `_`; a Gymnasium id may have settings in parentheses.
-    Nothing in the text is run.
+    Names are taken in any case, those of builders with or without `_`; a Gymnasium id may have settings in
+    parentheses. Nothing in the text is run.
 
     Raises:
         ValueError: If it names no problem; one line says what is wrong.

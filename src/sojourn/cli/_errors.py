@@ -13,6 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from sojourn.cli._help import NarrowHelp
 from sojourn.cli._output import spell_out, write_line
 from sojourn.errors import NewerVersionWarning, SojournWarning
 
@@ -44,12 +45,12 @@ def _of_file(error: OSError) -> str:
 
 @dataclass
 class Invocation:
-    """What the options before the command say; typer's context carries it as `obj`."""
+    """What the options of all commands say; typer's context carries it as `obj`."""
 
     debug: bool = False
 
 
-class OneLineGroup(TyperGroup):
+class OneLineGroup(NarrowHelp, TyperGroup):
     """The commands, with every error and warning said in one line."""
 
     def main(
@@ -92,7 +93,7 @@ def _report(error: Exception, *, debug: bool) -> int:
     if isinstance(error, typer.Abort):
         return FAILED
     if isinstance(error, MemoryError):
-        write_line(str(error) or "Out of memory.", label="Error")
+        write_line(_with_options(str(error)) or "Out of memory.", label="Error")
         return FAILED
     # Typer's own errors have no public base class in its older versions, but all know how to say themselves.
     say, context = getattr(error, "format_message", None), getattr(error, "ctx", None)
@@ -108,10 +109,15 @@ def _report(error: Exception, *, debug: bool) -> int:
     return FAILED
 
 
+def _with_options(message: str) -> str:
+    """Return a message of the library with an argument written as the option that it is here."""
+    return message.replace("max_layers", "--max-layers")
+
+
 def _report_warnings(caught: Sequence[warnings.WarningMessage]) -> None:
     said: dict[str, str] = {}
     for warning in caught:
         label = "Note" if issubclass(warning.category, NewerVersionWarning) else "Warning"
-        said.setdefault(str(warning.message), label)
+        said.setdefault(_with_options(str(warning.message)), label)
     for message, label in said.items():
         write_line(message, label=label)

@@ -11,8 +11,9 @@ from rich.text import Text
 from sojourn.cli._curves import Curve, Frame, draw
 from sojourn.cli._errors import reading_input
 from sojourn.cli._files import check_target
-from sojourn.cli._laws import LAST_STEP, complete_law, horizon, is_heavy, quantile, same_mean
-from sojourn.cli._output import number, print_json, results, shortened, show, table, write_line
+from sojourn.cli._laws import LAST_STEP, complete_law, horizon
+from sojourn.cli._options import Debug, positive
+from sojourn.cli._output import fitted, number, print_json, results, shortened, show, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ EXAMPLES = (
 )
 
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
-_PLOT_COLUMNS = 80
+_PLOT_COLUMNS = 120
 _TAIL_DECADES = 4
 
 
@@ -45,7 +46,7 @@ def law(
     ],
     *,
     truncation: Annotated[
-        list[float] | None,
+        list[str] | None,
         typer.Option(
             metavar="Δ",
             help="Weight that may be left after the effective horizon; may be repeated.",
@@ -64,21 +65,21 @@ def law(
         bool, typer.Option("--json", help="Print JSON; a horizon above 2^53 is null.")
     ] = False,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Leave out the curve in the terminal.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Show what a law of episode lengths means as a discount function.
 
     Its mean, effective horizons and course, beside the geometric law (ordinary discounting) of the same mean.
     """
     with reading_input():
-        from sojourn._validation import check_positive  # noqa: PLC0415
-        from sojourn.laws import Geometric, parse_law  # noqa: PLC0415
+        from sojourn.laws import parse_law, same_mean  # noqa: PLC0415
 
         given = parse_law(text)
-        truncations = [check_positive("--truncation", value) for value in truncation or (1.0, 0.1, 0.01)]
+        truncations = [positive("--truncation", value) for value in truncation or ("1", "0.1", "0.01")]
         shown_steps = _read_steps(steps) if steps is not None else _chosen_steps(given)
         if plot is not None:
             check_target("--plot", plot, _PLOT_SUFFIXES)
-    rival = None if isinstance(given, Geometric) else same_mean(given)
+    rival = same_mean(given)
     if as_json:
         data = _describe(given, truncations, shown_steps)
         print_json(data | {"geometric": _describe(rival or given, truncations, shown_steps)})
@@ -104,16 +105,25 @@ def _read_steps(text: str) -> list[int]:
 
 
 def _chosen_steps(given: LengthLaw) -> list[int]:
-    """Return round steps, evenly apart in logarithm, up to where one episode in a thousand is left."""
-    last = quantile(given, 10.0**-_TAIL_DECADES if is_heavy(given) else 1e-3)
-    for units in ((1, 2, 5), (1, 3), (1,)):
-        chosen = [unit * 10**power for power in range(16) for unit in units if unit * 10**power <= last]
-        if len(chosen) <= 9:
-            break
-    return chosen if given.longest is None or last == chosen[-1] else [*chosen, last]
+    """Return the steps at which the law falls: quantiles, both sides of a sudden fall, round ones far out."""
+    from sojourn.laws import is_heavy, quantile  # noqa: PLC0415
+
+    heavy = is_heavy(given)
+    shares = (0.9, 0.75, 0.5, 0.25, 0.1, 0.01, 0.001, 10.0**-_TAIL_DECADES)
+    chosen = {quantile(given, left) for left in (shares if heavy else shares[:-1])}
+    sudden = {
+        step + 1
+        for step in chosen
+        if step < (given.longest or LAST_STEP) and given.survival(step) - given.survival(step + 1) > 0.1
+    }
+    middle, last = quantile(given, 0.5), max(chosen)
+    far = {10**power for power in range(16) if middle < 10**power < last} if heavy else set()
+    return sorted({1} | chosen | sudden | far)
 
 
 def _describe(given: LengthLaw, truncations: Sequence[float], steps: Sequence[int]) -> dict[str, Any]:
+    from sojourn.laws import quantile  # noqa: PLC0415
+
     columns = {
         name: getattr(given, name)(steps).tolist()
         for name in ("survival", "hazard", "continuation", "remaining")
@@ -137,21 +147,34 @@ def _print(
     laws = [given] if rival is None else [given, rival]
     described = [_describe(one, truncations, steps) for one in laws]
     names = ["this law", "geometric"][: len(laws)]
-    summary = table("", *names)
-    summary.add_row("mean length", *[number(one["mean"]) for one in described])
-    summary.add_row("median length", *[number(one["median"]) for one in described])
-    summary.add_row("longest length", *[_or(one["longest"], "no limit") for one in described])
+    summary = [
+        ("mean length", *[number(one["mean"]) for one in described]),
+        ("median length", *[number(one["median"]) for one in described]),
+        ("longest length", *[_or(one["longest"], "no limit") for one in described]),
+    ]
     for i, left in enumerate(truncations):
         found = [_or(one["effective_horizons"][i]["horizon"], "> 2^53") for one in described]
-        summary.add_row(f"effective horizon, Δ = {left:g}", *found)
+        summary.append((f"effective horizon, Δ = {left:g}", *found))
 
     headings = ["step\nh", "survival\nγ(h)", "hazard", "continue\nρ(h)", "remaining\nsteps"]
-    course = table(*headings, *[f"{name}\nγ(h)" for name in names[1:]], left=())
+    course = []
     for i, row in enumerate(described[0]["steps"]):
         shares = [_share(row[name]) for name in ("survival", "hazard", "continuation")]
         rivals = [_share(one["steps"][i]["survival"]) for one in described[1:]]
-        course.add_row(number(row["step"]), *shares, number(row["remaining"]), *rivals)
-    show(Text(shortened(repr(given)), style="bold cyan"), "", summary, "", course)
+        course.append((number(row["step"]), *shares, number(row["remaining"]), *rivals))
+    show(
+        Text(shortened(repr(given)), style="bold cyan"),
+        "",
+        *fitted(["", *names], summary, drop=[2][: len(laws) - 1]),
+        "",
+        # ρ is 1 − hazard, so it goes first.
+        *fitted(
+            [*headings, *[f"{name}\nγ(h)" for name in names[1:]]],
+            course,
+            left=(),
+            drop=[3, 4, 2, 5][: 2 + len(laws)],
+        ),
+    )
 
 
 def _or(value: int | None, otherwise: str) -> str:
@@ -163,6 +186,8 @@ def _share(value: float) -> str:
 
 
 def _print_curves(given: LengthLaw, rival: LengthLaw | None) -> None:
+    from sojourn.laws import is_heavy  # noqa: PLC0415
+
     console = results()
     heavy = is_heavy(given)
     curves = [Curve(lambda steps: given.survival(steps).tolist(), "this law", "cyan", "*")]
@@ -181,6 +206,8 @@ def _print_curves(given: LengthLaw, rival: LengthLaw | None) -> None:
 
 def _last_shown(given: LengthLaw, *, heavy: bool) -> int:
     """Return where the curve has come down."""
+    from sojourn.laws import quantile  # noqa: PLC0415
+
     if heavy:
         return max(quantile(given, 10.0**-_TAIL_DECADES), 10)
     late = quantile(given, 0.01)

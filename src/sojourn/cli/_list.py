@@ -9,7 +9,8 @@ import typer
 from rich.text import Text
 
 from sojourn.cli._envs import gymnasium_problems
-from sojourn.cli._output import print_json, show, table, working
+from sojourn.cli._options import Debug
+from sojourn.cli._output import is_narrow, print_json, show, stacked, table, working
 from sojourn.cli._signatures import signature, summary
 
 __all__ = ["EXAMPLES", "list_names"]
@@ -28,6 +29,7 @@ class Kind(StrEnum):
 def list_names(
     kind: Annotated[Kind, typer.Argument(metavar="WHAT", help="What to list.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    debug: Debug = False,
 ) -> None:
     """List the laws, agents or environments that there are, as other commands take them."""
     rows = {Kind.laws: _laws, Kind.agents: list, Kind.envs: _envs}[kind]()
@@ -67,10 +69,14 @@ def _envs() -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]], what: str) -> None:
-    listing = table(what, "what it is", left=(0, 1))
-    for row in rows:
-        listing.add_row(row["signature"], row["description"])
-    show(listing)
+    entries = [(row["signature"], row["description"]) for row in rows]
+    if is_narrow():
+        show(stacked(entries))
+    else:
+        listing = table(what, "what it is", left=(0, 1))
+        for entry in entries:
+            listing.add_row(*entry)
+        show(listing)
     if what == "environment":
         note = "Other Gymnasium ids with a transition table will do as well. States include the added end."
         show("", Text(note, style="dim"))

@@ -7,31 +7,40 @@ import contextlib
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any, TextIO
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.markup import escape
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 __all__ = [
+    "Work",
     "bounds",
     "examples",
     "facts",
+    "fitted",
+    "is_narrow",
     "number",
     "print_json",
     "results",
     "shortened",
     "show",
     "spell_out",
+    "stacked",
     "table",
     "working",
     "write_line",
 ]
+
+_NARROW = 60
+"""Columns below which things stand one below the other."""
 
 _LABEL_STYLES = {"Error": "bold red", "Warning": "bold yellow", "Note": "bold cyan"}
 
@@ -113,18 +122,48 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-@contextlib.contextmanager
-def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show on stderr that something takes its time, if a person is watching.
+class Work:
+    """Work that takes its time, as a person sees it."""
 
-    Call what it gives to say what comes next.
-    """
+    def announce(self, what: str) -> None:
+        """Say in a line what begins, where no display does."""
+        write_line(what)
+
+    def say(self, what: str) -> None:
+        """Say what comes next, where a display shows it."""
+
+    def share(self, done: float) -> None:
+        """Say how much of it is done, from 0 to 1."""
+
+
+class _ShownWork(Work):
+    def __init__(self, progress: Any, what: str) -> None:
+        self._progress = progress
+        self._task = progress.add_task(what, total=None)
+
+    def announce(self, what: str) -> None:
+        """Leave it to the display."""
+
+    def say(self, what: str) -> None:
+        self._progress.reset(self._task, total=None, description=what)
+
+    def share(self, done: float) -> None:
+        self._progress.update(self._task, total=1.0, completed=done)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[Work]:
+    """Show on stderr that something takes its time, and how far it is: a bar, if a person is watching."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield lambda _: None
+        yield Work()
         return
-    with console.status(Text(what, style="dim")) as status:
-        yield lambda next_: status.update(Text(next_, style="dim"))
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn  # noqa: PLC0415
+
+    text = TextColumn("{task.description}", style="dim", markup=False)
+    columns = (SpinnerColumn(), text, BarColumn(bar_width=24), TaskProgressColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield _ShownWork(progress, what)
 
 
 def examples(commands: Sequence[str]) -> str:
@@ -133,23 +172,64 @@ def examples(commands: Sequence[str]) -> str:
 
 
 def table(*headings: str, left: Iterable[int] = (0,)) -> Table:
-    """Return an empty table with a rule under its headings; numbers to the right, columns in `left` left."""
+    """Return an empty table with a rule under its headings.
+
+    Columns in `left` hold words, to the left and wrapped; the others numbers, to the right and never broken.
+    """
     lined = Table(
         box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), header_style="bold", border_style="dim"
     )
+    words = set(left)
     for i, heading in enumerate(headings):
-        lined.add_column(heading, justify="left" if i in set(left) else "right", overflow="fold")
+        if i in words:
+            lined.add_column(heading, justify="left", overflow="fold")
+        else:
+            lined.add_column(heading, justify="right", no_wrap=True)
     return lined
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return two columns: what, and the fact."""
+def fitted(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], *, left: Iterable[int] = (0,), drop: Sequence[int]
+) -> list[RenderableType]:
+    """Return a table without as many of the columns in `drop`, the first first, as do not fit, and a note."""
+    console, out, words = results(), set[int](), set(left)
+    unlimited = console.options.update(width=10_000)
+    for next_ in (*drop, None):
+        kept = [i for i in range(len(headings)) if i not in out]
+        made = table(*[headings[i] for i in kept], left=[place for place, i in enumerate(kept) if i in words])
+        for row in rows:
+            made.add_row(*[row[i] for i in kept])
+        if next_ is None or Measurement.get(console, unlimited, made).minimum <= console.width:
+            break
+        out.add(next_)
+    left_out = ", ".join(" ".join(headings[i].split()) for i in sorted(out))
+    note = Text(f"Left out on this narrow terminal: {left_out}.", style="dim")
+    return [made, note] if out else [made]
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> RenderableType:
+    """Return two columns: what, and the fact; on narrow terminals one below the other."""
+    if is_narrow():
+        return stacked(rows)
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
     for what, fact in rows:
         grid.add_row(what, fact)
     return grid
+
+
+def stacked(rows: Iterable[tuple[str, str]]) -> RenderableType:
+    """Return headings, each with its text indented below."""
+    parts: list[RenderableType] = []
+    for what, fact in rows:
+        parts += [Text(what, style="bold"), Padding(Text(fact), (0, 0, 0, 2))]
+    return Group(*parts)
+
+
+def is_narrow() -> bool:
+    """Whether there is too little room for two columns of words."""
+    return results().width < _NARROW
 
 
 def shortened(text: str, most: int = 200) -> str:
