@@ -30,6 +30,15 @@ class Problem:
     rewards: FloatArray
     n_actions: int
 
+    def __post_init__(self) -> None:
+        # All problems look alike to the kernels, which are compiled once for each kind of arrays.
+        index = np.int32 if self.n_states < 2**31 else np.int64
+        kinds = {"indptr": np.int64, "indices": index, "data": np.float64, "rewards": np.float64}
+        for name, kind in kinds.items():
+            view = getattr(self, name).astype(kind, copy=False).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
     @classmethod
     def of(cls, mdp: TabularMDP) -> Problem:
         """Return the arrays of `mdp`, without copying them."""
