@@ -27,7 +27,8 @@ def test_hazard_and_discount_are_not_shown_past_the_longest_length():
 @pytest.mark.parametrize("law", [sj.Geometric(0.5), sj.Polynomial(1.4, offset=20), sj.Geometric(0.9999)])
 def test_curves_run_until_little_is_left(law):
     curves = law_curves(law)
-    assert np.all(curves.survival[:, -1] < 1e-3)
+    assert curves.survival[0, -1] <= (1e-4 if curves.heavy else 1e-3)
+    assert np.all(curves.survival[1:, -1] <= 0.02)
     assert curves.survival[:, curves.h.size // 2].max() > 1e-3
     assert curves.h.size <= 400
     assert np.all(curves.h == curves.h.round())
@@ -54,7 +55,7 @@ def test_plot_gives_three_panels_with_two_curves_each():
 
 
 def test_lines_show_the_data():
-    curves = law_curves(sj.Geometric(0.5), last=4)
+    curves = law_curves(sj.Fixed(2), last=4)
     _, (panel,) = new_figure(1)
     draw_law(curves, [panel])
     reference, law = panel.get_lines()
@@ -62,9 +63,63 @@ def test_lines_show_the_data():
     np.testing.assert_array_equal(reference.get_ydata(), curves.survival[1])
 
 
+@pytest.mark.parametrize(
+    "law", [sj.Fixed(1), sj.Fixed(20), sj.Geometric(0.95), sj.Polynomial(1.4, offset=20)]
+)
+def test_survival_is_a_staircase_and_what_belongs_to_a_step_a_point(law):
+    survival, hazard, discount = (panel.get_lines()[-1] for panel in law.plot().axes)
+    assert survival.get_drawstyle() == "steps-pre"  # P(H ≥ t) is γ(h) for t in (h − 1, h]
+    for line in (hazard, discount):
+        assert (line.get_linestyle(), line.get_marker()) == ("None", "o")
+
+
+def test_heavy_tails_are_drawn_on_logarithmic_axes():
+    survival, hazard, _ = sj.Polynomial(1.4, offset=20).plot().axes
+    assert (survival.get_xscale(), survival.get_yscale()) == ("log", "log")
+    assert (hazard.get_xscale(), hazard.get_yscale()) == ("log", "linear")
+    low, high = survival.get_ylim()
+    assert 0.0 < low <= 1e-4
+    assert high >= 1.0
+    light = sj.NegativeBinomial(5, 0.9).plot().axes[0]
+    assert (light.get_xscale(), light.get_yscale()) == ("linear", "linear")
+    assert min(light.get_xticks()) == 1.0
+
+
+@pytest.mark.parametrize("law", [sj.Geometric(0.9), sj.Fixed(1), sj.NegativeBinomial(1, 0.9)])
+def test_a_law_is_not_compared_with_itself(law):
+    figure = law.plot()
+    assert [len(panel.get_lines()) for panel in figure.axes] == [1, 1, 1]
+    assert len(figure.legends[0].get_texts()) == 1
+    assert law_curves(law).survival.shape[0] == 1
+
+
+def test_names_in_the_legend_are_never_cut_in_a_number():
+    law = sj.Mixture([1 / 3, 2 / 3], [sj.Fixed(1), sj.NegativeBinomial(5, 0.9)])
+    assert [text.get_text() for text in law.plot().legends[0].get_texts()] == [
+        "Mixture of 2 laws",
+        "geometric, the same mean 31",  # ⅓ · 1 + ⅔ · (1 + 5 · 9)
+    ]
+
+
+def test_pictures_are_fit_for_print(tmp_path):
+    from matplotlib.image import imread
+
+    figure = sj.Fixed(3).plot()
+    figure.savefig(tmp_path / "law.png")
+    figure.savefig(tmp_path / "small.png", dpi=50)
+    inches = figure.get_size_inches()
+    assert imread(tmp_path / "law.png").shape[:2] == (round(inches[1] * 300), round(inches[0] * 300))
+    assert imread(tmp_path / "small.png").shape[1] == round(inches[0] * 50)
+
+
+def test_show_says_how_to_see_the_figure():
+    with pytest.raises(RuntimeError, match=r"^This figure has no window\. .*figure\.savefig\('law\.pdf'\)"):
+        sj.Fixed(3).plot().show()
+
+
 def test_plot_on_given_axes_draws_the_survival_there():
     figure, (panel, other) = new_figure(2)
-    assert sj.Geometric(0.9).plot(panel) is figure
+    assert sj.Fixed(3).plot(panel) is figure
     assert len(panel.get_lines()) == 2
     assert not other.get_lines()
 

@@ -4,42 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sojourn._typing import FloatArray
-from sojourn.laws import Geometric, LengthLaw
+from sojourn.laws import LengthLaw, is_heavy, label, quantile, same_mean
 from sojourn.plots._style import COLOURS, INK, new_figure, tidy, write
 
 __all__ = ["LawCurves", "draw_law", "law_curves", "law_figure"]
 
-_SHOWN = 1e-3
-"""Steps are shown until the survival of the law and its reference is below this."""
+_SHOWN, _SHOWN_HEAVY = 1e-3, 1e-4
+"""Steps are shown until the survival of the law is below this, the second for heavy tails."""
 
+_SHOWN_REFERENCE = 0.02
+"""And until the survival of the geometric law is below this."""
+
+_LAST = 2**30
 _MOST_POINTS = 400
-_NAME = 70
+_FEW = 60
+"""Up to so many steps, each is marked."""
+
 _LONG = 500.0
 """From this many steps on, steps are shown on a logarithmic axis."""
 
 
 @dataclass(frozen=True)
 class LawCurves:
-    """What the figure of a law shows; row 0 is the law, row 1 the geometric law of the same mean.
+    """What the figure of a law shows: row 0 is the law, row 1 the geometric law of the same mean.
+
+    A law that is that geometric law itself has one row.
 
     Attributes:
-        names: What the two are called.
+        names: What they are called.
         mean: Their mean length.
+        heavy: Whether the law's tail is heavy: survival is then drawn on logarithmic axes.
         h: Steps, `(n,)`.
         survival: γ(h), `(2, n)`.
         hazard: P(H = h | H ≥ h), `(2, n)`; NaN past a longest length.
         discount: ρ(h) = γ(h+1)/γ(h), `(2, n)`; NaN past a longest length.
     """
 
-    names: tuple[str, str]
+    names: tuple[str, ...]
     mean: float
+    heavy: bool
     h: FloatArray
     survival: FloatArray
     hazard: FloatArray
@@ -51,7 +62,8 @@ def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
 
     Args:
         law: Any length law.
-        last: The last step; by default where both survivals have fallen below 1/1000.
+        last: The last step; by default where the law's survival has fallen below 1/1000, or 1/10,000 for a
+            heavy tail, and the geometric law's below 1/50.
 
     Example:
         >>> from sojourn.laws import Fixed
@@ -60,32 +72,26 @@ def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
         array([[1.  , 1.  , 0.  ],
                [1.  , 0.5 , 0.25]])
     """
-    reference = Geometric(1.0 - 1.0 / max(law.mean, 1.0))
-    end = last or max(_end(law), _end(reference))
+    reference, heavy = same_mean(law), is_heavy(law)
+    shown = [law] if reference is None else [law, reference]
+    ends = [quantile(law, _SHOWN_HEAVY if heavy else _SHOWN)]
+    ends += [quantile(one, _SHOWN_REFERENCE) for one in shown[1:]]
+    end = last or min(max(ends) + 1, _LAST)
     h = (
         np.unique(np.geomspace(1, end, _MOST_POINTS).round())
         if end > _MOST_POINTS
         else np.arange(1.0, end + 1)
     )
-    both = (law, reference)
-    alive = np.array([np.ones_like(h) if one.longest is None else h <= one.longest for one in both]) > 0
+    alive = np.array([np.ones_like(h) if one.longest is None else h <= one.longest for one in shown]) > 0
     return LawCurves(
-        names=(repr(law), f"geometric, the same mean {law.mean:.4g}"),
+        names=(label(law), f"geometric, the same mean {law.mean:.4g}")[: len(shown)],
         mean=law.mean,
+        heavy=heavy,
         h=h,
-        survival=np.array([one.survival(h) for one in both]),
-        hazard=np.where(alive, [one.hazard(h) for one in both], np.nan),
-        discount=np.where(alive, [one.continuation(h) for one in both], np.nan),
+        survival=np.array([one.survival(h) for one in shown]),
+        hazard=np.where(alive, [one.hazard(h) for one in shown], np.nan),
+        discount=np.where(alive, [one.continuation(h) for one in shown], np.nan),
     )
-
-
-def _end(law: LengthLaw) -> int:
-    powers = 2.0 ** np.arange(31)
-    first = float(powers[int(np.argmax(np.append(law.survival(powers) < _SHOWN, True)[:31]))])
-    end = 2.0**30 if law.survival(first) >= _SHOWN else first
-    inside = np.unique(np.linspace(end / 2, end, 65).round().clip(1))
-    end = float(inside[np.append(law.survival(inside) < _SHOWN, True)[: inside.size].argmax()])
-    return int(max(end, 2.0))
 
 
 def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
@@ -95,29 +101,51 @@ def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
         ("Hazard", "P(H = h | H ≥ h)", curves.hazard),
         ("Implied discount", "ρ(h) = γ(h+1)/γ(h)", curves.discount),
     )
-    for panel, (title, label, values) in zip(axes, panels, strict=False):
+    for panel, (title, text, values) in zip(axes, panels, strict=False):
+        is_survival = values is curves.survival
         tidy(panel)
-        _draw_pair(panel, curves.h, values)
-        write(panel, title=title, x="step h", y=label)
-        _set_steps(panel, float(curves.h[-1]))
-        panel.set_ylim(*_limits(values, whole=panel is axes[0]))
+        _draw_reference(panel, curves.h, values[1:], is_survival=is_survival)
+        _draw(panel, curves.h, values[0], is_survival=is_survival)
+        write(panel, title=title, x="step h", y=text)
+        _set_steps(panel, float(curves.h[-1]), heavy=curves.heavy)
+        if is_survival and curves.heavy:
+            panel.set_yscale("log")
+            panel.set_ylim(0.6 * _SHOWN_HEAVY, 1.7)
+        else:
+            panel.set_ylim(*_limits(values, whole=is_survival))
 
 
-def _draw_pair(panel: Axes, h: FloatArray, values: FloatArray) -> None:
-    few = h.size <= 60
-    panel.plot(h, values[1], color=COLOURS[1], linewidth=1.4, linestyle=(0, (4, 2)), zorder=2)
-    panel.plot(
-        h, values[0], color=COLOURS[0], linewidth=2.0, zorder=3, marker="o" if few else "", markersize=3.2
-    )
+def _draw(panel: Axes, h: FloatArray, values: FloatArray, *, is_survival: bool) -> None:
+    """Draw a function of whole steps: P(H ≥ t) is a staircase, what belongs to a single step a point."""
+    few = h.size <= _FEW
+    look: dict[str, Any] = {"color": COLOURS[0], "zorder": 3, "markeredgewidth": 0.0}
+    if is_survival:
+        mark = {"marker": "o", "markersize": 3.6, "linewidth": 1.1} if few else {"linewidth": 1.8}
+        panel.plot(h, values, drawstyle="steps-pre", **mark, **look)
+    else:
+        panel.plot(h, values, linestyle="", marker="o", markersize=4.2 if few else 3.0, **look)
 
 
-def _set_steps(panel: Axes, end: float) -> None:
-    if end > _LONG:
+def _draw_reference(panel: Axes, h: FloatArray, rows: FloatArray, *, is_survival: bool) -> None:
+    # Dashes along many small stairs would be hard to look at; there, stairs and a curve are the same.
+    drawstyle = "steps-pre" if is_survival and h.size <= _FEW else "default"
+    for values in rows:
+        panel.plot(
+            h, values, color=COLOURS[1], linewidth=1.4, linestyle=(0, (4, 2)), zorder=2, drawstyle=drawstyle
+        )
+
+
+def _set_steps(panel: Axes, end: float, *, heavy: bool) -> None:
+    if heavy or end > _LONG:
         panel.set_xscale("log")
         panel.set_xlim(0.9, end * 1.1)
+        if end < 1e5:
+            panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
         return
-    panel.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    panel.set_xlim(1.0 - 0.03 * end, end * 1.03)
+    round_steps = MaxNLocator(nbins=6, integer=True).tick_values(1.0, end)
+    panel.set_xticks([1.0, *(step for step in round_steps if 1.0 < step <= end)])
+    air = max(0.03 * end, 0.2)
+    panel.set_xlim(1.0 - air, end + air)
 
 
 def _limits(values: FloatArray, *, whole: bool) -> tuple[float, float]:
@@ -136,10 +164,19 @@ def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = Non
     Args:
         law: Any length law.
         ax: Axes to draw the survival alone on; three new panels by default.
-        last: The last step shown; by default where both survivals have fallen below 1/1000.
+        last: The last step shown; by default where the law's survival has fallen below 1/1000, or 1/10,000
+            for a heavy tail (which is drawn on logarithmic axes), and the geometric law's below 1/50.
 
     Returns:
-        The figure, in no window: `figure.savefig(path)` writes it.
+        The figure, in no window: `figure.savefig("law.pdf")` writes it, and a notebook shows it where it is
+        the last line of a cell.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> from sojourn.laws import Polynomial
+        >>> figure = law_figure(Polynomial(1.4, offset=20))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     figure.savefig(pathlib.Path(folder) / "law.pdf")
     """
     curves = law_curves(law, last=last)
     if ax is not None:
@@ -156,10 +193,9 @@ def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = Non
 
 
 def _name_curves(panel: Axes, curves: LawCurves, *, inside: bool) -> None:
-    names = [name if len(name) <= _NAME else f"{name[: _NAME - 1]}…" for name in curves.names]
-    lines = panel.get_lines()[::-1][:2]
+    lines = panel.get_lines()[::-1][: len(curves.names)]
     place = {"loc": "upper right"} if inside else {"loc": "outside lower center", "ncols": 2}
     owner = panel if inside else panel.figure
-    legend = owner.legend(lines, names, frameon=False, fontsize=9, labelcolor=INK, **place)
+    legend = owner.legend(lines, curves.names, frameon=False, fontsize=9, labelcolor=INK, **place)
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,11 +16,23 @@ __all__ = ["COLOURS", "PlainFigure", "new_figure", "tidy", "write"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The colours of Okabe and Ito (2008), the strongest in print first; yellow is left out."""
 
-INK, FAINT = "#222222", "#DDDDDD"
+INK, FAINT = "#222222", "#E4E4E4"
+_DPI = 300
 
 
 class PlainFigure(Figure):
-    """A figure that belongs to no window and shows itself in notebooks."""
+    """A figure that belongs to no window: notebooks show it, and `savefig` writes it fit for print."""
+
+    def savefig(self, fname: Any, *, transparent: bool | None = None, **settings: Any) -> None:
+        """Write the figure to a `.pdf`, `.svg` or `.png` file, the latter with 300 pixels an inch."""
+        super().savefig(fname, transparent=transparent, **{"dpi": _DPI, **settings})
+
+    def show(self, warn: bool = True) -> None:
+        """Say how to see the figure: there is no window to show it in."""
+        raise RuntimeError(
+            "This figure has no window. Write it to a file: figure.savefig('law.pdf'); "
+            "in a notebook, make it the last line of a cell."
+        )
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
