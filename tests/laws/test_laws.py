@@ -288,6 +288,7 @@ def test_html_of_data_shows_their_size_and_not_themselves():
     ("law", "text"),
     [
         (sj.Geometric(2 / 3), "Geometric(gamma=0.666667)"),
+        (sj.Geometric(1 - 1e-12), "Geometric(gamma=0.999999999999)"),
         (sj.Polynomial(1.4, offset=20), "Polynomial(p=1.4, offset=20)"),
         (sj.Mixture([1.0], [sj.Fixed(3)]), "Mixture(weights=(1,), laws=(Fixed(length=3),))"),
         (sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.NegativeBinomial(2, 0.9)]), "Mixture of 2 laws"),

@@ -24,7 +24,9 @@ def test_hazard_and_discount_are_not_shown_past_the_longest_length():
     np.testing.assert_array_equal(curves.discount[0], [1, 1, 0, np.nan, np.nan])
 
 
-@pytest.mark.parametrize("law", [sj.Geometric(0.5), sj.Polynomial(1.4, offset=20), sj.Geometric(0.9999)])
+@pytest.mark.parametrize(
+    "law", [sj.Geometric(0.5), sj.Polynomial(1.4, offset=20), sj.Geometric(0.9999), sj.Geometric(1 - 1e-12)]
+)
 def test_curves_run_until_little_is_left(law):
     curves = law_curves(law)
     assert curves.survival[0, -1] <= (1e-4 if curves.heavy else 1e-3)

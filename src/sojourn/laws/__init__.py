@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn.laws._base import LengthLaw, steps
+from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._beta_geometric import BetaGeometric
 from sojourn.laws._discrete_weibull import DiscreteWeibull
 from sojourn.laws._empirical import Empirical
@@ -21,6 +21,7 @@ from sojourn.laws._uniform import Uniform
 
 __all__ = [
     "LAWS",
+    "MAX_STEP",
     "BetaGeometric",
     "DiscreteWeibull",
     "Empirical",

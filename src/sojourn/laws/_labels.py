@@ -40,7 +40,9 @@ def label(law: LengthLaw) -> str:
 
 def _short(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.6g}"
+        six = f"{value:.6g}"
+        # What is only nearly 0 or 1 must not look as if it were.
+        return repr(value) if float(six) in (0.0, 1.0) and float(six) != value else six
     if isinstance(value, tuple):
         inside = ", ".join(_short(item) for item in value[:_MOST])
         return f"({inside}{',' * (len(value) == 1)})"

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sojourn._typing import FloatArray
-from sojourn.laws import LengthLaw, is_heavy, label, quantile, same_mean
+from sojourn.laws import MAX_STEP, LengthLaw, is_heavy, label, quantile, same_mean
 from sojourn.plots._style import COLOURS, INK, new_figure, tidy, write
 
 __all__ = ["LawCurves", "draw_law", "law_curves", "law_figure"]
@@ -23,7 +23,6 @@ _SHOWN, _SHOWN_HEAVY = 1e-3, 1e-4
 _SHOWN_REFERENCE = 0.02
 """And until the survival of the geometric law is below this."""
 
-_LAST = 2**30
 _MOST_POINTS = 400
 _FEW = 60
 """Up to so many steps, each is marked."""
@@ -76,7 +75,7 @@ def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
     shown = [law] if reference is None else [law, reference]
     ends = [quantile(law, _SHOWN_HEAVY if heavy else _SHOWN)]
     ends += [quantile(one, _SHOWN_REFERENCE) for one in shown[1:]]
-    end = last or min(max(ends) + 1, _LAST)
+    end = last or min(max(ends) + 1, MAX_STEP)
     h = (
         np.unique(np.geomspace(1, end, _MOST_POINTS).round())
         if end > _MOST_POINTS
@@ -194,7 +193,8 @@ def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = Non
 
 def _name_curves(panel: Axes, curves: LawCurves, *, inside: bool) -> None:
     lines = panel.get_lines()[::-1][: len(curves.names)]
-    place = {"loc": "upper right"} if inside else {"loc": "outside lower center", "ncols": 2}
+    corner = "lower left" if curves.heavy else "upper right"
+    place = {"loc": corner} if inside else {"loc": "outside lower center", "ncols": 2}
     owner = panel if inside else panel.figure
     legend = owner.legend(lines, curves.names, frameon=False, fontsize=9, labelcolor=INK, **place)
     for text in legend.get_texts():
