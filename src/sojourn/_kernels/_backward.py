@@ -68,20 +68,19 @@ def back_up(
             reward = paid[at : at + size]
             if a == 0:
                 for s in range(size):
-                    expected[s] = reward[s] + ratio * expected[s]
-                    best[s] = expected[s]
+                    best[s] = reward[s] + ratio * expected[s]
                     best_action[s] = 0
             else:
                 for s in range(size):
                     q = reward[s] + ratio * expected[s]
-                    expected[s] = q
                     old = best[s]
                     best_action[s] = a if q > old else best_action[s]
                     best[s] = q if q > old else old
             if slack >= 0.0:
                 wanted = preferred[first : first + size]
                 for s in range(size):
-                    preferred_value[s] = expected[s] if wanted[s] == a else preferred_value[s]
+                    q = reward[s] + ratio * expected[s]
+                    preferred_value[s] = q if wanted[s] == a else preferred_value[s]
         if slack >= 0.0:
             wanted = preferred[first : first + size]
             for s in range(size):

@@ -43,8 +43,10 @@ def steps(h: ArrayLike) -> FloatArray:
     if given.dtype.kind not in "iuf":
         raise TypeError(f"{rule}; got {_short(h)}.")
     numbers = given.astype(np.float64)
-    wrong = ~((given >= 1) & (given <= MAX_STEP) & (np.floor(numbers) == numbers))
-    if np.any(wrong):
+    wrong = ~((given >= 1) & (given <= MAX_STEP))
+    if given.dtype.kind == "f":
+        wrong |= np.floor(numbers) != numbers
+    if wrong.any():
         raise ValueError(f"{rule}; got {given[wrong].ravel()[0]}.")
     return numbers
 

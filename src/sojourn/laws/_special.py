@@ -102,7 +102,8 @@ def log_gamma_ratio(a: float, b: float, m: FloatArray) -> FloatArray:
     """
     short, long = np.minimum(a, m), np.maximum(a, m)
     nodes = b + short[:, None] * (0.5 * (_NODES + 1.0))
-    smooth = short * (np.log1p(long[:, None] / nodes) @ (0.5 * _WEIGHTS))
+    # Summed row by row: a matrix product would round a step alone and in an array differently.
+    smooth = short * (np.log1p(long[:, None] / nodes) * (0.5 * _WEIGHTS)).sum(axis=1)
     top = b + short
     closed = long * np.log1p(short / (b + long)) + top * np.log1p(long / top) - b * np.log1p(long / b)
     leading = np.where(short <= b, smooth, closed)
