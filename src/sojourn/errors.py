@@ -5,6 +5,8 @@ Bad values and types raise `ValueError` and `TypeError`; what has a name here ne
 
 from __future__ import annotations
 
+import math
+
 __all__ = ["MemoryLimitError", "NewerVersionWarning", "SojournWarning", "WideBracketWarning"]
 
 
@@ -17,7 +19,9 @@ class SojournWarning(UserWarning):
 
 
 class WideBracketWarning(SojournWarning):
-    """A certified bracket is wider than the tolerance that was asked for."""
+    """A certified bracket is wider than the tolerance that was asked for; `width` says how wide."""
+
+    width: float = math.inf
 
 
 class NewerVersionWarning(SojournWarning):

@@ -187,3 +187,15 @@ def test_notebooks_show_a_table_with_escaped_text():
 def test_the_way_back_to_the_original_units_is_written_with_one_sign(low, units):
     mdp = TabularMDP([[[1.0], [1.0]]], [[low, 20.0]])
     assert units in mdp.normalized()._repr_html_()
+
+
+def test_the_table_cannot_be_resized_or_replaced():
+    table = river_swim(4).transitions
+    with pytest.raises(ValueError, match=r"transitions must stay as they are; resize transitions.copy\(\)."):
+        table.resize((3, 3))
+    for name in ("data", "indices", "indptr"):
+        with pytest.raises(AttributeError, match=rf"set {name} of transitions.copy\(\)."):
+            setattr(table, name, np.zeros(3))
+    copy = table.copy()
+    copy.data = copy.data * 1.0
+    copy.resize((3, 3))

@@ -38,7 +38,7 @@ def steps(h: ArrayLike) -> FloatArray:
         given = np.asarray(h)
     except (ValueError, OverflowError):
         given = np.empty((), dtype=object)
-    if given.dtype.kind == "O" and isinstance(h, int):
+    if given.dtype.kind == "O" and all(isinstance(one, int) for one in given.flat):  # beyond 64 bits
         raise ValueError(f"{rule}; got {_short(h)}.")
     if given.dtype.kind not in "iuf":
         raise TypeError(f"{rule}; got {_short(h)}.")
@@ -170,7 +170,11 @@ class LengthLaw:
         return int(drawn) if size is None else drawn
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Draw the law beside the geometric law of the same mean; see `sojourn.plots.law_figure`."""
+        """Draw the law beside the geometric law of the same mean; see `sojourn.plots.law_figure`.
+
+        The figure is in no window: `law.plot().savefig("law.pdf")` writes it (`.pdf`, `.svg` or `.png`), and a
+        notebook shows it where it is the last line of a cell.
+        """
         from sojourn.plots import law_figure  # noqa: PLC0415
 
         return law_figure(self, ax=ax)

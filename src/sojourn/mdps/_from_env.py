@@ -30,14 +30,15 @@ _ADVICE = (
     "Use an environment with one (Taxi, FrozenLake, CliffWalking), "
     "or TabularMDP.from_transitions on logged data."
 )
-_CHANGES = (
-    gymnasium.ActionWrapper,
-    gymnasium.ObservationWrapper,
-    gymnasium.RewardWrapper,
-    wrappers.FrameStackObservation,
-    wrappers.MaxAndSkipObservation,
-    wrappers.NormalizeReward,
-    wrappers.RepeatAction,
+_NEUTRAL = (
+    wrappers.Autoreset,
+    wrappers.HumanRendering,
+    wrappers.OrderEnforcing,
+    wrappers.PassiveEnvChecker,
+    wrappers.RecordEpisodeStatistics,
+    wrappers.RecordVideo,
+    wrappers.RenderCollection,
+    wrappers.TimeLimit,
 )
 
 
@@ -121,9 +122,9 @@ def _read(env: Any, start: Any) -> dict[str, Any]:
     label = _name(env, {})
     layer = env
     while isinstance(layer, gymnasium.Wrapper):
-        if isinstance(layer, _CHANGES):
+        if not isinstance(layer, _NEUTRAL) and type(layer).step is not gymnasium.Wrapper.step:
             raise ValueError(
-                f"{type(layer).__name__} changes what {label} does and is not in its transition table; "
+                f"{type(layer).__name__} may change what {label} does and is not in its transition table; "
                 "pass env.unwrapped for the table as it is."
             )
         layer = layer.env

@@ -46,6 +46,16 @@ class ReadOnlyCSR(csr_array):
         """Return the same table in another format; "csr" is a plain `csr_array`."""
         return self.tocsr(copy) if format == "csr" else super().asformat(format, copy)
 
+    def resize(self, *shape: Any) -> None:
+        """Refuse: a checked table keeps its shape."""
+        raise ValueError("transitions must stay as they are; resize transitions.copy().")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        data = self.__dict__.get("data")
+        if name in {"data", "indices", "indptr"} and data is not None and not data.flags.writeable:
+            raise AttributeError(f"transitions must stay as they are; set {name} of transitions.copy().")
+        super().__setattr__(name, value)
+
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self.data.flags.writeable:
             raise ValueError("transitions must stay as they are; write to transitions.copy().")

@@ -80,11 +80,12 @@ class Plan:
 
     def _repr_html_(self) -> str:
         n_layers, n_states = self.policy.shape
+        layers = f"{n_layers:,}" if n_layers == self.law.longest else f"{n_layers:,}, the last one held"
         rows = [
             ("problem", self.problem),
             ("law", _law_text(self.law)),
             ("states", f"{n_states:,}"),
-            ("layers", "1 (stationary)" if n_layers == 1 else f"{n_layers:,}, the last one held"),
+            ("layers", layers),
             ("value", f"{self.value.min():.6g} … {self.value.max():.6g}"),
             ("certified to", f"{self.width:.1e}"),
         ]

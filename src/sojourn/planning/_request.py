@@ -41,9 +41,8 @@ def warn_if_wide(
         remedy = f"raise max_layers (now {max_layers:,}) or the tolerance"
         if rounding > tolerance / 2.0:
             remedy = f"{rounding:.1e} of it is the rounding of floats, so only a larger tolerance helps"
-        warnings.warn(
-            f"{what}: the certified bracket is {width:.1e} wide, above the tolerance {tolerance:g}; "
-            f"{remedy}.",
-            WideBracketWarning,
-            stacklevel=3,
+        warning = WideBracketWarning(
+            f"{what}: the certified bracket is {width:.1e} wide, above the tolerance {tolerance:g}; {remedy}."
         )
+        warning.width = width
+        warnings.warn(warning, stacklevel=3)
