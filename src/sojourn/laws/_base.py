@@ -172,8 +172,8 @@ class LengthLaw:
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the law beside the geometric law of the same mean; see `sojourn.plots.law_figure`.
 
-        The figure is in no window: `law.plot().savefig("law.pdf")` writes it (`.pdf`, `.svg` or `.png`), and a
-        notebook shows it where it is the last line of a cell.
+        The figure is in no window: `law.plot().savefig("law.pdf")` writes it (`.pdf`, `.svg` or `.png`), and
+        a notebook shows it where it is the last line of a cell.
         """
         from sojourn.plots import law_figure  # noqa: PLC0415
 
