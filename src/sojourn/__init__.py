@@ -10,7 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import errors, laws, mdps, planning, plots, testing, theory
+    from sojourn import agents, errors, laws, learning, mdps, planning, plots, testing, theory
+    from sojourn.agents import UCBVI, Hoeffding, OptimalPlayer, PaperBonus, RandomPlayer
     from sojourn.laws import (
         BetaGeometric,
         DiscreteWeibull,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Uniform,
         parse_law,
     )
+    from sojourn.learning import Run, learn
     from sojourn.mdps import TabularMDP
     from sojourn.planning import (
         Evaluation,
@@ -41,26 +43,35 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "UCBVI",
     "BetaGeometric",
     "DiscreteWeibull",
     "Empirical",
     "Evaluation",
     "Fixed",
     "Geometric",
+    "Hoeffding",
     "KaplanMeier",
     "LengthLaw",
     "Mixture",
     "NegativeBinomial",
+    "OptimalPlayer",
+    "PaperBonus",
     "Plan",
     "Polynomial",
     "QuasiHyperbolic",
+    "RandomPlayer",
+    "Run",
     "TabularMDP",
     "Tabulated",
     "Uniform",
+    "agents",
     "clairvoyant_value",
     "errors",
     "evaluate",
     "laws",
+    "learn",
+    "learning",
     "load_plan",
     "mdps",
     "parse_law",
@@ -72,8 +83,8 @@ __all__ = [
     "theory",
 ]
 
-_FOLDERS = ("errors", "laws", "mdps", "planning", "plots", "testing", "theory")
-_HOMES = ("laws", "mdps", "planning")
+_FOLDERS = ("agents", "errors", "laws", "learning", "mdps", "planning", "plots", "testing", "theory")
+_HOMES = ("laws", "mdps", "planning", "agents", "learning")
 """Where a name that is not a folder is looked for, cheapest import first."""
 
 

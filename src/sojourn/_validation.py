@@ -17,6 +17,8 @@ __all__ = [
     "check_choice",
     "check_closed_unit",
     "check_half_open_unit",
+    "check_nonnegative",
+    "check_open_unit",
     "check_positive",
     "check_whole",
     "did_you_mean",
@@ -60,6 +62,22 @@ def check_positive(name: str, value: Any, *, rule: str = "a finite number > 0") 
     number = _number(name, value, rule)
     if not 0.0 < number < math.inf:
         raise ValueError(f"{name} must be {rule}; got {value!r}.")
+    return number
+
+
+def check_open_unit(name: str, value: Any) -> float:
+    """Return `value` as a float in (0, 1)."""
+    number = _number(name, value, "a number in (0, 1)")
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"{name} must be in (0, 1); got {value!r}.")
+    return number
+
+
+def check_nonnegative(name: str, value: Any) -> float:
+    """Return `value` as a finite float of at least 0."""
+    number = _number(name, value, "a finite number ≥ 0")
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"{name} must be a finite number ≥ 0; got {value!r}.")
     return number
 
 

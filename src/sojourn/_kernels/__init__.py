@@ -14,19 +14,40 @@ from sojourn._kernels._backward import (
     sweep,
 )
 from sojourn._kernels._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
+from sojourn._kernels._greedy import choose, fill_policy
+from sojourn._kernels._replan import Belief, Desk, refresh, replan
 from sojourn._kernels._slices import fill_slices, measure_slices
+from sojourn._kernels._tables import Tables, find_state, number_state, record
+from sojourn._kernels._ties import priority
+from sojourn._kernels._trial import Manner, Scale, World, play, value_from
 
 __all__ = [
+    "Belief",
+    "Desk",
+    "Manner",
+    "Scale",
+    "Tables",
+    "World",
     "accumulate_horizons",
+    "choose",
     "evaluate_deterministic",
     "evaluate_stochastic",
+    "fill_policy",
     "fill_slices",
+    "find_state",
     "gain_slope",
     "induce",
     "lower_gain",
     "measure_slices",
+    "number_state",
+    "play",
     "preserving_residual",
+    "priority",
     "raise_gain",
+    "record",
+    "refresh",
+    "replan",
     "residuals",
     "sweep",
+    "value_from",
 ]

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import FunctionCache
 
-__all__ = ["cache_directory", "kernel"]
+__all__ = ["cache_directory", "inlined", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,6 +38,14 @@ def kernel(function: F) -> F:
         finally:
             settings.CACHE_DIR = theirs
     return cast(F, compiled)
+
+
+def inlined(function: F) -> F:
+    """Write a small function into the kernels that call it: passing many arrays would cost more than it does.
+
+    It can be called from Python as well, and is then compiled by itself and not kept.
+    """
+    return cast(F, numba.njit(inline="always")(function))
 
 
 class _Cache(FunctionCache):

@@ -1,0 +1,212 @@
+"""Whole trials without returning to Python: play, learn, replan, and value the policy that is played.
+
+The policy of an episode is never written down: it is asked for where the episode, or its valuation, goes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sojourn._kernels._greedy import choose
+from sojourn._kernels._jit import inlined, kernel
+from sojourn._kernels._replan import Belief, Desk, replan
+from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
+from sojourn._kernels._ties import priority
+from sojourn._typing import BoolArray, FloatArray, IndexArray, IntArray
+
+__all__ = ["Manner", "Scale", "World", "play", "value_from"]
+
+
+class World(NamedTuple):
+    """The problem: transitions as compressed rows, rewards as the learner and as the user count them."""
+
+    indptr: IndexArray
+    indices: IndexArray
+    data: FloatArray
+    n_actions: int
+    rewards: FloatArray  # (S·A,) mapped to [0, 1]
+    paid: FloatArray  # (S·A,) in the environment's own units
+    is_terminal: BoolArray  # (S,)
+    terminal_paid: float
+
+
+class Manner(NamedTuple):
+    """How a learner plays."""
+
+    key: np.uint64  # of its ties
+    is_random: bool  # ties at random, or the lowest action
+    starts_again: bool  # past its last layer, or holds that one
+    counts_all: bool  # steps past its last layer too
+
+
+class Scale(NamedTuple):
+    """What the value of a policy is measured with, and room for it."""
+
+    survival: FloatArray  # (M,) γ(1) … γ(M)
+    tails: FloatArray  # (M + 1,) Γ(1) … Γ(M+1)
+    middle: float  # of the rewards: what each step after M is taken to pay
+    chance: FloatArray  # (S,) zeros
+    coming: FloatArray  # (S,) zeros
+    here: IntArray  # (S,)
+    there: IntArray  # (S,)
+    numbers: IntArray  # (S,) zeros, for the learner's numbers of states; 0 if it has none
+
+
+@inlined
+def _layer(manner: Manner, n_layers: int, h: int) -> int:
+    """Return the layer, from 0, that plays step h + 1."""
+    if h < n_layers:
+        return h
+    return h % n_layers if manner.starts_again else n_layers - 1
+
+
+@kernel
+def value_from(
+    world: World, tables: Tables, belief: Belief, manner: Manner, scale: Scale, episode: int, start: int
+) -> float:
+    """Return what the policy of an episode is worth from `start`, in the environment's own units.
+
+    The chances of being in each state are carried forward step by step: only states that can be reached are
+    asked for their action. Steps after M pay the middle of all rewards.
+    """
+    n_layers = belief.ratios.size
+    n_actions = world.n_actions
+    # Unpacked, and the greedy action written out as in `choose`: a call that passes tables costs far more.
+    indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
+    is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
+    numbers, pair_of, values, caps = scale.numbers, tables.pair_of, tables.q, belief.caps
+    survival, tails = scale.survival, scale.tails
+    key, is_random, starts_again = manner.key, manner.is_random, manner.starts_again
+    chance, coming, here, there = scale.chance, scale.coming, scale.here, scale.there
+    for number in range(1, tables.sizes[N_STATES]):
+        numbers[tables.names[number]] = number
+    chance[start] = 1.0
+    here[0] = start
+    n_here, total, layer = 1, 0.0, -1
+    for h in range(survival.size):
+        layer += 1
+        if layer == n_layers:
+            layer = 0 if starts_again else n_layers - 1
+        n_there, earned = 0, 0.0
+        for i in range(n_here):
+            s = here[i]
+            p = chance[s]
+            chance[s] = 0.0
+            number = numbers[s]
+            best, action, n_tied = -np.inf, 0, 0
+            for a in range(n_actions):
+                pair = pair_of[number, a] if number > 0 else -1
+                q = values[pair, layer] if pair >= 0 else caps[layer]
+                if q > best:
+                    best, action, n_tied = q, a, 1
+                elif q == best:
+                    n_tied += 1
+            if is_random and n_tied > 1:
+                highest = np.uint64(0)
+                for a in range(n_actions):
+                    pair = pair_of[number, a] if number > 0 else -1
+                    q = values[pair, layer] if pair >= 0 else caps[layer]
+                    if q == best:
+                        rank = priority(key, episode, layer, s, a)
+                        if rank >= highest:
+                            highest, action = rank, a
+            row = s * n_actions + action
+            earned += p * paid[row]
+            for j in range(indptr[row], indptr[row + 1]):
+                y = indices[j]
+                mass = p * data[j]
+                if is_terminal[y]:
+                    total += mass * terminal_paid * tails[h + 1]
+                else:
+                    if coming[y] == 0.0:
+                        there[n_there] = y
+                        n_there += 1
+                    coming[y] += mass
+        total += survival[h] * earned
+        chance, coming, here, there, n_here = coming, chance, there, here, n_there
+        if n_here == 0:
+            break
+    alive = 0.0
+    for i in range(n_here):
+        alive += chance[here[i]]
+        chance[here[i]] = 0.0
+    worth: float = total + alive * tails[survival.size] * scale.middle
+    return worth
+
+
+@inlined
+def _step(world: World, row: int, uniform: float) -> int:
+    """Return the successor that a uniform number picks, as the protocol's world does."""
+    left = uniform
+    last = world.indptr[row + 1] - 1
+    for j in range(world.indptr[row], last):
+        left -= world.data[j]
+        if left < 0.0:
+            return int(world.indices[j])
+    return int(world.indices[last])
+
+
+@kernel
+def play(
+    world: World,
+    tables: Tables,
+    belief: Belief,
+    desk: Desk,
+    manner: Manner,
+    scale: Scale,
+    first: int,
+    starts: IntArray,
+    drawn: IntArray,
+    rng: np.random.Generator,
+    lengths: IntArray,
+    observed: BoolArray,
+    rewards: FloatArray,
+    values: FloatArray,
+    mark: IntArray,
+    played: IntArray,
+) -> int:
+    """Play episodes from number `first` on; return how many were played.
+
+    It stops before an episode for which the tables might not have room. `values` takes what each policy is
+    worth from the episode's start state. `mark` `(pairs,)` and `played` `(pairs,)` are room to work in.
+    """
+    n_layers = belief.ratios.size
+    for k in range(starts.size):
+        length = drawn[k]
+        if (
+            tables.sizes[N_STATES] + min(length, world.is_terminal.size) + 1 > tables.names.size
+            or tables.sizes[N_PAIRS] + min(length, world.paid.size) > tables.visits.size
+            or tables.sizes[N_ARCS] + min(length, world.data.size) > tables.arc_to.size
+        ):
+            return k
+        episode = first + k
+        state = starts[k]
+        if scale.survival.size > 0:
+            values[k] = value_from(world, tables, belief, manner, scale, episode, state)
+        n_played, total, h = 0, 0.0, 0
+        ended = False
+        while h < length and not ended:
+            layer = _layer(manner, n_layers, h)
+            action = choose(tables, belief.caps, state, layer, episode, manner.key, manner.is_random)
+            row = state * world.n_actions + action
+            following = _step(world, row, rng.random())
+            ended = world.is_terminal[following]
+            total += world.rewards[row]
+            if manner.counts_all or h < n_layers:
+                number = number_state(tables, state)
+                successor = 0 if ended else number_state(tables, following)
+                pair = record(tables, number, action, successor)
+                tables.paid[pair] = world.rewards[row]
+                if mark[pair] != episode:
+                    mark[pair] = episode
+                    played[n_played] = pair
+                    n_played += 1
+            state = following
+            h += 1
+        lengths[k] = h
+        observed[k] = not ended
+        rewards[k] = total
+        replan(tables, belief, played[:n_played], desk)
+    return int(starts.size)

@@ -1,0 +1,21 @@
+"""Learners: settings that start a learner, and bonuses."""
+
+from __future__ import annotations
+
+from sojourn.agents._bonuses import Hoeffding, PaperBonus
+from sojourn.agents._optimist import Optimist
+from sojourn.agents._players import OptimalPlayer, RandomPlayer
+from sojourn.agents._protocol import Agent, Learner, PlanningLearner
+from sojourn.agents._ucbvi import UCBVI
+
+__all__ = [
+    "UCBVI",
+    "Agent",
+    "Hoeffding",
+    "Learner",
+    "OptimalPlayer",
+    "Optimist",
+    "PaperBonus",
+    "PlanningLearner",
+    "RandomPlayer",
+]

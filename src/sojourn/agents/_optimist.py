@@ -1,0 +1,353 @@
+"""An optimistic learner in play: counts, Q values that only fall, and the policy greedy in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from sojourn._kernels import (
+    Belief,
+    Desk,
+    Manner,
+    Scale,
+    Tables,
+    World,
+    choose,
+    fill_policy,
+    find_state,
+    number_state,
+    play,
+    record,
+    replan,
+    value_from,
+)
+from sojourn._memory import check_fits
+from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
+
+if TYPE_CHECKING:
+    from sojourn.agents._ucbvi import UCBVI
+
+__all__ = ["START_ROOM", "Optimist", "Outlook"]
+
+_TERMINAL = 0  # number of the absorbing state
+_NO_NAME = -1  # and what it is called, which no state of an environment is
+START_ROOM = 64
+"""States, pairs and arcs that a new learner has room for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What a belief says layer by layer: ρ, caps Γ/γ of layers 1 … N+1, V_{N+1}, and bonuses of one visit."""
+
+    ratios: FloatArray
+    caps: FloatArray
+    last: float
+    bonus: FloatArray
+    reward_bonus: float
+
+
+class Optimist:
+    """A learner of `UCBVI`. States are numbered as they appear; memory grows with what was visited."""
+
+    def __init__(
+        self,
+        settings: UCBVI,
+        outlook: Outlook,
+        *,
+        n_states: int | None,
+        n_actions: int,
+        rewards: FloatArray | None,
+        reward_range: tuple[float, float],
+        terminal_reward: float,
+        key: int,
+    ) -> None:
+        low, high = float(reward_range[0]), float(reward_range[1])
+        if not -np.inf < low < high < np.inf:
+            raise ValueError(
+                f"reward_range must be two finite numbers, the lower first; got {reward_range!r}."
+            )
+        self.settings = settings
+        self.n_states, self.n_actions = n_states, n_actions
+        self.episode = 0
+        self._low, self._span = low, high - low
+        self._rewards = None if rewards is None else self._scaled_table(rewards)
+        self._key = np.uint64(key)
+        self._outlook = outlook
+        self._belief = Belief(outlook.ratios, outlook.caps[:-1].copy(), outlook.bonus, outlook.reward_bonus)
+        self._played: list[int] = []
+        self._seen_this_episode: set[int] = set()
+        self._last_planned: dict[int, int] = {}
+        self._awaited: tuple[int, int, int] | None = None
+        self._step = 0
+        self._tables = self._empty(START_ROOM, START_ROOM, START_ROOM)
+        self._desk = self._clean_desk(START_ROOM)
+        number_state(self._tables, _NO_NAME)
+        self._tables.value[_TERMINAL] = self._scaled(terminal_reward) * outlook.caps
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers N."""
+        return self._outlook.ratios.size
+
+    @property
+    def manner(self) -> Manner:
+        """How it plays, as kernels take it."""
+        settings = self.settings
+        return Manner(self._key, self._is_random, settings.after == "restart", settings.count == "all")
+
+    @property
+    def can_play_trials(self) -> bool:
+        """Whether `play` does the same as `act`, `observe` and `end_episode`."""
+        return self._rewards is not None and self.settings.replan == "every" and self.n_states is not None
+
+    def value_from(self, world: World, scale: Scale, start: int) -> float:
+        """Return what the coming episode's policy is worth from a start state."""
+        return float(value_from(world, self._tables, self._belief, self.manner, scale, self.episode, start))
+
+    def play(
+        self, world: World, scale: Scale, rng: np.random.Generator, starts: IntArray, drawn: IntArray
+    ) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
+        """Play whole episodes; return lengths, whether they were seen, rewards and policies' values."""
+        size = starts.size
+        lengths, observed = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
+        rewards, values = np.empty(size), np.full(size, np.nan)
+        done = 0
+        while done < size:
+            rest = slice(done, None)
+            done += play(
+                world,
+                self._tables,
+                self._belief,
+                self._desk,
+                self.manner,
+                scale,
+                self.episode,
+                starts[rest],
+                drawn[rest],
+                rng,
+                lengths[rest],
+                observed[rest],
+                rewards[rest],
+                values[rest],
+                np.full(self._tables.visits.size, -1, dtype=np.int64),
+                np.empty(self._tables.visits.size, dtype=np.int64),
+            )
+            self.episode += done - (rest.start or 0)
+            if done < size:
+                self._make_room(int(drawn[done]))
+        return lengths, observed, rewards, values
+
+    @property
+    def after(self) -> str:
+        """What is played past step N, as `evaluate` takes it."""
+        return self.settings.after
+
+    def act(self, state: int, h: int) -> int:
+        """Return the greedy action in `state` at step `h`, counted from 1."""
+        self._check_state(state)
+        if h < 1:
+            raise ValueError(f"h must be a whole number ≥ 1; got {h!r}.")
+        action = int(choose(*self._greedy, state, self._layer(h), self.episode, self._key, self._is_random))
+        self._awaited = (state, action, h)
+        return action
+
+    def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
+        """Take in one step, the one that was just acted."""
+        if self._awaited is None or self._awaited[:2] != (state, action):
+            raise ValueError(
+                f"observe must follow the act that it reports; got state {state!r}, action {action!r}."
+            )
+        _, _, h = self._awaited
+        if not np.isfinite(reward):
+            raise ValueError(f"reward must be a finite number; got {reward!r}.")
+        if not terminated:
+            self._check_state(next_state)
+        self._awaited = None
+        self._step = h
+        if self.settings.count == "first" and h > self.n_layers:
+            return
+        self._make_room(1)
+        here = number_state(self._tables, state)
+        there = _TERMINAL if terminated else number_state(self._tables, next_state)
+        pair = record(self._tables, here, action, there)
+        if self._rewards is not None:
+            self._tables.paid[pair] = self._rewards[state, action]
+        else:
+            self._tables.paid[pair] += self._scaled(reward)
+        if pair not in self._seen_this_episode:
+            self._seen_this_episode.add(pair)
+            self._played.append(pair)
+
+    def end_episode(self, length: int, observed: bool) -> None:
+        """End the episode and plan the next one."""
+        if self._awaited is not None:
+            raise ValueError("end_episode must follow observe; an act was not observed.")
+        self.episode += 1
+        self._seen_this_episode.clear()
+        if self.settings.replan == "every" or self._has_doubled():
+            replan(self._tables, self._belief, np.array(self._played, dtype=np.int64), self._desk)
+            if self.settings.replan == "doubling":
+                self._last_planned.update((pair, int(self._tables.visits[pair])) for pair in self._played)
+            self._played.clear()
+        else:
+            self._seen_this_episode.update(self._played)
+
+    def policy(self) -> PolicyArray:
+        """Return the policy of the coming episode, `(N, S)`; the absorbing state is not asked."""
+        if self.n_states is None:
+            raise ValueError("policy needs the number of states; this learner numbers them as they appear.")
+        actions = np.empty((self.n_layers, self.n_states), dtype=np.min_scalar_type(self.n_actions - 1))
+        fill_policy(*self._greedy, self.episode, self._key, self._is_random, actions)
+        return actions
+
+    def q_values(self, states: IntArray | None = None) -> FloatArray:
+        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
+        names = self.states if states is None else np.asarray(states, dtype=np.int64)
+        found = np.repeat(self._belief.caps[:, np.newaxis, np.newaxis], len(names), axis=1)
+        found = np.repeat(found, self.n_actions, axis=2)
+        for i, name in enumerate(names):
+            number = find_state(self._tables, int(name))
+            if number >= 0:
+                for action in np.flatnonzero(self._tables.pair_of[number] >= 0):
+                    found[:, i, action] = self._tables.q[self._tables.pair_of[number, action]]
+        return found
+
+    @property
+    def states(self) -> IntArray:
+        """The states seen so far, in the order in which they appeared."""
+        return self._tables.names[1 : self._tables.sizes[0]].copy()
+
+    @property
+    def visits(self) -> sparse.coo_array:
+        """How often each (state, action) was played, sparse; rows are the environment's states."""
+        tables, n_pairs = self._tables, int(self._tables.sizes[1])
+        rows = tables.names[tables.state_of[:n_pairs]]
+        actions = np.empty(n_pairs, dtype=np.int64)
+        numbers, columns = np.nonzero(tables.pair_of[: tables.sizes[0]] >= 0)
+        actions[tables.pair_of[numbers, columns]] = columns
+        shape = (self.n_states or int(rows.max(initial=-1)) + 1, self.n_actions)
+        return sparse.coo_array((tables.visits[:n_pairs], (rows, actions)), shape=shape)
+
+    @property
+    def transition_counts(self) -> list[tuple[int, int, int, int]]:
+        """Every (state, action, next state, count) seen; next state −1 is the end of an episode."""
+        tables, n_arcs = self._tables, int(self._tables.sizes[2])
+        pairs = tables.arc_from[:n_arcs]
+        numbers, columns = np.nonzero(tables.pair_of[: tables.sizes[0]] >= 0)
+        action_of = np.empty(int(tables.sizes[1]), dtype=np.int64)
+        action_of[tables.pair_of[numbers, columns]] = columns
+        return [
+            (int(tables.names[tables.state_of[p]]), int(action_of[p]), int(tables.names[y]), int(n))
+            for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
+        ]
+
+    @property
+    def _greedy(self) -> tuple[Tables, FloatArray]:
+        return self._tables, self._belief.caps
+
+    @property
+    def _is_random(self) -> bool:
+        return self.settings.ties == "random"
+
+    def _layer(self, h: int) -> int:
+        """Return the layer, from 0, that plays step h."""
+        if h <= self.n_layers:
+            return h - 1
+        return (h - 1) % self.n_layers if self.settings.after == "restart" else self.n_layers - 1
+
+    def _has_doubled(self) -> bool:
+        return any(self._tables.visits[pair] >= 2 * self._last_planned.get(pair, 0) for pair in self._played)
+
+    def _check_state(self, state: int) -> None:
+        limit = np.inf if self.n_states is None else self.n_states
+        if not 0 <= state < limit:
+            raise ValueError(f"state must be in 0 … {limit - 1:g}; got {state!r}.")
+
+    def _scaled(self, reward: float) -> float:
+        return (reward - self._low) / self._span
+
+    def _scaled_table(self, rewards: FloatArray) -> FloatArray:
+        table = (np.asarray(rewards, dtype=np.float64) - self._low) / self._span
+        if table.shape != (self.n_states, self.n_actions):
+            raise ValueError(
+                f"rewards must have shape ({self.n_states}, {self.n_actions}); got {table.shape}."
+            )
+        if not np.isfinite(table).all():
+            raise ValueError("rewards must be finite numbers.")
+        return table
+
+    def _empty(self, states: int, pairs: int, arcs: int) -> Tables:
+        """Return tables with room for so much and nothing in them."""
+        n_layers, caps = self.n_layers, self._outlook.caps
+        value = np.repeat(caps[np.newaxis], states, axis=0)
+        value[:, n_layers] = self._outlook.last
+
+        def numbers(shape: int | tuple[int, int], fill: int = -1) -> PolicyArray:
+            return np.full(shape, fill, dtype=np.int32)
+
+        return Tables(
+            sizes=np.zeros(3, dtype=np.int64),
+            slots=numbers(2 << (states - 1).bit_length()),
+            names=np.zeros(states, dtype=np.int64),
+            tried=numbers(states, 0),
+            pair_of=numbers((states, self.n_actions)),
+            value=value,
+            into=numbers(states),
+            state_of=numbers(pairs),
+            visits=np.zeros(pairs, dtype=np.int64),
+            paid=np.zeros(pairs),
+            reward=np.zeros(pairs),
+            root=np.zeros(pairs),
+            q=np.repeat(caps[np.newaxis, :n_layers], pairs, axis=0),
+            first_arc=numbers(pairs),
+            last_arc=numbers(pairs),
+            arc_from=numbers(arcs),
+            arc_to=numbers(arcs),
+            arc_count=np.zeros(arcs),
+            arc_weight=np.zeros(arcs),
+            arc_next=numbers(arcs),
+            arc_other=numbers(arcs),
+        )
+
+    def _clean_desk(self, pairs: int) -> Desk:
+        def room() -> IntArray:
+            return np.full(pairs, -1, dtype=np.int64)
+
+        return Desk(
+            np.ones(1, dtype=np.int64), room(), room(), room(), room(), room(), np.empty(self.n_layers)
+        )
+
+    def _make_room(self, n_steps: int) -> None:
+        """Double the tables until so many more steps fit, whatever they visit."""
+        old = self._tables
+        n_states, n_pairs, n_arcs = (int(n) for n in old.sizes)
+        limit = self.n_states if self.n_states is not None else n_steps
+        states, pairs, arcs = old.names.size, old.visits.size, old.arc_to.size
+        while n_states + min(n_steps, limit) + 1 > states:
+            states *= 2
+        while n_pairs + min(n_steps, limit * self.n_actions) > pairs:
+            pairs *= 2
+        while n_arcs + n_steps > arcs:
+            arcs *= 2
+        if (states, pairs, arcs) == (old.names.size, old.visits.size, old.arc_to.size):
+            return
+        check_fits(
+            (states + pairs) * (self.n_layers + 1) * 8,
+            f"A learner of {self.n_layers:,} layers that has seen {n_pairs:,} pairs",
+            "give a smaller horizon or a larger truncation",
+        )
+        new = self._empty(states, pairs, arcs)
+        for name in Tables._fields:
+            if name not in {"slots", "sizes"}:
+                array = getattr(old, name)
+                getattr(new, name)[: len(array)] = array
+        for name in old.names[:n_states]:
+            number_state(new, int(name))
+        new.sizes[:] = old.sizes
+        self._tables = new
+        if pairs > self._desk.token.size:
+            clock = self._desk.clock
+            self._desk = self._clean_desk(pairs)._replace(clock=clock)

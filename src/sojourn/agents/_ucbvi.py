@@ -1,0 +1,137 @@
+"""The paper's Algorithm 1: optimistic value iteration under a law of lengths."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sojourn._memory import check_fits
+from sojourn._typing import FloatArray
+from sojourn._validation import check_choice, check_open_unit, check_positive, check_whole
+from sojourn.agents._bonuses import Bonus, PaperBonus, Size
+from sojourn.agents._optimist import START_ROOM, Optimist, Outlook
+from sojourn.laws import LengthLaw
+from sojourn.theory import choose_truncation
+
+__all__ = ["UCBVI"]
+
+
+@dataclass(frozen=True)
+class UCBVI:
+    """UCB-VI for any law of episode lengths (the paper's Algorithm 1 with Update-Q-values).
+
+    Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus), from the caps Γ(h)/γ(h) down, where
+    V_{N+1} = Δ/γ(N+1). A layer N that was found from Δ can never leave its cap: it is always tied. Classic
+    UCB-VI is the same with the belief `Fixed(H)` and `Hoeffding()`.
+
+    Args:
+        law: The law that the learner believes in.
+        bonus: What is added for optimism; its `scale` is 1 for the published one.
+        delta: Probability with which the bounds may fail, in (0, 1).
+        horizon: Number of layers N, with Δ = Γ(N+1), in place of `truncation`.
+        truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
+        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
+        after: Past step N the clock starts again at 1 ("restart"), or layer N is played for ever ("hold").
+        count: Which steps are data: "all", or the "first" N of an episode, as in the paper.
+        replan: After "every" episode, as in the paper, or when some pair's count has doubled ("doubling").
+        n_states: Number of states in the logarithm where the problem does not say it.
+    """
+
+    law: LengthLaw
+    bonus: Bonus = field(default_factory=PaperBonus)
+    delta: float = field(default=0.1, kw_only=True)
+    horizon: int | None = field(default=None, kw_only=True)
+    truncation: float | str = field(default="default", kw_only=True)
+    ties: str = field(default="random", kw_only=True)
+    after: str = field(default="restart", kw_only=True)
+    count: str = field(default="all", kw_only=True)
+    replan: str = field(default="every", kw_only=True)
+    n_states: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.law, LengthLaw):
+            raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {self.law!r}.")
+        check_open_unit("delta", self.delta)
+        if self.horizon is not None:
+            check_whole("horizon", self.horizon, least=1)
+            if self.truncation != "default":
+                raise ValueError(
+                    f"truncation must be left out if a horizon is given; got {self.truncation!r}."
+                )
+        elif self.truncation != "default":
+            check_positive("truncation", self.truncation)
+        check_choice("ties", self.ties, ["random", "first"])
+        check_choice("after", self.after, ["restart", "hold"])
+        check_choice("count", self.count, ["all", "first"])
+        check_choice("replan", self.replan, ["every", "doubling"])
+        if self.n_states is not None:
+            check_whole("n_states", self.n_states, least=1)
+
+    def layers(self, episodes: int) -> tuple[int, float]:
+        """Return the number of layers N and the truncation Δ for so many episodes."""
+        if self.horizon is not None:
+            n_layers = self.horizon if self.law.longest is None else min(self.horizon, self.law.longest)
+            return n_layers, float(self.law.tail(n_layers + 1))
+        if isinstance(self.truncation, str):
+            truncation = choose_truncation(self.law, episodes).truncation
+        else:
+            truncation = self.truncation
+        return self.law.effective_horizon(truncation), truncation
+
+    def start(
+        self,
+        *,
+        n_states: int | None,
+        n_actions: int,
+        episodes: int,
+        rewards: FloatArray | None = None,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        terminal_reward: float = 0.0,
+        rng: np.random.Generator,
+    ) -> Optimist:
+        """Return a learner that has seen nothing; see `Agent.start`."""
+        episodes = check_whole("episodes", episodes, least=1)
+        known = n_states if n_states is not None else self.n_states
+        if known is None:
+            raise ValueError("n_states must be given, by the problem or in the settings; got None.")
+        n_layers, truncation = self.layers(episodes)
+        check_fits(
+            START_ROOM * (n_actions + 1) * n_layers * 8,
+            f"A learner of {n_layers:,} layers",
+            "give a smaller horizon or a larger truncation",
+        )
+        size = Size(known, n_actions, episodes, n_layers, self.delta)
+        reward_bonus = -1.0
+        if rewards is None:
+            reward_bonus = self.bonus.scale * math.sqrt(size.log() / 2.0)
+        steps = np.arange(1, n_layers + 1)
+        caps = self.law.remaining(np.arange(1, n_layers + 2))
+        reach = float(self.law.survival(n_layers + 1))
+        outlook = Outlook(
+            ratios=self.law.continuation(steps),
+            caps=caps,
+            last=truncation / reach if reach > 0.0 else self._underflowed(n_layers, truncation),
+            bonus=self.bonus.of_one_visit(self.law, size),
+            reward_bonus=reward_bonus,
+        )
+        return Optimist(
+            self,
+            outlook,
+            n_states=n_states,
+            n_actions=check_whole("n_actions", n_actions, least=1),
+            rewards=rewards,
+            reward_range=reward_range,
+            terminal_reward=terminal_reward,
+            key=int(rng.integers(2**63)),
+        )
+
+    def _underflowed(self, n_layers: int, truncation: float) -> float:
+        """Return Δ/γ(N+1) where γ(N+1) is 0: nothing if there is no such layer, else by logarithms."""
+        if self.law.longest is not None and n_layers >= self.law.longest:
+            return 0.0
+        exponent = (
+            math.log(truncation) - float(self.law.log_survival(n_layers + 1)) if truncation > 0 else -math.inf
+        )
+        return math.exp(min(exponent, 700.0))

@@ -1,0 +1,174 @@
+"""Playing a learner on a problem, with exact regret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sojourn._kernels import World
+from sojourn._typing import IntArray
+from sojourn._validation import check_whole
+from sojourn.agents import Agent, Optimist, PlanningLearner
+from sojourn.laws import LengthLaw
+from sojourn.learning._judge import Judge, world_of
+from sojourn.learning._run import Run
+from sojourn.mdps import TabularMDP
+
+__all__ = ["learn", "play_by_protocol", "play_trials"]
+
+
+def learn(
+    agent: Agent,
+    mdp: TabularMDP,
+    law: LengthLaw,
+    *,
+    episodes: int,
+    seed: int = 0,
+    progress: Callable[[float], object] | None = None,
+) -> Run:
+    """Play a learner for some episodes whose lengths are drawn from `law`, and keep its exact regret.
+
+    Regret is V*(x) − V^π(x): what the policy of each episode gives up against the best policy of someone who
+    does not know the length either, from the state x in which the episode began. It is computed by policy
+    evaluation, not from what happened, and its certified width is kept.
+
+    Lengths, start states, transitions and the learner each have a random stream of their own, children of
+    `seed`; lengths and start states are drawn once an episode whatever the learner does, so that all learners
+    meet the same ones.
+
+    Args:
+        agent: The learner's settings, such as `UCBVI(Geometric(0.95))`.
+        mdp: The problem. The learner sees its rewards mapped to [0, 1]; results are in its own units.
+        law: What nature draws lengths from.
+        episodes: Number of episodes.
+        seed: Seed of everything that is random.
+        progress: Called now and then with the share of the episodes that is done.
+
+    Example:
+        >>> import sojourn as sj
+        >>> law = sj.Geometric(0.9)
+        >>> run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=200)
+        >>> run.regret.shape, bool((run.regret >= -1e-9).all())
+        ((200,), True)
+    """
+    if not isinstance(mdp, TabularMDP):
+        raise TypeError(f"mdp must be a TabularMDP; got {mdp!r}.")
+    if not isinstance(law, LengthLaw):
+        raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
+    episodes = check_whole("episodes", episodes, least=1)
+    seed = check_whole("seed", seed, least=0)
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
+    for_lengths, for_starts, for_transitions, for_learner = streams
+    normalized = mdp.normalized()
+    learner = agent.start(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        episodes=episodes,
+        rewards=normalized.rewards,
+        terminal_reward=normalized.terminal_reward,
+        rng=for_learner,
+    )
+    drawn = law.sample(for_lengths, episodes)
+    starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
+    starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
+    judge = Judge(mdp, law)
+    is_compiled = isinstance(learner, Optimist) and learner.can_play_trials and judge.goes_forward
+    player = play_trials if is_compiled else play_by_protocol
+    report = progress if progress is not None else _nobody
+    played = player(learner, judge, starts, drawn, rng=for_transitions, progress=report)
+    return Run(
+        agent=agent,
+        problem=mdp.name or f"{mdp.n_states} states, {mdp.n_actions} actions",
+        law=law,
+        seed=seed,
+        starts=starts,
+        price=judge.price[starts],
+        **played,
+    )
+
+
+def play_trials(
+    learner: Any,
+    judge: Judge,
+    starts: IntArray,
+    drawn: IntArray,
+    *,
+    rng: np.random.Generator,
+    progress: Callable[[float], object],
+) -> dict[str, Any]:
+    """Play all episodes in compiled pieces; return the parts of a `Run`."""
+    normalized, world = judge.mdp.normalized(), world_of(judge.mdp)
+    piece = max(1, min(starts.size // 100, 65_536))
+    parts = []
+    for first in range(0, starts.size, piece):
+        stop = min(first + piece, starts.size)
+        parts.append(learner.play(world, judge.scale, rng, starts[first:stop], drawn[first:stop]))
+        progress(stop / starts.size)
+    lengths, observed, totals, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return {
+        "lengths": lengths,
+        "observed": observed,
+        "rewards": totals * normalized.scale + normalized.shift * lengths,
+        "regret": judge.regret(values, starts),
+        "regret_width": judge.regret_width(starts),
+    }
+
+
+def play_by_protocol(
+    learner: Any,
+    judge: Judge,
+    starts: IntArray,
+    drawn: IntArray,
+    *,
+    rng: np.random.Generator,
+    progress: Callable[[float], object],
+) -> dict[str, Any]:
+    """Play all episodes by `act`, `observe` and `end_episode`; return the parts of a `Run`."""
+    mdp, world = judge.mdp, world_of(judge.mdp)
+    normalized = mdp.normalized()
+    episodes = starts.size
+    lengths, observed = np.empty(episodes, dtype=np.int64), np.empty(episodes, dtype=np.bool_)
+    totals, values, widths = (np.zeros(episodes) for _ in range(3))
+    shows_policy = isinstance(learner, PlanningLearner)
+    for k in range(episodes):
+        state, h, ended = int(starts[k]), 0, False
+        if shows_policy:
+            values[k], widths[k] = judge.value(learner, world, state)
+        while h < drawn[k] and not ended:
+            h += 1
+            action = learner.act(state, h)
+            if not 0 <= action < mdp.n_actions:
+                raise ValueError(f"act must return an action in 0 … {mdp.n_actions - 1}; got {action!r}.")
+            following = _step(world, state * mdp.n_actions + action, rng.random())
+            ended = bool(world.is_terminal[following])
+            reward = float(normalized.rewards[state, action])
+            totals[k] += reward
+            learner.observe(state, action, reward, following, ended)
+            state = following
+        lengths[k], observed[k] = h, not ended
+        learner.end_episode(h, not ended)
+        if (k + 1) % max(1, episodes // 100) == 0:
+            progress((k + 1) / episodes)
+    return {
+        "lengths": lengths,
+        "observed": observed,
+        "rewards": totals * normalized.scale + normalized.shift * lengths,
+        "regret": judge.regret(values, starts) if shows_policy else None,
+        "regret_width": judge.regret_width(starts, widths) if shows_policy else None,
+    }
+
+
+def _step(world: World, row: int, uniform: float) -> int:
+    """Return the successor that a uniform number picks."""
+    last = int(world.indptr[row + 1]) - 1
+    for i in range(int(world.indptr[row]), last):
+        uniform -= world.data[i]
+        if uniform < 0.0:
+            return int(world.indices[i])
+    return int(world.indices[last])
+
+
+def _nobody(share: float) -> None:
+    """Report to nobody."""

@@ -1,0 +1,70 @@
+"""What came of one trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn import _html
+from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn.agents import Agent
+from sojourn.laws import LengthLaw
+
+__all__ = ["Run"]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One learner, one problem, one law, one seed; all arrays have one entry an episode.
+
+    Attributes:
+        agent: The learner's settings.
+        problem: The name of the problem.
+        law: The law that nature drew lengths from.
+        seed: The seed.
+        starts: State in which the episode began.
+        lengths: Steps that were played.
+        observed: Whether the length was seen: False where the environment ended the episode.
+        rewards: Reward that was collected, in the environment's own units.
+        regret: V*(x) − V^π(x) for the episode's start state x and policy π, exact, in the environment's own
+            units and never clipped; None if the learner does not show its policy.
+        regret_width: How wide the certified bracket of the regret is, or None.
+        price: Price of not knowing the length, for the episode's start state.
+    """
+
+    agent: Agent
+    problem: str
+    law: LengthLaw
+    seed: int
+    starts: IntArray
+    lengths: IntArray
+    observed: BoolArray
+    rewards: FloatArray
+    regret: FloatArray | None
+    regret_width: FloatArray | None
+    price: FloatArray
+
+    @property
+    def clairvoyant_regret(self) -> FloatArray | None:
+        """Regret against someone who is told each length in advance: the price comes on top."""
+        return None if self.regret is None else self.regret + self.price
+
+    def __repr__(self) -> str:
+        return f"Run({type(self.agent).__name__} on {self.problem!r}, {self._summary()}, seed {self.seed})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("learner", self.agent),
+            ("problem", self.problem),
+            ("law", self.law),
+            ("seed", self.seed),
+            ("result", self._summary()),
+        ]
+        return _html.table("Run", rows)
+
+    def _summary(self) -> str:
+        text = f"{self.lengths.size:,} episodes, mean reward {self.rewards.mean():.6g}"
+        if self.regret is not None:
+            text += f", total regret {float(np.sum(self.regret)):.6g}"
+        return text

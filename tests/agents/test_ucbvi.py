@@ -1,0 +1,259 @@
+"""Algorithm 1 against a dense transcription, full sweeps and hand-made cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import learning as reference
+
+import sojourn as sj
+from sojourn._kernels import priority
+from sojourn.agents._bonuses import Size
+
+BELIEFS = [
+    sj.Geometric(0.8),
+    sj.Polynomial(p=1.6, offset=3),
+    sj.QuasiHyperbolic(beta=0.7, gamma=0.8),
+    sj.Fixed(9),
+    sj.Empirical([1, 2, 2, 3, 5, 8, 13]),
+]
+PROBLEMS = [
+    sj.mdps.river_swim(4),
+    sj.mdps.garnet(7, 3, 2, seed=1),
+    sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False),
+]
+
+
+def play(learner, mdp, law, episodes, seed, watch=lambda *step: None):
+    """Play by the protocol in a plain world; call `watch` with every step and yield after every episode."""
+    rng = np.random.default_rng(seed)
+    transitions = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
+    for _ in range(episodes):
+        state, length = int(rng.choice(mdp.n_states, p=mdp.start)), law.sample(rng)
+        for h in range(1, length + 1):
+            action = learner.act(state, h)
+            following = int(rng.choice(mdp.n_states, p=transitions[state, action]))
+            ended = following in mdp.terminal
+            learner.observe(state, action, float(mdp.rewards[state, action]), following, ended)
+            watch(h, state, action, following)
+            state = following
+            if ended:
+                break
+        learner.end_episode(h, not ended)
+        yield
+
+
+def start(agent, mdp, episodes, **settings):
+    return agent.start(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        episodes=episodes,
+        terminal_reward=mdp.terminal_reward,
+        rng=np.random.default_rng(5),
+        **{"rewards": mdp.rewards, **settings},
+    )
+
+
+@pytest.mark.parametrize("belief", BELIEFS, ids=repr)
+@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize("scale", [0.01, 0.001])
+def test_q_values_are_those_of_the_papers_pseudo_code(belief, mdp, scale):
+    mdp, episodes = mdp.normalized(), 40
+    agent = sj.UCBVI(belief, sj.PaperBonus(scale), after="hold", count="first")
+    layers = agent.layers(episodes)
+    shape = (mdp.n_states, mdp.n_actions)
+    dense = reference.DenseUCBVI(
+        belief, shape, episodes, layers, scale=scale, delta=0.1, terminal=mdp.terminal
+    )
+
+    def watch(h, state, action, following):
+        if h <= layers[0]:
+            dense.counts[state, action, following] += 1
+
+    learner = start(agent, mdp, episodes)
+    live = np.setdiff1d(np.arange(mdp.n_states), mdp.terminal)
+    for _ in play(learner, mdp, belief, episodes, 1, watch):
+        dense.update(mdp.rewards, mdp.terminal_reward)
+        np.testing.assert_allclose(learner.q_values(live), dense.q[:, live], atol=1e-10, rtol=0)
+    # Most of the test would be empty if Q stayed at its caps.
+    assert (dense.q[:, live] < dense.rest[:-1, np.newaxis, np.newaxis] - 1e-6).mean() > 0.02
+
+
+@pytest.mark.parametrize("belief", BELIEFS[:3], ids=repr)
+@pytest.mark.parametrize("rewards", ["known", "learned"])
+def test_replanning_what_changed_gives_the_bits_of_a_full_sweep(belief, rewards):
+    mdp = sj.mdps.garnet(12, 3, 3, seed=4)
+    learner = start(
+        sj.UCBVI(belief, sj.PaperBonus(0.01)), mdp, 60, **({} if rewards == "known" else {"rewards": None})
+    )
+    moved = False
+    for _ in play(learner, mdp, belief, 60, 2):
+        q, value = reference.full_sweep(learner)
+        np.testing.assert_array_equal(learner._tables.q[: len(q)], q)
+        np.testing.assert_array_equal(learner._tables.value[: len(value)], value)
+        moved = moved or bool((value[1:, 0] < learner._belief.caps[0]).any())
+    assert moved
+
+
+def test_priorities_are_those_of_plain_integers():
+    for numbers in [(1, 0, 0, 0, 0), (2**63, 10**6, 167, 500, 5), (12345, 3, 1, 4, 1)]:
+        assert int(priority(np.uint64(numbers[0]), *numbers[1:])) == reference.priority(*numbers)
+
+
+def test_the_policy_is_what_is_played():
+    mdp, law = sj.mdps.river_swim(5), sj.Geometric(0.9)
+    learner = start(sj.UCBVI(law, sj.PaperBonus(0.01)), mdp, 50)
+    for _ in play(learner, mdp, law, 20, 3):
+        policy = learner.policy()
+        n_layers = len(policy)
+        for h in (1, 2, n_layers, n_layers + 1, 2 * n_layers + 3):
+            played = [learner.act(state, h) for state in range(5)]
+            assert played == policy[(h - 1) % n_layers].tolist()
+            learner._awaited = None
+
+
+def test_ties_are_broken_anew_in_every_episode_and_layer():
+    mdp, law = sj.mdps.garnet(30, 4, 2, seed=0), sj.Geometric(0.9)
+    learner = start(sj.UCBVI(law), mdp, 10)
+    first = learner.policy()
+    assert (np.bincount(first.ravel(), minlength=4) > 0.2 * first.size).all()
+    assert (first[0] != first[1]).any()
+    learner.end_episode(0, True)
+    assert (learner.policy() != first).any()
+    assert (start(sj.UCBVI(law, ties="first"), mdp, 10).policy() == 0).all()
+
+
+def test_hold_plays_the_last_layer_for_ever():
+    mdp, law = sj.mdps.garnet(6, 3, 2, seed=0), sj.Geometric(0.8)
+    learner = start(sj.UCBVI(law, horizon=4, after="hold"), mdp, 10)
+    assert [learner.act(s, 99) for s in range(6)] == learner.policy()[-1].tolist()
+
+
+def test_a_horizon_given_sets_the_truncation():
+    agent = sj.UCBVI(sj.Geometric(0.9), horizon=12)
+    assert agent.layers(100) == (12, pytest.approx(float(sj.Geometric(0.9).tail(13))))
+    assert sj.UCBVI(sj.Fixed(5), horizon=12).layers(100) == (5, 0.0)
+    # N is the smallest with Γ(N) ≤ Δ: for γ = 0.95, T = 5,000 the corollary's Δ gives 168 layers.
+    assert sj.UCBVI(sj.Geometric(0.95)).layers(5_000)[0] == 168
+
+
+def test_memory_grows_with_what_was_seen():
+    learner = sj.UCBVI(sj.Geometric(0.9), horizon=20).start(
+        n_states=10**6, n_actions=2, episodes=100, rewards=None, rng=np.random.default_rng(0)
+    )
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        state = int(rng.integers(10**6))
+        for h in range(1, 21):
+            action = learner.act(state, h)
+            following = int(rng.integers(10**6))
+            learner.observe(state, action, 0.5, following, False)
+            state = following
+        learner.end_episode(20, True)
+    assert 1_900 < len(learner.states) <= 2_100
+    assert sum(array.nbytes for array in learner._tables) < 3_000_000
+    assert learner.visits.sum() == 2_000
+    assert sum(count for *_, count in learner.transition_counts) == 2_000
+
+
+def test_states_may_be_numbered_as_they_appear():
+    learner = sj.UCBVI(sj.Geometric(0.9), n_states=50).start(
+        n_states=None, n_actions=2, episodes=10, rewards=None, rng=np.random.default_rng(0)
+    )
+    action = learner.act(10**12, 1)
+    learner.observe(10**12, action, 1.0, 7, False)
+    learner.end_episode(1, True)
+    assert learner.states.tolist() == [10**12, 7]
+    with pytest.raises(ValueError, match="policy needs the number of states"):
+        learner.policy()
+
+
+def test_doubling_replans_only_when_a_count_has_doubled():
+    mdp, law = sj.mdps.river_swim(4), sj.Geometric(0.8)
+    learner = start(sj.UCBVI(law, sj.PaperBonus(0.01), replan="doubling"), mdp, 200)
+    changes, last = 0, learner.q_values(np.arange(4))
+    for _ in play(learner, mdp, law, 200, 6):
+        now = learner.q_values(np.arange(4))
+        changes += bool((now != last).any())
+        assert (now <= last).all()
+        last = now
+    assert 5 < changes < 100
+
+
+def test_optimism_holds_with_a_bonus_and_fails_without():
+    # Q ≥ Q* on every pair while most Q values lie below their caps: at scale 0.05 (the published bonus is far
+    # larger still) it holds in every trial, and at scale 0 it fails in most.
+    mdp, law = sj.mdps.garnet(3, 2, 2, seed=3), sj.Geometric(0.6)
+    best = sj.plan(mdp, law, tolerance=1e-9).value
+    q_star = mdp.rewards + 0.6 * mdp.transitions.toarray().reshape(3, 2, 3) @ best
+
+    def violations(scale):
+        found, below = 0, 0.0
+        for seed in range(20):
+            learner = start(sj.UCBVI(law, sj.PaperBonus(scale)), mdp, 3_000)
+            for _ in play(learner, mdp, law, 300, seed):
+                pass
+            q = learner.q_values(np.arange(3))[0]
+            found += bool((q < q_star - 1e-9).any())
+            below += (q < learner._belief.caps[0] - 1e-9).mean() / 20
+        return found, below
+
+    held, below = violations(0.05)
+    assert held == 0
+    assert below > 0.5
+    assert violations(0.0)[0] > 10
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"delta": 0.0}, "delta must be in (0, 1); got 0.0."),
+        ({"delta": float("nan")}, "delta must be in (0, 1); got nan."),
+        ({"horizon": 0}, "horizon must be a whole number ≥ 1; got 0."),
+        ({"horizon": 3, "truncation": 0.1}, "truncation must be left out if a horizon is given; got 0.1."),
+        ({"truncation": -1.0}, "truncation must be a finite number > 0; got -1.0."),
+        ({"ties": "last"}, "ties must be one of 'random', 'first'; got 'last'."),
+        ({"after": "stop"}, "after must be one of 'restart', 'hold'; got 'stop'."),
+        ({"count": "none"}, "count must be one of 'all', 'first'; got 'none'."),
+        ({"replan": "never"}, "replan must be one of 'every', 'doubling'; got 'never'."),
+    ],
+)
+def test_bad_settings_get_one_line(settings, message):
+    with pytest.raises(ValueError) as caught:
+        sj.UCBVI(sj.Geometric(0.9), **settings)
+    assert str(caught.value).startswith(message)
+
+
+def test_misuse_of_a_learner_gets_one_line():
+    mdp = sj.mdps.river_swim(3)
+    learner = start(sj.UCBVI(sj.Geometric(0.9)), mdp, 10)
+    with pytest.raises(ValueError, match=r"^state must be in 0 … 2; got 3.$"):
+        learner.act(3, 1)
+    with pytest.raises(ValueError, match=r"^h must be a whole number ≥ 1; got 0.$"):
+        learner.act(0, 0)
+    with pytest.raises(ValueError, match=r"^observe must follow the act that it reports; got state 0, "):
+        learner.observe(0, 1, 0.0, 1, False)
+    action = learner.act(0, 1)
+    with pytest.raises(ValueError, match=r"^reward must be a finite number; got nan.$"):
+        learner.observe(0, action, float("nan"), 1, False)
+    with pytest.raises(ValueError, match=r"^state must be in 0 … 2; got -1.$"):
+        learner.observe(0, action, 0.0, -1, False)
+    with pytest.raises(ValueError, match=r"^end_episode must follow observe; an act was not observed.$"):
+        learner.end_episode(1, True)
+    with pytest.raises(ValueError, match="Hoeffding needs a law with a longest length"):
+        start(sj.UCBVI(sj.Geometric(0.9), sj.Hoeffding()), mdp, 10)
+    with pytest.raises(ValueError, match=r"^rewards must have shape \(3, 2\); got \(2, 2\).$"):
+        start(sj.UCBVI(sj.Geometric(0.9)), mdp, 10, rewards=np.zeros((2, 2)))
+
+
+def test_a_horizon_that_does_not_fit_in_memory_is_refused():
+    with pytest.raises(sj.errors.MemoryLimitError, match=r"A learner of 10,000,000,000 layers needs .* GiB"):
+        start(sj.UCBVI(sj.Fixed(10**10)), sj.mdps.river_swim(3), 10**12)
+
+
+def test_hoeffdings_bonus_is_the_published_one():
+    # 7·H·L/√n with L = ln(5·S·A·K·H/δ), by hand for H = 4, S = 3, A = 2, K = 10, δ = 0.1.
+    size = Size(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
+    expected = 7.0 * 4.0 * np.log(5 * 3 * 2 * 10 * 4 / 0.1)
+    np.testing.assert_allclose(sj.Hoeffding().of_one_visit(sj.Fixed(4), size), expected)
+    np.testing.assert_allclose(sj.Hoeffding(0.5).of_one_visit(sj.Fixed(4), size), expected / 2)

@@ -1,0 +1,194 @@
+"""Trials: two ways with one result, exact regret, and reproducibility."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.learning import _learn
+
+GEOMETRIC, HEAVY = sj.Geometric(0.9), sj.Polynomial(p=1.4, offset=5)
+PROBLEMS = [
+    sj.mdps.river_swim(6),
+    sj.mdps.garnet(15, 3, 3, seed=2),
+    sj.TabularMDP.from_env("FrozenLake-v1"),
+    sj.TabularMDP.from_env("Taxi-v4"),
+    sj.mdps.cash_or_invest(delay=3),
+]
+
+
+@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"ties": "first"}, {"after": "hold", "count": "first", "horizon": 6}, {"horizon": 3}],
+    ids=str,
+)
+def test_both_ways_of_playing_give_the_same_bits(mdp, settings, monkeypatch):
+    agent = sj.UCBVI(GEOMETRIC, sj.PaperBonus(0.003), **settings)
+    fast = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=3)
+    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    slow = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=3)
+    for name in ("regret", "regret_width", "rewards", "lengths", "observed", "starts"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name), err_msg=name)
+
+
+@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+def test_both_ways_learn_the_same(mdp):
+    normalized = mdp.normalized()
+    learners = []
+    for player in (_learn.play_trials, _learn.play_by_protocol):
+        learner = sj.UCBVI(GEOMETRIC, sj.PaperBonus(0.003)).start(
+            n_states=mdp.n_states,
+            n_actions=mdp.n_actions,
+            episodes=40,
+            rewards=normalized.rewards,
+            terminal_reward=normalized.terminal_reward,
+            rng=np.random.default_rng(1),
+        )
+        drawn = GEOMETRIC.sample(np.random.default_rng(2), 40)
+        starts = np.random.default_rng(3).choice(mdp.n_states, size=40, p=mdp.start)
+        judge = _learn.Judge(mdp, GEOMETRIC)
+        player(learner, judge, starts, drawn, rng=np.random.default_rng(4), progress=lambda share: None)
+        learners.append(learner)
+    fast, slow = learners
+    assert fast.transition_counts == slow.transition_counts
+    np.testing.assert_array_equal(fast.states, slow.states)
+    np.testing.assert_array_equal(fast.q_values(), slow.q_values())
+
+
+@pytest.mark.parametrize("after", ["restart", "hold"])
+@pytest.mark.parametrize("ties", ["random", "first"])
+def test_regret_is_that_of_the_policy_played(after, ties):
+    # The forward valuation against `evaluate` of the written-out policy, a different algorithm.
+    mdp, law = sj.mdps.garnet(10, 3, 3, seed=7), sj.NegativeBinomial(r=2.0, gamma=0.8)
+    agent = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.01), horizon=7, after=after, ties=ties)
+    judge, world = _learn.Judge(mdp, law), _learn.world_of(mdp)
+    assert judge.goes_forward
+    learner = agent.start(
+        n_states=10, n_actions=3, episodes=30, rewards=mdp.rewards, rng=np.random.default_rng(0)
+    )
+    rng = np.random.default_rng(1)
+    for _ in range(15):
+        exact = sj.evaluate(mdp, law, learner.policy(), after=after, tolerance=1e-10)
+        for start in range(10):
+            value, width = judge.value(learner, world, start)
+            assert value == pytest.approx(exact.value[start], abs=width + exact.width)
+        learner.play(world, judge.scale, rng, rng.integers(10, size=2), law.sample(rng, 2))
+
+
+@pytest.mark.parametrize("law", [GEOMETRIC, HEAVY], ids=repr)
+def test_regret_is_certified_as_promised(law):
+    run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=20)
+    promise = 1e-9 if law is GEOMETRIC else 1e-6
+    assert (run.regret_width <= promise * law.mean).all()
+    assert (run.regret >= -run.regret_width).all()
+
+
+def test_the_best_player_has_no_regret_and_chance_has_much():
+    mdp, law = sj.mdps.river_swim(6), GEOMETRIC
+    best = sj.learn(sj.OptimalPlayer(sj.plan(mdp, law, tolerance=1e-9)), mdp, law, episodes=50)
+    chance = sj.learn(sj.RandomPlayer(), mdp, law, episodes=50)
+    assert np.abs(best.regret).max() < 1e-8
+    assert chance.regret.min() > 1.0
+    np.testing.assert_array_equal(best.starts, chance.starts)
+
+
+def test_regret_falls_as_the_learner_learns():
+    agent = sj.UCBVI(GEOMETRIC, sj.PaperBonus(0.01))
+    run = sj.learn(agent, sj.mdps.river_swim(6), GEOMETRIC, episodes=2_000)
+    assert run.regret[-200:].mean() < 0.05 * run.regret[:20].mean()
+
+
+def test_at_the_papers_constants_nothing_is_learned_in_a_hundred_episodes_of_taxi():
+    # No Q value leaves its cap, so with the lowest action on ties all learners coincide.
+    mdp, law = sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.95)
+    agents = [sj.UCBVI(law, ties="first")]
+    agents += [sj.UCBVI(sj.Fixed(h), sj.Hoeffding(), ties="first") for h in (10, 20, 30)]
+    runs = [sj.learn(agent, mdp, law, episodes=100) for agent in agents]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.regret, runs[0].regret)
+
+
+def test_a_trial_is_a_function_of_its_settings_and_seed():
+    mdp, agent = sj.mdps.river_swim(5), sj.UCBVI(GEOMETRIC, sj.PaperBonus(0.01))
+    first, again = (sj.learn(agent, mdp, GEOMETRIC, episodes=80, seed=9) for _ in range(2))
+    np.testing.assert_array_equal(first.regret, again.regret)
+    other = sj.learn(agent, mdp, GEOMETRIC, episodes=80, seed=10)
+    assert (other.lengths != first.lengths).any()
+
+
+def test_all_learners_meet_the_same_lengths_and_starts():
+    mdp, law = sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False), sj.Geometric(0.8)
+    agents = (sj.RandomPlayer(), sj.UCBVI(law), sj.OptimalPlayer(sj.plan(mdp, law)))
+    runs = [sj.learn(agent, mdp, law, episodes=50, seed=4) for agent in agents]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.starts, runs[0].starts)
+        both = run.observed & runs[0].observed
+        np.testing.assert_array_equal(run.lengths[both], runs[0].lengths[both])
+
+
+@pytest.mark.parametrize("length", [10, 3])
+def test_a_length_hidden_by_a_terminal_state_is_not_observed(length):
+    # DeepSea(3) ends after three steps; also where the length falls on the same step it is not seen.
+    run = sj.learn(sj.RandomPlayer(), sj.mdps.deep_sea(3), sj.Fixed(length), episodes=5)
+    assert not run.observed.any()
+    assert (run.lengths == 3).all()
+
+
+def test_rewards_are_in_the_environments_own_units():
+    # The lowest action is up: seven steps at −1 each.
+    mdp = sj.TabularMDP.from_env("CliffWalking-v1")
+    run = sj.learn(sj.UCBVI(sj.Fixed(7), ties="first"), mdp, sj.Fixed(7), episodes=1)
+    np.testing.assert_allclose(run.rewards, -7.0)
+
+
+def test_the_price_comes_on_top_of_the_regret():
+    mdp, law = sj.mdps.two_paths(), sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)])
+    run = sj.learn(sj.OptimalPlayer(sj.plan(mdp, law)), mdp, law, episodes=4)
+    np.testing.assert_allclose(run.price, 0.5, atol=1e-9)
+    np.testing.assert_allclose(run.clairvoyant_regret, 0.5, atol=1e-8)
+
+
+class Mine:
+    """A learner with three methods, and its own settings."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def start(self, **_):
+        return self
+
+    def act(self, state, h):
+        return self.action
+
+    def observe(self, state, action, reward, next_state, terminated):
+        pass
+
+    def end_episode(self, length, observed):
+        pass
+
+
+def test_a_learner_of_ones_own_needs_three_methods():
+    run = sj.learn(Mine(1), sj.mdps.river_swim(4), GEOMETRIC, episodes=10)
+    assert run.regret is None
+    assert run.clairvoyant_regret is None
+    assert run.rewards.shape == (10,)
+
+
+def test_a_learner_that_answers_nonsense_is_told_so():
+    with pytest.raises(ValueError, match=r"^act must return an action in 0 … 1; got 7.$"):
+        sj.learn(Mine(7), sj.mdps.river_swim(4), GEOMETRIC, episodes=10)
+
+
+def test_progress_is_reported():
+    shares = []
+    sj.learn(sj.UCBVI(GEOMETRIC), sj.mdps.river_swim(4), GEOMETRIC, episodes=250, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_run_shows_itself():
+    run = sj.learn(sj.RandomPlayer(), sj.mdps.river_swim(4), GEOMETRIC, episodes=10)
+    assert repr(run).startswith("Run(RandomPlayer on 'RiverSwim(4)', 10 episodes, mean reward ")
+    assert "RiverSwim(4)" in run._repr_html_()

@@ -1,0 +1,83 @@
+"""The paper's Update-Q-values on dense tables, as its pseudo-code says, and full sweeps over counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class DenseUCBVI:
+    """Q values of Algorithm 1, recomputed from all counts after every episode; rewards are known."""
+
+    def __init__(self, law, shape, episodes, layers, *, scale, delta, terminal=()):
+        (n_states, n_actions), (self.n_layers, truncation) = shape, layers
+        steps = np.arange(1, self.n_layers + 2)
+        self.terminal = list(terminal)
+        self.rest, self.ratios = law.remaining(steps), law.continuation(steps)
+        reach = float(law.survival(self.n_layers + 1))
+        self.last = truncation / reach if reach > 0.0 else 0.0
+        log = np.log(n_states * n_actions * episodes * self.n_layers / delta)
+        self.bonus = scale * 3.0 * self.ratios[:-1] * self.rest[1:] * log
+        self.counts = np.zeros((n_states, n_actions, n_states))
+        self.q = np.ones((self.n_layers, n_states, n_actions)) * self.rest[:-1, np.newaxis, np.newaxis]
+
+    def update(self, rewards, terminal_reward):
+        visits = self.counts.sum(axis=2)
+        seen = visits > 0
+        model = self.counts / np.maximum(visits, 1)[:, :, np.newaxis]
+        value = np.full(len(rewards), self.last)
+        value[self.terminal] = terminal_reward * self.rest[-1]
+        for h in reversed(range(self.n_layers)):
+            backup = rewards + self.ratios[h] * (model @ value)
+            backup += self.bonus[h] / np.sqrt(np.maximum(visits, 1))
+            self.q[h] = np.where(seen, np.minimum(self.q[h], backup), self.q[h])
+            value = self.q[h].max(axis=1)
+            value[self.terminal] = terminal_reward * self.rest[h]
+
+
+def full_sweep(learner):
+    """Return Q and V that a full sweep from the last layer over all visited pairs gives, in plain floats.
+
+    Sums are formed in the order of the package's backups, so that results can be compared bit for bit.
+    """
+    tables, belief = learner._tables, learner._belief
+    n_states, n_pairs = int(tables.sizes[0]), int(tables.sizes[1])
+    q, value = tables.q[:n_pairs].copy(), tables.value[:n_states].copy()
+    arcs = {pair: [] for pair in range(n_pairs)}
+    for pair in range(n_pairs):
+        arc = tables.first_arc[pair]
+        while arc >= 0:
+            arcs[pair].append((int(tables.arc_to[arc]), float(tables.arc_count[arc])))
+            arc = tables.arc_next[arc]
+    for h in reversed(range(learner.n_layers)):
+        for pair in range(n_pairs):
+            n = float(tables.visits[pair])
+            root = 1.0 / np.sqrt(n)
+            reward = float(tables.paid[pair])
+            if belief.reward_bonus >= 0.0:
+                reward = reward / n + belief.reward_bonus * root
+            expected = None
+            for state, count in arcs[pair]:
+                term = (count / n) * value[state, h + 1]
+                expected = term if expected is None else expected + term
+            backup = (reward + belief.ratios[h] * expected) + belief.bonus[h] * root
+            q[pair, h] = min(q[pair, h], backup)
+        for state in range(1, n_states):
+            pairs = tables.pair_of[state]
+            if (pairs >= 0).all():
+                value[state, h] = q[pairs, h].max()
+    return q, value
+
+
+def priority(key, episode, h, state, action):
+    """SplitMix64's output function on each number in turn, in Python's own integers."""
+    mask, golden = 2**64 - 1, 0x9E3779B97F4A7C15
+
+    def mix(z):
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        return z ^ (z >> 31)
+
+    z = key
+    for number in (episode, h, state, action):
+        z = mix((z + golden * number) & mask)
+    return z
