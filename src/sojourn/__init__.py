@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sojourn import agents, errors, laws, learning, mdps, planning, plots, testing, theory
-    from sojourn.agents import UCBVI, Hoeffding, OptimalPlayer, PaperBonus, RandomPlayer
+    from sojourn.agents import (
+        UCBVI,
+        Bernstein,
+        GeneralBernstein,
+        Hoeffding,
+        OptimalPlayer,
+        PaperBonus,
+        RandomPlayer,
+    )
     from sojourn.laws import (
         BetaGeometric,
         DiscreteWeibull,
@@ -44,11 +52,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "UCBVI",
+    "Bernstein",
     "BetaGeometric",
     "DiscreteWeibull",
     "Empirical",
     "Evaluation",
     "Fixed",
+    "GeneralBernstein",
     "Geometric",
     "Hoeffding",
     "KaplanMeier",

@@ -79,6 +79,50 @@ def test_q_values_are_those_of_the_papers_pseudo_code(belief, mdp, scale):
     assert (dense.q[:, live] < dense.rest[:-1, np.newaxis, np.newaxis] - 1e-6).mean() > 0.02
 
 
+@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize("belief", [sj.Fixed(7), sj.Geometric(0.8)], ids=repr)
+@pytest.mark.parametrize("scale", [1e-3, 1e-5])
+def test_bernsteins_bonuses_are_the_published_ones(mdp, belief, scale):
+    mdp, episodes = mdp.normalized(), 25
+    is_classic = isinstance(belief, sj.Fixed)
+    bonus = sj.Bernstein(scale) if is_classic else sj.GeneralBernstein(scale)
+    agent = sj.UCBVI(belief, bonus, horizon=7)
+    layers, shape = agent.layers(episodes), (mdp.n_states, mdp.n_actions)
+    h = np.arange(1, 8)
+    size = mdp.n_states * mdp.n_actions * episodes * 7 / 0.1
+    dense = reference.DenseBernstein(
+        belief,
+        shape,
+        episodes,
+        layers,
+        scale=scale,
+        delta=0.1,
+        caps=np.full(7, 7.0) if is_classic else belief.remaining(h + 1),
+        outer=np.ones(7) if is_classic else belief.continuation(h),
+        log=np.log((5 if is_classic else 1) * size),
+        terminal=mdp.terminal,
+    )
+
+    def watch(h, state, action, following):
+        dense.counts[state, action, following] += 1
+        dense.visits_at[(h - 1) % 7, state] += 1
+
+    learner = start(agent, mdp, episodes)
+    live = np.setdiff1d(np.arange(mdp.n_states), mdp.terminal)
+    for _ in play(learner, mdp, belief, episodes, 1, watch):
+        dense.update(mdp.rewards, mdp.terminal_reward)
+        np.testing.assert_allclose(learner.q_values(live), dense.q[:, live], atol=1e-10, rtol=0)
+    assert (dense.q[:, live] < dense.rest[:-1, np.newaxis, np.newaxis] - 1e-6).mean() > 0.01
+
+
+def test_the_general_bonus_is_not_the_classic_one_for_a_fixed_length():
+    size = Size(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
+    classic = sj.Bernstein().spread(sj.Fixed(4), size)
+    general = sj.GeneralBernstein().spread(sj.Fixed(4), size)
+    np.testing.assert_allclose(classic.most, 16.0)
+    np.testing.assert_allclose(general.most, [9.0, 4.0, 1.0, 0.0])
+
+
 @pytest.mark.parametrize("belief", BELIEFS[:3], ids=repr)
 @pytest.mark.parametrize("rewards", ["known", "learned"])
 def test_replanning_what_changed_gives_the_bits_of_a_full_sweep(belief, rewards):
@@ -240,8 +284,9 @@ def test_misuse_of_a_learner_gets_one_line():
         learner.observe(0, action, 0.0, -1, False)
     with pytest.raises(ValueError, match=r"^end_episode must follow observe; an act was not observed.$"):
         learner.end_episode(1, True)
-    with pytest.raises(ValueError, match="Hoeffding needs a law with a longest length"):
-        start(sj.UCBVI(sj.Geometric(0.9), sj.Hoeffding()), mdp, 10)
+    for bonus in (sj.Hoeffding(), sj.Bernstein()):
+        with pytest.raises(ValueError, match=f"{type(bonus).__name__} needs a law with a longest length"):
+            start(sj.UCBVI(sj.Geometric(0.9), bonus), mdp, 10)
     with pytest.raises(ValueError, match=r"^rewards must have shape \(3, 2\); got \(2, 2\).$"):
         start(sj.UCBVI(sj.Geometric(0.9)), mdp, 10, rewards=np.zeros((2, 2)))
 

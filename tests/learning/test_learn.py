@@ -34,6 +34,24 @@ def test_both_ways_of_playing_give_the_same_bits(mdp, settings, monkeypatch):
 
 
 @pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize(
+    "agent",
+    [
+        sj.UCBVI(sj.Fixed(10), sj.Hoeffding(0.001)),
+        sj.UCBVI(sj.Fixed(10), sj.Bernstein(0.001)),
+        sj.UCBVI(GEOMETRIC, sj.GeneralBernstein(0.001), horizon=12),
+    ],
+    ids=lambda agent: type(agent.bonus).__name__,
+)
+def test_the_rivals_play_the_same_both_ways(mdp, agent, monkeypatch):
+    fast = sj.learn(agent, mdp, GEOMETRIC, episodes=25, seed=1)
+    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    slow = sj.learn(agent, mdp, GEOMETRIC, episodes=25, seed=1)
+    np.testing.assert_array_equal(fast.regret, slow.regret)
+    np.testing.assert_array_equal(fast.rewards, slow.rewards)
+
+
+@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
 def test_both_ways_learn_the_same(mdp):
     normalized = mdp.normalized()
     learners = []
@@ -104,7 +122,8 @@ def test_at_the_papers_constants_nothing_is_learned_in_a_hundred_episodes_of_tax
     # No Q value leaves its cap, so with the lowest action on ties all learners coincide.
     mdp, law = sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.95)
     agents = [sj.UCBVI(law, ties="first")]
-    agents += [sj.UCBVI(sj.Fixed(h), sj.Hoeffding(), ties="first") for h in (10, 20, 30)]
+    for bonus in (sj.Hoeffding(), sj.Bernstein()):
+        agents += [sj.UCBVI(sj.Fixed(h), bonus, ties="first") for h in (10, 20, 30)]
     runs = [sj.learn(agent, mdp, law, episodes=100) for agent in agents]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.regret, runs[0].regret)

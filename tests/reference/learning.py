@@ -34,6 +34,41 @@ class DenseUCBVI:
             value[self.terminal] = terminal_reward * self.rest[h]
 
 
+class DenseBernstein(DenseUCBVI):
+    """The same with a bonus of Bernstein's kind: `caps`, `outer` and `log` say which."""
+
+    def __init__(self, law, shape, episodes, layers, *, scale, delta, caps, outer, log, terminal=()):
+        super().__init__(law, shape, episodes, layers, scale=scale, delta=delta, terminal=terminal)
+        self.scale, self.caps, self.outer, self.log = scale, caps, outer, log
+        self.visits_at = np.zeros((self.n_layers + 1, shape[0]))
+
+    def update(self, rewards, terminal_reward):
+        n_states, n_actions = rewards.shape
+        visits = self.counts.sum(axis=2)
+        value = np.full(n_states, self.last)
+        value[self.terminal] = terminal_reward * self.rest[-1]
+        for h in reversed(range(self.n_layers)):
+            cap = self.caps[h]
+            for s in range(n_states):
+                for a in range(n_actions):
+                    n = visits[s, a]
+                    if n > 0:
+                        chances = self.counts[s, a] / n
+                        mean = chances @ value
+                        rare = 0.0
+                        for y in range(n_states):
+                            if chances[y] > 0 and y not in self.terminal:
+                                count = self.visits_at[h + 1, y]
+                                full = 100.0**2 * cap**3 * n_states**2 * n_actions * self.log**2
+                                rare += chances[y] * (min(full / count, cap**2) if count > 0 else cap**2)
+                        bonus = np.sqrt(8 * self.log * (chances @ (value - mean) ** 2) / n)
+                        bonus += 14 * cap * self.log / (3 * n) + np.sqrt(8 * rare / n)
+                        backup = rewards[s, a] + self.ratios[h] * mean + self.scale * self.outer[h] * bonus
+                        self.q[h, s, a] = min(self.q[h, s, a], backup)
+            value = self.q[h].max(axis=1)
+            value[self.terminal] = terminal_reward * self.rest[h]
+
+
 def full_sweep(learner):
     """Return Q and V that a full sweep from the last layer over all visited pairs gives, in plain floats.
 

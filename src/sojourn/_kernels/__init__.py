@@ -20,12 +20,14 @@ from sojourn._kernels._slices import fill_slices, measure_slices
 from sojourn._kernels._tables import Tables, find_state, number_state, record
 from sojourn._kernels._ties import priority
 from sojourn._kernels._trial import Manner, Scale, World, play, value_from
+from sojourn._kernels._variance import Spread, sweep_variance
 
 __all__ = [
     "Belief",
     "Desk",
     "Manner",
     "Scale",
+    "Spread",
     "Tables",
     "World",
     "accumulate_horizons",
@@ -49,5 +51,6 @@ __all__ = [
     "replan",
     "residuals",
     "sweep",
+    "sweep_variance",
     "value_from",
 ]

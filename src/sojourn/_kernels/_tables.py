@@ -29,6 +29,7 @@ class Tables(NamedTuple):
     tried: PolicyArray  # (states,) how many of its actions were played
     pair_of: PolicyArray  # (states, A) pair, or −1
     value: FloatArray  # (states, N + 1) V_1 … V_{N+1}
+    visits_at: PolicyArray  # (states, N + 1) visits by layer, or (states, 0) where nobody asks for them
     into: PolicyArray  # (states,) last arc into it, or −1
     state_of: PolicyArray  # (pairs,)
     visits: IntArray  # (pairs,)

@@ -14,6 +14,7 @@ from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._replan import Belief, Desk, replan
 from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
 from sojourn._kernels._ties import priority
+from sojourn._kernels._variance import Spread, sweep_variance
 from sojourn._typing import BoolArray, FloatArray, IndexArray, IntArray
 
 __all__ = ["Manner", "Scale", "World", "play", "value_from"]
@@ -154,6 +155,7 @@ def play(
     tables: Tables,
     belief: Belief,
     desk: Desk,
+    spread: Spread,
     manner: Manner,
     scale: Scale,
     first: int,
@@ -199,6 +201,8 @@ def play(
                 successor = 0 if ended else number_state(tables, following)
                 pair = record(tables, number, action, successor)
                 tables.paid[pair] = world.rewards[row]
+                if spread.outer.size > 0:
+                    tables.visits_at[number, layer] += 1
                 if mark[pair] != episode:
                     mark[pair] = episode
                     played[n_played] = pair
@@ -208,5 +212,8 @@ def play(
         lengths[k] = h
         observed[k] = not ended
         rewards[k] = total
-        replan(tables, belief, played[:n_played], desk)
+        if spread.outer.size > 0:
+            sweep_variance(tables, belief, spread, played[:n_played])
+        else:
+            replan(tables, belief, played[:n_played], desk)
     return int(starts.size)

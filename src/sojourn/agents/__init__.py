@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn.agents._bonuses import Hoeffding, PaperBonus
+from sojourn.agents._bonuses import Bernstein, GeneralBernstein, Hoeffding, PaperBonus
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._players import OptimalPlayer, RandomPlayer
 from sojourn.agents._protocol import Agent, Learner, PlanningLearner
@@ -11,6 +11,8 @@ from sojourn.agents._ucbvi import UCBVI
 __all__ = [
     "UCBVI",
     "Agent",
+    "Bernstein",
+    "GeneralBernstein",
     "Hoeffding",
     "Learner",
     "OptimalPlayer",

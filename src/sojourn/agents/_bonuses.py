@@ -1,6 +1,7 @@
 """Bonuses for optimism: what is added to a backup because a pair was seen only n times.
 
-A bonus states what a single visit is worth layer by layer; after n visits it is that over √n.
+A bonus of Hoeffding's kind states what a single visit is worth layer by layer; after n visits it is that over
+√n. A bonus of Bernstein's kind also looks at the variance of the next value.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from typing import Protocol
 
 import numpy as np
 
+from sojourn._kernels import Spread
 from sojourn._typing import FloatArray
 from sojourn._validation import check_nonnegative
 from sojourn.laws import LengthLaw
 
-__all__ = ["Bonus", "Hoeffding", "PaperBonus", "Size"]
+__all__ = ["Bernstein", "Bonus", "GeneralBernstein", "Hoeffding", "PaperBonus", "Size", "VarianceBonus"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,17 @@ class Bonus(Protocol):
 
     def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
         """Return the bonus of layers 1 … N after one visit, `(N,)`."""
+
+
+class VarianceBonus(Protocol):
+    """A bonus that looks at the variance of the next value."""
+
+    @property
+    def scale(self) -> float:
+        """What the published bonus is multiplied by; 1 is the published one."""
+
+    def spread(self, law: LengthLaw, size: Size) -> Spread:
+        """Return the terms of the bonus for layers 1 … N."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +88,67 @@ class Hoeffding:
 
     def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
         """Return the bonus of layers 1 … N after one visit, `(N,)`."""
-        if law.longest is None:
-            raise ValueError(f"Hoeffding needs a law with a longest length, such as Fixed(20); got {law!r}.")
-        longest = float(law.longest)
-        log = math.log(5.0 * size.n_states * size.n_actions * size.episodes * longest / size.delta)
+        longest, log = _classic(type(self).__name__, law, size)
         return np.full(size.horizon, self.scale * 7.0 * longest * log)
+
+
+@dataclass(frozen=True)
+class Bernstein:
+    """UCB-VI's second bonus (Azar, Osband, Munos 2017), which looks at the variance of the next value.
+
+    scale · [√(8 L₅ Var_{P̂}(V_{h+1})/n) + 14·H·L₅/(3n)
+             + √(8 Σ_y P̂(y) min(100² H³ S² A L₅²/n'_{h+1}(y), H²)/n)],
+    where n'_h(y) counts visits of y at step h, the least is H² where that is 0, and L₅ = ln(5·S·A·K·H/δ). The
+    absorbing state's value is known, and it has no part in the last sum. A belief without a longest length H
+    is refused.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
+
+    def spread(self, law: LengthLaw, size: Size) -> Spread:
+        """Return the terms of the bonus for layers 1 … N."""
+        longest, log = _classic(type(self).__name__, law, size)
+        return _spread(self.scale, np.ones(size.horizon), np.full(size.horizon, longest), log, size)
+
+
+@dataclass(frozen=True)
+class GeneralBernstein:
+    """A bonus of Bernstein's kind for any law: ours, without a proof of optimism.
+
+    scale · ρ(h) · [√(8 L Var_{P̂}(V_{h+1})/n) + 14·c·L/(3n)
+                    + √(8 Σ_y P̂(y) min(100² c³ S² A L²/n'_{h+1}(y), c²)/n)]
+    with c = Γ(h+1)/γ(h+1) and L = ln(S·A·T·N/δ). For `Fixed(H)` it is not `Bernstein`: c is H − h, not H.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
+
+    def spread(self, law: LengthLaw, size: Size) -> Spread:
+        """Return the terms of the bonus for layers 1 … N."""
+        h = np.arange(1, size.horizon + 1)
+        return _spread(self.scale, law.continuation(h), law.remaining(h + 1), size.log(), size)
+
+
+def _classic(name: str, law: LengthLaw, size: Size) -> tuple[float, float]:
+    """Return H and L₅ = ln(5·S·A·K·H/δ) of classic UCB-VI, or refuse a law that has no H."""
+    if law.longest is None:
+        raise ValueError(f"{name} needs a law with a longest length, such as Fixed(20); got {law!r}.")
+    longest = float(law.longest)
+    pairs = size.n_states * size.n_actions
+    return longest, math.log(5.0 * pairs * size.episodes * longest / size.delta)
+
+
+def _spread(scale: float, outer: FloatArray, caps: FloatArray, log: float, size: Size) -> Spread:
+    pairs = float(size.n_states) ** 2 * size.n_actions
+    return Spread(
+        outer=scale * outer,
+        variance=8.0 * log,
+        plain=14.0 * caps * log / 3.0,
+        rare=100.0**2 * caps**3 * pairs * log**2,
+        most=caps**2,
+    )

@@ -13,6 +13,7 @@ from sojourn._kernels import (
     Desk,
     Manner,
     Scale,
+    Spread,
     Tables,
     World,
     choose,
@@ -22,6 +23,7 @@ from sojourn._kernels import (
     play,
     record,
     replan,
+    sweep_variance,
     value_from,
 )
 from sojourn._memory import check_fits
@@ -30,22 +32,29 @@ from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
 if TYPE_CHECKING:
     from sojourn.agents._ucbvi import UCBVI
 
-__all__ = ["START_ROOM", "Optimist", "Outlook"]
+__all__ = ["NO_SPREAD", "START_ROOM", "Optimist", "Outlook"]
 
 _TERMINAL = 0  # number of the absorbing state
 _NO_NAME = -1  # and what it is called, which no state of an environment is
+NO_SPREAD = Spread(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
+"""For a bonus that does not look at variances."""
+
 START_ROOM = 64
 """States, pairs and arcs that a new learner has room for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """What a belief says layer by layer: ρ, caps Γ/γ of layers 1 … N+1, V_{N+1}, and bonuses of one visit."""
+    """What a belief says layer by layer: ρ, caps Γ/γ of layers 1 … N+1, V_{N+1}, and the bonus.
+
+    The bonus is that of one visit, or a spread if it looks at variances; the other is empty.
+    """
 
     ratios: FloatArray
     caps: FloatArray
     last: float
     bonus: FloatArray
+    spread: Spread
     reward_bonus: float
 
 
@@ -122,6 +131,7 @@ class Optimist:
                 self._tables,
                 self._belief,
                 self._desk,
+                self._outlook.spread,
                 self.manner,
                 scale,
                 self.episode,
@@ -177,6 +187,8 @@ class Optimist:
             self._tables.paid[pair] = self._rewards[state, action]
         else:
             self._tables.paid[pair] += self._scaled(reward)
+        if self._outlook.spread.outer.size > 0:
+            self._tables.visits_at[here, self._layer(h)] += 1
         if pair not in self._seen_this_episode:
             self._seen_this_episode.add(pair)
             self._played.append(pair)
@@ -188,7 +200,7 @@ class Optimist:
         self.episode += 1
         self._seen_this_episode.clear()
         if self.settings.replan == "every" or self._has_doubled():
-            replan(self._tables, self._belief, np.array(self._played, dtype=np.int64), self._desk)
+            self._replan(np.array(self._played, dtype=np.int64))
             if self.settings.replan == "doubling":
                 self._last_planned.update((pair, int(self._tables.visits[pair])) for pair in self._played)
             self._played.clear()
@@ -258,6 +270,13 @@ class Optimist:
             return h - 1
         return (h - 1) % self.n_layers if self.settings.after == "restart" else self.n_layers - 1
 
+    def _replan(self, played: IntArray) -> None:
+        spread = self._outlook.spread
+        if spread.outer.size > 0:
+            sweep_variance(self._tables, self._belief, spread, played)
+        else:
+            replan(self._tables, self._belief, played, self._desk)
+
     def _has_doubled(self) -> bool:
         return any(self._tables.visits[pair] >= 2 * self._last_planned.get(pair, 0) for pair in self._played)
 
@@ -295,6 +314,7 @@ class Optimist:
             tried=numbers(states, 0),
             pair_of=numbers((states, self.n_actions)),
             value=value,
+            visits_at=numbers((states, n_layers + 1 if self._outlook.spread.outer.size > 0 else 0), 0),
             into=numbers(states),
             state_of=numbers(pairs),
             visits=np.zeros(pairs, dtype=np.int64),

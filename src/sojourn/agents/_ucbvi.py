@@ -10,8 +10,8 @@ import numpy as np
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit, check_positive, check_whole
-from sojourn.agents._bonuses import Bonus, PaperBonus, Size
-from sojourn.agents._optimist import START_ROOM, Optimist, Outlook
+from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus
+from sojourn.agents._optimist import NO_SPREAD, START_ROOM, Optimist, Outlook
 from sojourn.laws import LengthLaw
 from sojourn.theory import choose_truncation
 
@@ -24,7 +24,7 @@ class UCBVI:
 
     Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus), from the caps Γ(h)/γ(h) down, where
     V_{N+1} = Δ/γ(N+1). A layer N that was found from Δ can never leave its cap: it is always tied. Classic
-    UCB-VI is the same with the belief `Fixed(H)` and `Hoeffding()`.
+    UCB-VI is the same with the belief `Fixed(H)` and `Hoeffding()` or `Bernstein()`.
 
     Args:
         law: The law that the learner believes in.
@@ -40,7 +40,7 @@ class UCBVI:
     """
 
     law: LengthLaw
-    bonus: Bonus = field(default_factory=PaperBonus)
+    bonus: Bonus | VarianceBonus = field(default_factory=PaperBonus)
     delta: float = field(default=0.1, kw_only=True)
     horizon: int | None = field(default=None, kw_only=True)
     truncation: float | str = field(default="default", kw_only=True)
@@ -109,11 +109,17 @@ class UCBVI:
         steps = np.arange(1, n_layers + 1)
         caps = self.law.remaining(np.arange(1, n_layers + 2))
         reach = float(self.law.survival(n_layers + 1))
+        bonus, spread = np.zeros(n_layers), NO_SPREAD
+        if hasattr(self.bonus, "spread"):
+            spread = self.bonus.spread(self.law, size)
+        else:
+            bonus = self.bonus.of_one_visit(self.law, size)
         outlook = Outlook(
             ratios=self.law.continuation(steps),
             caps=caps,
             last=truncation / reach if reach > 0.0 else self._underflowed(n_layers, truncation),
-            bonus=self.bonus.of_one_visit(self.law, size),
+            bonus=bonus,
+            spread=spread,
             reward_bonus=reward_bonus,
         )
         return Optimist(
