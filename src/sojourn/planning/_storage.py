@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import os
 import reprlib
-import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from sojourn._files import read_archive, write_archive
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn.laws import LengthLaw, parse_law
 from sojourn.planning._plan import Plan
 
-__all__ = ["load_plan", "save_plan"]
+__all__ = ["load_plan", "save_plan", "text_of_law"]
 
 _FORMAT = "sojourn plan 1"
+_ARRAYS = ("policy", "value", "lower", "upper")
 
 
 def save_plan(plan: Plan, path: str | Path) -> Path:
     """Write `plan` to `path` (`.npz` is added if it has no ending) in one step: whole, or not at all."""
-    path = Path(path)
-    if not path.suffix:
-        path = path.with_suffix(".npz")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"path must be in a folder that exists; got {str(path)!r}.")
-    if not _can_be_read_back(plan.law):
-        raise ValueError(
-            f"law must be one that parse_law reads back; got {reprlib.repr(plan.law)}. "
-            "Keep plan.policy and its values in a file of your own."
-        )
-    about = {"format": _FORMAT, "law": repr(plan.law), "problem": plan.problem}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(
-                file,
-                about=np.array(json.dumps(about)),
-                policy=plan.policy,
-                value=plan.value,
-                lower=plan.lower,
-                upper=plan.upper,
-            )
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return path
+    law = text_of_law(plan.law, "Keep plan.policy and its values in a file of your own.")
+    about = {"format": _FORMAT, "law": law, "problem": plan.problem}
+    return write_archive(path, about, {name: getattr(plan, name) for name in _ARRAYS})
 
 
 def load_plan(path: str | Path) -> Plan:
@@ -66,32 +37,31 @@ def load_plan(path: str | Path) -> Plan:
         >>> again.law == best.law and bool((again.policy == best.policy).all())
         True
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"path must be a file that exists; got {str(path)!r}.")
+    about, found = read_archive(path, form=_FORMAT, writer="Plan.save")
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            about = json.loads(str(file["about"]))
-            arrays = {name: file[name] for name in ("policy", "value", "lower", "upper")}
-        is_ours = about["format"] == _FORMAT
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        arrays = {name: found[name] for name in _ARRAYS}
+        law, problem = parse_law(about["law"]), str(about["problem"])
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a file that Plan.save wrote, or it is damaged.") from error
-    if not is_ours:
-        raise ValueError(f"{path} has the format {about['format']!r}; this version reads {_FORMAT!r}.")
     wrong = _what_is_wrong(**arrays)
     if wrong:
         raise ValueError(f"{path} is a damaged plan: {wrong}.")
-    plan = Plan(law=parse_law(about["law"]), problem=str(about["problem"]), **arrays)
+    plan = Plan(law=law, problem=problem, **arrays)
     for array in arrays.values():
         array.flags.writeable = False
     return plan
 
 
-def _can_be_read_back(law: LengthLaw) -> bool:
+def text_of_law(law: LengthLaw, remedy: str) -> str:
+    """Return a law as a text that `parse_law` reads back; refuse one that it does not, with a remedy."""
+    text = repr(law)
     try:
-        return parse_law(repr(law)) == law
+        is_read_back = parse_law(text) == law
     except (TypeError, ValueError):
-        return False
+        is_read_back = False
+    if not is_read_back:
+        raise ValueError(f"law must be one that parse_law reads back; got {reprlib.repr(law)}. {remedy}")
+    return text
 
 
 def _what_is_wrong(policy: PolicyArray, value: FloatArray, lower: FloatArray, upper: FloatArray) -> str:
