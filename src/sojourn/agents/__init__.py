@@ -6,9 +6,13 @@ from sojourn.agents._bonuses import Bernstein, GeneralBernstein, Hoeffding, Pape
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._players import OptimalPlayer, RandomPlayer
 from sojourn.agents._protocol import Agent, Learner, PlanningLearner
+from sojourn.agents._registry import AGENTS, BONUSES
+from sojourn.agents._storage import load_learner
 from sojourn.agents._ucbvi import UCBVI
 
 __all__ = [
+    "AGENTS",
+    "BONUSES",
     "UCBVI",
     "Agent",
     "Bernstein",
@@ -20,4 +24,5 @@ __all__ = [
     "PaperBonus",
     "PlanningLearner",
     "RandomPlayer",
+    "load_learner",
 ]

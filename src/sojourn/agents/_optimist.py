@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -198,6 +199,7 @@ class Optimist:
         if self._awaited is not None:
             raise ValueError("end_episode must follow observe; an act was not observed.")
         self.episode += 1
+        self._step = 0
         self._seen_this_episode.clear()
         if self.settings.replan == "every" or self._has_doubled():
             self._replan(np.array(self._played, dtype=np.int64))
@@ -226,6 +228,12 @@ class Optimist:
                 for action in np.flatnonzero(self._tables.pair_of[number] >= 0):
                     found[:, i, action] = self._tables.q[self._tables.pair_of[number, action]]
         return found
+
+    def save(self, path: str | Path) -> Path:
+        """Write the learner to an `.npz` file without pickle, between episodes; see `load_learner`."""
+        from sojourn.agents._storage import save_learner  # noqa: PLC0415 - the file format knows the class
+
+        return save_learner(self, path)
 
     @property
     def states(self) -> IntArray:

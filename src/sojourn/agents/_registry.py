@@ -1,0 +1,19 @@
+"""Learners and bonuses by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sojourn.agents._bonuses import Bernstein, GeneralBernstein, Hoeffding, PaperBonus
+from sojourn.agents._players import OptimalPlayer, RandomPlayer
+from sojourn.agents._ucbvi import UCBVI
+
+__all__ = ["AGENTS", "BONUSES"]
+
+AGENTS: dict[str, type[Any]] = {kind.__name__: kind for kind in (UCBVI, RandomPlayer, OptimalPlayer)}
+"""Every learner's settings by name."""
+
+BONUSES: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (PaperBonus, Hoeffding, Bernstein, GeneralBernstein)
+}
+"""Every bonus by name."""

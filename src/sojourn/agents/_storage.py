@@ -1,0 +1,227 @@
+"""Learners in play on disk: one `.npz` file, arrays and a line of JSON, no pickle.
+
+All tables are kept as they are, and so is what the belief says layer by layer: a learner that comes back goes
+on bit for bit. The desk is room to work in: of it only the clock is kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from sojourn._files import read_archive, write_archive
+from sojourn._kernels import Tables
+from sojourn.agents._optimist import Optimist, Outlook
+from sojourn.agents._registry import BONUSES
+from sojourn.agents._ucbvi import UCBVI
+from sojourn.laws import parse_law
+from sojourn.planning._storage import text_of_law
+
+__all__ = ["load_learner", "save_learner"]
+
+_FORMAT = "sojourn learner 1"
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def save_learner(learner: Optimist, path: str | Path) -> Path:
+    """Write a learner to `path` between two episodes, in one step: whole, or not at all."""
+    if learner._awaited is not None or learner._step > 0:
+        raise ValueError("save must come between episodes; this one has begun. Call end_episode first.")
+    about = {
+        "format": _FORMAT,
+        "settings": _settings_to_text(learner.settings),
+        "n_states": None if learner.n_states is None else int(learner.n_states),
+        "n_actions": int(learner.n_actions),
+        "episode": int(learner.episode),
+        "key": int(learner._key),
+        "low": float(learner._low),
+        "span": float(learner._span),
+        "clock": int(learner._desk.clock[0]),
+    }
+    arrays: dict[str, Any] = {
+        "played": np.array(learner._played, dtype=np.int64),
+        "last_planned": np.array(sorted(learner._last_planned.items()), dtype=np.int64).reshape(-1, 2),
+    }
+    if learner._rewards is not None:
+        arrays["rewards"] = learner._rewards
+    for name in Tables._fields:
+        arrays[f"tables.{name}"] = getattr(learner._tables, name)
+    for name, part in _parts_of_outlook(learner._outlook):
+        arrays[f"outlook.{name}"] = part
+    return write_archive(path, about, arrays)
+
+
+def load_learner(path: str | Path) -> Optimist:
+    """Return the learner that `Optimist.save` wrote to `path`, to go on where it stopped.
+
+    Raises:
+        ValueError: If it is not such a file, or damaged; one line says so.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> import sojourn as sj
+        >>> agent = sj.UCBVI(sj.Geometric(0.9))
+        >>> learner = agent.start(n_states=3, n_actions=2, episodes=10, rng=np.random.default_rng(0))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = load_learner(learner.save(pathlib.Path(folder) / "learner.npz"))
+        >>> again.settings == agent and bool((again.policy() == learner.policy()).all())
+        True
+    """
+    about, arrays = read_archive(path, form=_FORMAT, writer="Optimist.save")
+    try:
+        learner = _rebuild(about, arrays)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ValueError(f"{path} is not a file that Optimist.save wrote, or it is damaged.") from error
+    wrong = _what_is_wrong(learner)
+    if wrong:
+        raise ValueError(f"{path} is a damaged learner: {wrong}.")
+    return learner
+
+
+def _settings_to_text(settings: UCBVI) -> dict[str, Any]:
+    """Return settings as JSON takes them: the law as text, the bonus by name."""
+    bonus = settings.bonus
+    if BONUSES.get(type(bonus).__name__) is not type(bonus):
+        raise ValueError(
+            f"bonus must be one of {', '.join(BONUSES)} to be saved; got {type(bonus).__name__}."
+        )
+    told: dict[str, Any] = {
+        field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)
+    }
+    told = {name: value.item() if isinstance(value, np.generic) else value for name, value in told.items()}
+    told["law"] = text_of_law(settings.law, "A law of one's own cannot be saved.")
+    told["bonus"] = {"name": type(bonus).__name__, **dataclasses.asdict(bonus)}  # type: ignore[call-overload]
+    return told
+
+
+def _settings_from_text(told: dict[str, Any]) -> UCBVI:
+    bonus = dict(told["bonus"])
+    kind = BONUSES[bonus.pop("name")]
+    return UCBVI(**{**told, "law": parse_law(told["law"]), "bonus": kind(**bonus)})
+
+
+def _parts_of_outlook(outlook: Outlook) -> Iterator[tuple[str, Any]]:
+    """Yield the arrays and numbers of an outlook, those of tuples in it by a dotted name."""
+    for field in dataclasses.fields(outlook):
+        part = getattr(outlook, field.name)
+        if isinstance(part, tuple):
+            yield from ((f"{field.name}.{name}", value) for name, value in part._asdict().items())  # type: ignore[attr-defined]
+        else:
+            yield field.name, part
+
+
+def _outlook_of(arrays: Arrays) -> Outlook:
+    kinds, parts = get_type_hints(Outlook), {}
+    for field in dataclasses.fields(Outlook):
+        names = getattr(kinds[field.name], "_fields", None)
+        if names is None:
+            parts[field.name] = _plain(arrays[f"outlook.{field.name}"])
+        else:
+            inner = {name: _plain(arrays[f"outlook.{field.name}.{name}"]) for name in names}
+            parts[field.name] = kinds[field.name](**inner)
+    return Outlook(**parts)
+
+
+def _plain(array: np.ndarray[Any, Any]) -> Any:
+    """Return an array of floats in C order, or its number if it holds only one without a shape."""
+    if array.dtype != np.float64:
+        raise ValueError(f"outlook must hold floats; got {array.dtype}.")
+    return array.item() if array.ndim == 0 else np.ascontiguousarray(array)
+
+
+def _rebuild(about: dict[str, Any], arrays: Arrays) -> Optimist:
+    learner = Optimist(
+        _settings_from_text(about["settings"]),
+        _outlook_of(arrays),
+        n_states=None if about["n_states"] is None else int(about["n_states"]),
+        n_actions=int(about["n_actions"]),
+        rewards=arrays.get("rewards"),
+        reward_range=(0.0, 1.0),  # rewards are kept as they were mapped
+        terminal_reward=0.0,
+        key=int(about["key"]),
+    )
+    learner.episode = int(about["episode"])
+    learner._low, learner._span = float(about["low"]), float(about["span"])
+    tables = {name: np.ascontiguousarray(arrays[f"tables.{name}"]) for name in Tables._fields}
+    learner._tables = Tables(**tables)
+    learner._desk = learner._clean_desk(learner._tables.visits.size)
+    learner._desk.clock[0] = about["clock"]
+    learner._played = [int(pair) for pair in arrays["played"]]
+    learner._seen_this_episode = set(learner._played)
+    learner._last_planned = {int(pair): int(count) for pair, count in arrays["last_planned"]}
+    return learner
+
+
+def _what_is_wrong(learner: Optimist) -> str:
+    """Return what the parts of a learner break, or nothing: compiled loops look at nothing twice."""
+    tables = learner._tables
+    if not _has_layers(learner._outlook):
+        return "its belief does not fit its layers"
+    for name, (kind, shape) in _expected(learner).items():
+        found = getattr(tables, name)
+        if (found.dtype, found.shape) != (kind, shape):
+            return f"its table {name!r} has the wrong shape"
+    n_states, n_pairs, n_arcs = (int(n) for n in tables.sizes)
+    rooms = (tables.names.size, tables.visits.size, tables.arc_to.size)
+    if not (
+        1 <= n_states <= rooms[0] and 0 <= n_pairs <= rooms[1] and 0 <= n_arcs <= rooms[2] and min(rooms)
+    ):
+        return "its tables hold more than fits"
+    pairs, arcs, order = slice(n_pairs), slice(n_arcs), np.arange(n_arcs)
+    newer, older = tables.arc_next[arcs], tables.arc_other[arcs]
+    most = np.inf if learner.n_states is None else learner.n_states
+    holds = [
+        _are_in(tables.slots, -1, n_states),
+        np.count_nonzero(tables.slots >= 0) == n_states,
+        _are_in(tables.names[1:n_states], 0, most),
+        _are_in(tables.pair_of, -1, n_pairs),
+        np.array_equal(tables.tried, np.count_nonzero(tables.pair_of >= 0, axis=1)),
+        _are_in(tables.into, -1, n_arcs),
+        _are_in(tables.state_of[pairs], 0, n_states),
+        _are_in(tables.visits[pairs], 1, np.inf),
+        _are_in(tables.first_arc[pairs], 0, n_arcs),
+        _are_in(tables.last_arc[pairs], 0, n_arcs),
+        _are_in(tables.arc_from[arcs], 0, n_pairs),
+        _are_in(tables.arc_to[arcs], 0, n_states),
+        # Arcs are linked in the order in which they were made, so that no list runs in a circle.
+        bool((((newer == -1) | (newer > order)) & (newer < n_arcs)).all()),
+        bool(((older >= -1) & (older < order)).all()),
+        _are_in(np.array(learner._played, dtype=np.int64), 0, n_pairs),
+    ]
+    return "" if all(holds) else "its tables point outside themselves"
+
+
+def _has_layers(outlook: Outlook) -> bool:
+    """Tell whether all that a belief says is said for the same layers, or not at all."""
+    n_layers = outlook.ratios.size
+    shapes = {name: np.shape(part) for name, part in _parts_of_outlook(outlook)}
+    caps = shapes.pop("caps")
+    allowed = {(), (0,), (n_layers,)}
+    return (
+        n_layers > 0
+        and caps == (n_layers + 1,)
+        and shapes["bonus"] == (n_layers,)
+        and set(shapes.values()) <= allowed
+    )
+
+
+def _expected(learner: Optimist) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+    """Return the type and shape of each table, read off small ones whose rooms tell them apart."""
+    tables = learner._tables
+    states = tables.names.size
+    rooms = {4: states, 5: tables.visits.size, 6: tables.arc_to.size, 8: 2 << (states - 1).bit_length()}
+    small = learner._empty(4, 5, 6)._asdict()
+    return {
+        name: (array.dtype, (rooms.get(len(array), len(array)), *array.shape[1:]))
+        for name, array in small.items()
+    }
+
+
+def _are_in(numbers: np.ndarray[Any, Any], least: int, stop: float) -> bool:
+    return bool(((numbers >= least) & (numbers < stop)).all())

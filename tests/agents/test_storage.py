@@ -1,0 +1,261 @@
+"""Learners in play on disk: they go on bit for bit, and bad files are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.agents import BONUSES, load_learner
+from sojourn.agents import _bonuses as bonuses
+
+LAW = sj.Geometric(0.8)
+AGENTS = [
+    sj.UCBVI(LAW, sj.PaperBonus(0.01)),
+    sj.UCBVI(LAW, sj.PaperBonus(0.01), horizon=4, ties="first", after="hold", count="first"),
+    sj.UCBVI(sj.Polynomial(p=1.6, offset=3), sj.PaperBonus(0.003), replan="doubling", delta=0.05),
+    sj.UCBVI(sj.Fixed(6), sj.Hoeffding(0.01), truncation=0.5),
+    sj.UCBVI(sj.Fixed(6), sj.Bernstein(0.01)),
+    sj.UCBVI(sj.Mixture([0.5, 0.5], [sj.Fixed(1), LAW]), sj.GeneralBernstein(0.001)),
+]
+PROBLEMS = [sj.mdps.garnet(90, 3, 3, seed=1), sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False)]
+
+
+def play(learner, mdp, episodes, rng):
+    table = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
+    for _ in range(episodes):
+        state, length, ended = int(rng.choice(mdp.n_states, p=mdp.start)), LAW.sample(rng), False
+        for h in range(1, length + 1):
+            action = learner.act(state, h)
+            following = int(rng.choice(mdp.n_states, p=table[state, action]))
+            ended = following in mdp.terminal
+            learner.observe(state, action, float(mdp.rewards[state, action]), following, ended)
+            state = following
+            if ended:
+                break
+        learner.end_episode(h, not ended)
+
+
+def start(agent, mdp, **settings):
+    told = {"n_states": mdp.n_states, "rewards": mdp.rewards, "terminal_reward": mdp.terminal_reward}
+    told |= {"n_actions": mdp.n_actions, "episodes": 60, "rng": np.random.default_rng(5)}
+    return agent.start(**{**told, **settings})
+
+
+def parts(value):
+    """Return what a value is made of, in a form that compares bit for bit."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.shape, value.tobytes()
+    if isinstance(value, tuple):
+        return [parts(part) for part in value]
+    if dataclasses.is_dataclass(value):
+        return [parts(getattr(value, field.name)) for field in dataclasses.fields(value)]
+    return type(value), value
+
+
+def assert_same(first, second):
+    ours, theirs = vars(first), vars(second)
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        if name == "_desk":
+            assert ours[name].clock == theirs[name].clock
+        else:
+            assert parts(ours[name]) == parts(theirs[name]), name
+
+
+@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize("agent", AGENTS, ids=repr)
+def test_a_learner_goes_on_bit_for_bit(agent, mdp, tmp_path):
+    learner = start(agent, mdp)
+    play(learner, mdp, 30, np.random.default_rng(1))
+    again = load_learner(learner.save(tmp_path / "learner.npz"))
+    assert_same(learner, again)
+    for one in (learner, again):
+        play(one, mdp, 30, np.random.default_rng(2))
+    assert_same(learner, again)
+    assert again.settings == agent
+    assert again.episode == 60
+    assert again.transition_counts == learner.transition_counts
+    np.testing.assert_array_equal(again.q_values(), learner.q_values())
+    np.testing.assert_array_equal(again.policy(), learner.policy())
+
+
+def test_most_learners_here_have_learned_something():
+    # Otherwise the test above would compare empty tables.
+    for agent in AGENTS[:2]:
+        learner = start(agent, PROBLEMS[0])
+        play(learner, PROBLEMS[0], 30, np.random.default_rng(1))
+        assert learner.states.size > 20
+        assert (learner.q_values() < learner.q_values([10**6])).any()
+
+
+@pytest.mark.parametrize("settings", [{"rewards": None, "reward_range": (-0.1, 1.3)}, {"n_states": None}])
+def test_learned_rewards_and_unnumbered_states_come_back(settings, tmp_path):
+    agent, mdp = sj.UCBVI(LAW, sj.PaperBonus(0.01), n_states=90), PROBLEMS[0]
+    learner = start(agent, mdp, **{"rewards": None, **settings})
+    play(learner, mdp, 20, np.random.default_rng(1))
+    again = load_learner(learner.save(tmp_path / "learner.npz"))
+    for one in (learner, again):
+        play(one, mdp, 20, np.random.default_rng(2))
+    assert_same(learner, again)
+
+
+def test_a_new_learner_comes_back(tmp_path):
+    learner = start(AGENTS[0], PROBLEMS[0])
+    path = learner.save(tmp_path / "learner")
+    assert path == tmp_path / "learner.npz"
+    assert_same(learner, load_learner(path))
+
+
+def test_settings_in_numpys_numbers_come_back(tmp_path):
+    agent = sj.UCBVI(LAW, delta=np.float64(0.2), horizon=np.int64(5))
+    assert load_learner(start(agent, PROBLEMS[0]).save(tmp_path / "l.npz")).settings == agent
+
+
+def test_nothing_in_the_file_is_pickled(tmp_path):
+    with zipfile.ZipFile(start(AGENTS[0], PROBLEMS[0]).save(tmp_path / "l.npz")) as archive:
+        for name in archive.namelist():
+            assert np.load(io.BytesIO(archive.read(name)), allow_pickle=False).dtype != object
+
+
+@pytest.mark.parametrize("replan", ["every", "doubling"])
+def test_saving_within_an_episode_is_refused(replan, tmp_path):
+    learner = start(sj.UCBVI(LAW, replan=replan), PROBLEMS[0])
+    message = r"^save must come between episodes; this one has begun. Call end_episode first.$"
+    for _ in range(3):
+        action = learner.act(0, 1)
+        with pytest.raises(ValueError, match=message):
+            learner.save(tmp_path / "l.npz")
+        learner.observe(0, action, 0.0, 1, False)
+        with pytest.raises(ValueError, match=message):
+            learner.save(tmp_path / "l.npz")
+        assert list(tmp_path.iterdir()) == []
+        learner.end_episode(1, True)
+        learner.save(tmp_path / "l.npz").unlink()
+
+
+def test_every_bonus_can_be_saved():
+    kinds = {name: getattr(bonuses, name) for name in bonuses.__all__}
+    written = {name for name, kind in kinds.items() if dataclasses.is_dataclass(kind) and name != "Size"}
+    assert set(BONUSES) == written
+
+
+def test_a_bonus_of_ones_own_is_refused(tmp_path):
+    class Mine(sj.PaperBonus):
+        pass
+
+    learner = start(sj.UCBVI(LAW, Mine()), PROBLEMS[0])
+    with pytest.raises(ValueError, match=r"^bonus must be one of PaperBonus, .* to be saved; got Mine"):
+        learner.save(tmp_path / "l.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def saved(tmp_path):
+    learner = start(AGENTS[0], PROBLEMS[1])
+    play(learner, PROBLEMS[1], 20, np.random.default_rng(1))
+    return learner.save(tmp_path / "learner.npz")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04 damaged"])
+def test_other_files_are_refused_by_name(content, tmp_path):
+    path = tmp_path / "other.npz"
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"other.npz is not a file that Optimist.save wrote, or it is damaged.$"
+    ):
+        load_learner(path)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(FileNotFoundError, match="path must be a file that exists; got"):
+        load_learner(tmp_path / "nowhere.npz")
+
+
+def test_a_plan_is_no_learner(tmp_path):
+    path = sj.plan(sj.mdps.river_swim(4), LAW).save(tmp_path / "plan.npz")
+    message = r"has the format 'sojourn plan 1'; this version reads 'sojourn learner 1'"
+    with pytest.raises(ValueError, match=message):
+        load_learner(path)
+
+
+def test_a_file_cut_anywhere_is_refused(saved):
+    whole = saved.read_bytes()
+    for at in range(0, len(whole), len(whole) // 40):
+        saved.write_bytes(whole[:at])
+        with pytest.raises(ValueError, match="or it is damaged"):
+            load_learner(saved)
+
+
+def changed(path, **arrays):
+    with np.load(path) as file:
+        found = {name: file[name] for name in file.files}
+    np.savez(
+        path,
+        **{**found, **{f"tables.{name}": edit(found[f"tables.{name}"]) for name, edit in arrays.items()}},
+    )
+
+
+def put(at, value):
+    def edit(array):
+        array = array.copy()
+        array[at] = value
+        return array
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "message"),
+    [
+        ("q", lambda q: q[:-1], "its table 'q' has the wrong shape"),
+        ("visits", lambda n: n.astype(np.int32), "its table 'visits' has the wrong shape"),
+        ("value", lambda v: v[:, :-1], "its table 'value' has the wrong shape"),
+        ("slots", lambda s: s[:-1], "its table 'slots' has the wrong shape"),
+        ("sizes", put(1, 10**6), "its tables hold more than fits"),
+        ("slots", put(0, 10**6), "its tables point outside themselves"),
+        ("slots", np.zeros_like, "its tables point outside themselves"),
+        ("names", put(1, 10**6), "its tables point outside themselves"),
+        ("pair_of", put((1, 0), 10**6), "its tables point outside themselves"),
+        ("state_of", put(0, -1), "its tables point outside themselves"),
+        ("visits", put(0, 0), "its tables point outside themselves"),
+        ("tried", put(1, 0), "its tables point outside themselves"),
+        ("into", put(1, 10**6), "its tables point outside themselves"),
+        ("first_arc", put(0, -1), "its tables point outside themselves"),
+        ("arc_to", put(0, 10**6), "its tables point outside themselves"),
+        ("arc_from", put(0, 10**6), "its tables point outside themselves"),
+        ("arc_next", put(0, 0), "its tables point outside themselves"),
+        ("arc_other", put(0, 0), "its tables point outside themselves"),
+    ],
+)
+def test_tables_that_compiled_loops_would_leave_are_refused(name, edit, message, saved):
+    changed(saved, **{name: edit})
+    with pytest.raises(ValueError, match=f"is a damaged learner: {message}.$"):
+        load_learner(saved)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda about: about.pop("key"),
+        lambda about: about["settings"].pop("law"),
+        lambda about: about["settings"].update(law="geometric(2)"),
+        lambda about: about["settings"]["bonus"].update(name="Other"),
+        lambda about: about["settings"].update(unknown=1),
+        lambda about: about.update(n_actions=3),
+        lambda about: about.update(episode=None),
+    ],
+)
+def test_a_text_that_does_not_fit_is_refused(edit, saved):
+    with np.load(saved) as file:
+        found = {name: file[name] for name in file.files}
+    about = json.loads(str(found["about"]))
+    edit(about)
+    np.savez(saved, **{**found, "about": np.array(json.dumps(about))})
+    with pytest.raises(ValueError, match="damaged"):
+        load_learner(saved)
