@@ -6,6 +6,7 @@ import gymnasium
 import pytest
 
 import sojourn as sj
+from sojourn.agents import AGENTS, BONUSES
 from sojourn.cli._envs import GYMNASIUM_IDS
 from sojourn.laws import LAWS
 from sojourn.mdps import BUILDERS
@@ -46,15 +47,27 @@ def test_the_gymnasium_ids_are_all_that_have_a_table():
     assert sorted(having) == sorted(GYMNASIUM_IDS)
 
 
-def test_there_are_no_agents_yet(run):
-    result = run("list", "agents")
+def test_agents_are_listed_with_their_bonuses(run):
+    result = run("list", "agents", width=200)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "No learners yet: they come with the next release.\n"
-    assert json.loads(run("list", "agents", "--json").stdout) == []
+    assert "UCBVI(law, bonus=PaperBonus(scale=1.0), delta=0.1, horizon=None" in " ".join(
+        result.stdout.split()
+    )
+    assert "Plays every action with the same probability, and learns nothing." in result.stdout
+    assert "Hoeffding(scale=1.0)" in result.stdout
+
+
+def test_every_agent_and_bonus_is_in_the_json(run):
+    rows = json.loads(run("list", "agents", "--json").stdout)
+    assert [row["name"] for row in rows if row["kind"] == "learner"] == list(AGENTS)
+    assert [row["name"] for row in rows if row["kind"] == "bonus"] == list(BONUSES)
+    assert {row["kind"] for row in rows} == {"learner", "bonus"}
+    assert all(row["description"].endswith(".") for row in rows)
+    assert all(hasattr(sj, row["name"]) for row in rows)
 
 
 @pytest.mark.parametrize("width", [40, 60, 200])
-@pytest.mark.parametrize("kind", ["laws", "envs"])
+@pytest.mark.parametrize("kind", ["laws", "agents", "envs"])
 def test_nothing_is_cut_off_at_any_width(run, kind, width):
     output = run("list", kind, width=width).stdout
     assert max(map(len, output.splitlines())) <= width

@@ -32,13 +32,15 @@ def list_names(
     debug: Debug = False,
 ) -> None:
     """List the laws, agents or environments that there are, as other commands take them."""
-    rows = {Kind.laws: _laws, Kind.agents: list, Kind.envs: _envs}[kind]()
+    rows = {Kind.laws: _laws, Kind.agents: _agents, Kind.envs: _envs}[kind]()
     if as_json:
         print_json(rows)
-    elif kind is Kind.agents:
-        show("No learners yet: they come with the next release.")
     elif kind is Kind.laws:
         _print(rows, "law")
+    elif kind is Kind.agents:
+        _print([row for row in rows if row["kind"] == "learner"], "learner")
+        show("")
+        _print([row for row in rows if row["kind"] == "bonus"], "bonus")
     else:
         _print(rows, "environment")
 
@@ -49,6 +51,17 @@ def _laws() -> list[dict[str, Any]]:
     return [
         {"name": name, "signature": signature(law, name), "description": summary(law)}
         for name, law in LAWS.items()
+    ]
+
+
+def _agents() -> list[dict[str, Any]]:
+    with working("Loading the learners"):
+        from sojourn.agents import AGENTS, BONUSES  # noqa: PLC0415
+
+    return [
+        {"name": name, "kind": kind, "signature": signature(class_, name), "description": summary(class_)}
+        for kind, classes in (("learner", AGENTS), ("bonus", BONUSES))
+        for name, class_ in classes.items()
     ]
 
 
