@@ -1,8 +1,21 @@
-"""Learning: a learner played on a problem, with exact regret."""
+"""Learning: learners played on a problem, with exact regret, alone and side by side."""
 
 from __future__ import annotations
 
+from sojourn.learning._compare import compare, spread_episodes
+from sojourn.learning._comparison import Comparison
+from sojourn.learning._estimate import Estimate, estimate_mean
 from sojourn.learning._learn import learn
+from sojourn.learning._names import name_agents
 from sojourn.learning._run import Run
 
-__all__ = ["Run", "learn"]
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Run",
+    "compare",
+    "estimate_mean",
+    "learn",
+    "name_agents",
+    "spread_episodes",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,10 @@ from sojourn import _html
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["Run"]
 
@@ -49,6 +54,12 @@ class Run:
     def clairvoyant_regret(self) -> FloatArray | None:
         """Regret against someone who is told each length in advance: the price comes on top."""
         return None if self.regret is None else self.regret + self.price
+
+    def plot(self, ax: Axes | None = None, *, log: bool = False) -> Figure:
+        """Draw the regret, summed and an episode at a time; see `sojourn.plots.run_figure`."""
+        from sojourn.plots import run_figure  # noqa: PLC0415
+
+        return run_figure(self, ax=ax, log=log)
 
     def __repr__(self) -> str:
         return f"Run({type(self.agent).__name__} on {self.problem!r}, {self._summary()}, seed {self.seed})"

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from sojourn.plots._comparison import (
+    ComparisonCurves,
+    comparison_curves,
+    comparison_figure,
+    draw_comparison,
+)
 from sojourn.plots._law import LawCurves, draw_law, law_curves, law_figure
+from sojourn.plots._run import RunCurves, draw_run, run_curves, run_figure
 from sojourn.plots._style import COLOURS, new_figure, tidy
 
-__all__ = ["COLOURS", "LawCurves", "draw_law", "law_curves", "law_figure", "new_figure", "tidy"]
+__all__ = [
+    "COLOURS",
+    "ComparisonCurves",
+    "LawCurves",
+    "RunCurves",
+    "comparison_curves",
+    "comparison_figure",
+    "draw_comparison",
+    "draw_law",
+    "draw_run",
+    "law_curves",
+    "law_figure",
+    "new_figure",
+    "run_curves",
+    "run_figure",
+    "tidy",
+]

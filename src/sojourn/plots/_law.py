@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sojourn._typing import FloatArray
 from sojourn.laws import MAX_STEP, LengthLaw, is_heavy, label, quantile, same_mean
-from sojourn.plots._style import COLOURS, INK, new_figure, tidy, write
+from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, tidy, write
 
 __all__ = ["LawCurves", "draw_law", "law_curves", "law_figure"]
 
@@ -181,10 +181,7 @@ def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = Non
     if ax is not None:
         draw_law(curves, [ax])
         _name_curves(ax, curves, inside=True)
-        figure = ax.figure
-        while isinstance(figure, SubFigure):
-            figure = figure.figure
-        return figure
+        return figure_of(ax)
     figure, panels = new_figure(3)
     draw_law(curves, panels)
     _name_curves(panels[0], curves, inside=False)

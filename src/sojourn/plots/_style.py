@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-__all__ = ["COLOURS", "PlainFigure", "new_figure", "tidy", "write"]
+from sojourn._typing import FloatArray
+
+__all__ = ["COLOURS", "PlainFigure", "figure_of", "new_figure", "set_episodes", "show_zero", "tidy", "write"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The colours of Okabe and Ito (2008), the strongest in print first; yellow is left out."""
@@ -67,3 +70,29 @@ def write(axes: Axes, *, title: str, x: str, y: str) -> None:
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", color=INK, parse_math=False)
     axes.set_xlabel(x, fontsize=9, color=INK, parse_math=False)
     axes.set_ylabel(y, fontsize=9, color=INK, parse_math=False)
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure that axes are on, be it in a part of it."""
+    figure = axes.figure
+    while isinstance(figure, SubFigure):
+        figure = figure.figure
+    return figure
+
+
+def set_episodes(axes: Axes, last: int, *, log: bool) -> None:
+    """Show episodes 1 … `last` on the horizontal axis, written in full."""
+    if log:
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, last * 1.1 + 0.1)
+    else:
+        axes.set_xlim(0.0, last * 1.02 + 0.02)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    if not log or last < 1e5:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda k, _: f"{k:,.0f}"))
+
+
+def show_zero(axes: Axes, values: FloatArray, *, air: float = 0.0) -> None:
+    """Let the vertical axis begin at 0, a share of the largest value below it, if none of them does."""
+    if values.size and values.min() >= 0.0 and values.max() > 0.0:
+        axes.set_ylim(bottom=-air * float(values.max()))

@@ -1,0 +1,127 @@
+"""Several learners on the same problem and the same seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from sojourn._memory import check_fits
+from sojourn._typing import IntArray
+from sojourn._validation import check_whole
+from sojourn.agents import Agent
+from sojourn.laws import LengthLaw
+from sojourn.learning._comparison import Comparison
+from sojourn.learning._learn import learn
+from sojourn.learning._names import name_agents
+from sojourn.mdps import TabularMDP
+
+__all__ = ["compare", "spread_episodes"]
+
+_ALL_KEPT = 10_000
+"""Up to so many episodes, the regret after each is kept."""
+
+_MOST_CHECKPOINTS = 2_000
+
+
+def compare(
+    agents: Iterable[Agent] | Mapping[str, Agent],
+    mdp: TabularMDP,
+    law: LengthLaw,
+    *,
+    episodes: int,
+    seeds: int | Iterable[int] = 20,
+    progress: Callable[[float], object] | None = None,
+) -> Comparison:
+    """Play several learners on the same seeds, and compare their exact regret.
+
+    On one seed all learners meet the same lengths and start states, so that their differences, paired by
+    seed, are known better than either one's regret. Up to 10,000 episodes the cumulative regret after every
+    episode is kept; of longer trials, that at about 2,000 checkpoints.
+
+    Args:
+        agents: The learners' settings, in a list, or by the names that they are to be called:
+            `{"ours": UCBVI(law), "chance": RandomPlayer()}`. Differences are to the first.
+        mdp: The problem.
+        law: What nature draws lengths from.
+        episodes: Number of episodes that every learner plays on every seed.
+        seeds: Number of seeds, from 0 on, or the seeds themselves.
+        progress: Called now and then with the share of the work that is done.
+
+    Example:
+        >>> import sojourn as sj
+        >>> from sojourn.learning import compare
+        >>> law = sj.Fixed(5)
+        >>> learners = {"careful": sj.UCBVI(law), "bold": sj.UCBVI(law, sj.PaperBonus(0.01))}
+        >>> found = compare(learners, sj.mdps.river_swim(4), law, episodes=300, seeds=5)
+        >>> found.names, found.cumulative_regret.shape
+        (('careful', 'bold'), (2, 5, 300))
+        >>> bool(found.difference.high[1] < 0)  # bold is the better one, beyond chance
+        True
+    """
+    names, settings = _check_agents(agents)
+    episodes = check_whole("episodes", episodes, least=1)
+    numbers = _check_seeds(seeds)
+    checkpoints = spread_episodes(episodes, _ALL_KEPT if episodes <= _ALL_KEPT else _MOST_CHECKPOINTS)
+    shape = (len(names), len(numbers), checkpoints.size)
+    check_fits(8 * int(np.prod(shape)), "The comparison", "take fewer learners or seeds")
+    cumulative, width, rewards = np.full(shape, np.nan), np.full(shape[:2], np.nan), np.empty(shape[:2])
+    problem, n_trials = "", len(names) * len(numbers)
+    for i, seed in enumerate(numbers):  # learners inside: what one of them refuses comes up on the first seed
+        for j, agent in enumerate(settings):
+            done = i * len(names) + j
+            share = _share_of(progress, done, n_trials) if progress is not None else None
+            run = learn(agent, mdp, law, episodes=episodes, seed=seed, progress=share)
+            problem, rewards[j, i] = run.problem, run.rewards.mean()
+            if run.regret is not None and run.regret_width is not None:
+                cumulative[j, i] = np.cumsum(run.regret)[checkpoints - 1]
+                width[j, i] = run.regret_width.sum()
+            if progress is not None:
+                progress((done + 1) / n_trials)
+    return Comparison(names, settings, problem, law, numbers, checkpoints, cumulative, width, rewards)
+
+
+def spread_episodes(episodes: int, most: int) -> IntArray:
+    """Return at most `most` episode numbers from 1 to the last: all, or some spread evenly and by ratios."""
+    if episodes <= most:
+        return np.arange(1, episodes + 1)
+    even, ratios = np.linspace(1, episodes, most // 2), np.geomspace(1, episodes, most // 2)
+    return np.unique(np.concatenate([even, ratios]).round().astype(np.int64))
+
+
+def _check_agents(
+    agents: Iterable[Agent] | Mapping[str, Agent],
+) -> tuple[tuple[str, ...], tuple[Agent, ...]]:
+    if not isinstance(agents, Iterable):
+        raise TypeError(f"agents must be a list of learners, or a mapping from names; got {agents!r}.")
+    if isinstance(agents, Mapping):
+        for name in agents:
+            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+                raise ValueError(f"agents must have names that are one line of text; got {name!r}.")
+        settings = tuple(agents.values())
+        places = [f"agents[{name!r}]" for name in agents]
+    else:
+        settings = tuple(agents)
+        places = [f"agents[{i}]" for i in range(len(settings))]
+    if not settings:
+        raise ValueError("agents must have at least one learner; got none.")
+    for place, agent in zip(places, settings, strict=True):
+        if isinstance(agent, type) or not isinstance(agent, Agent):
+            raise TypeError(f"{place} must be a learner, such as UCBVI(Geometric(0.95)); got {agent!r}.")
+    return tuple(agents) if isinstance(agents, Mapping) else name_agents(settings), settings
+
+
+def _check_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
+    if not isinstance(seeds, Iterable) or isinstance(seeds, (str, bytes)):
+        return tuple(range(check_whole("seeds", seeds, least=1)))
+    numbers = tuple(check_whole(f"seeds[{i}]", seed, least=0) for i, seed in enumerate(seeds))
+    if not numbers:
+        raise ValueError("seeds must have at least one seed; got none.")
+    if len(set(numbers)) < len(numbers):
+        twice = next(seed for seed in numbers if numbers.count(seed) > 1)
+        raise ValueError(f"seeds must all be different; got {twice} more than once.")
+    return numbers
+
+
+def _share_of(progress: Callable[[float], object], done: int, n_trials: int) -> Callable[[float], object]:
+    return lambda share: progress((done + share) / n_trials)

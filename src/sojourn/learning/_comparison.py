@@ -1,0 +1,111 @@
+"""What came of several learners on the same seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sojourn import _html
+from sojourn._typing import FloatArray, IntArray
+from sojourn.agents import Agent
+from sojourn.laws import LengthLaw, label
+from sojourn.learning._estimate import Estimate, estimate_mean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Comparison"]
+
+_HEADER = ("learner", "total regret", "minus the first's", "reward an episode")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several learners, one problem, one law, the same seeds for all; it prints as a small table.
+
+    Attributes:
+        names: What the learners are called; no two alike.
+        agents: Their settings.
+        problem: The name of the problem.
+        law: The law that nature drew lengths from.
+        seeds: The seeds.
+        checkpoints: `(n,)` numbers of episodes, rising, the last one all of them.
+        cumulative_regret: `(agents, seeds, n)` regret summed over the first episodes, up to each checkpoint;
+            NaN for learners that do not show their policy.
+        regret_width: `(agents, seeds)` how wide the certified bracket of the total regret is, or NaN.
+        rewards: `(agents, seeds)` mean reward that was collected in an episode.
+    """
+
+    names: tuple[str, ...]
+    agents: tuple[Agent, ...]
+    problem: str
+    law: LengthLaw
+    seeds: tuple[int, ...]
+    checkpoints: IntArray
+    cumulative_regret: FloatArray
+    regret_width: FloatArray
+    rewards: FloatArray
+
+    @property
+    def episodes(self) -> int:
+        """Number of episodes that every learner played on every seed."""
+        return int(self.checkpoints[-1])
+
+    @property
+    def total_regret(self) -> Estimate:
+        """Regret summed over all episodes: mean over seeds and its 95% interval, each `(agents,)`."""
+        return estimate_mean(self.cumulative_regret[:, :, -1])
+
+    @property
+    def difference(self) -> Estimate:
+        """Total regret minus the first learner's, paired by seed, each `(agents,)`; the first is 0."""
+        return _paired(self.cumulative_regret[:, :, -1])
+
+    @property
+    def mean_reward(self) -> Estimate:
+        """Reward collected in an episode: mean over seeds and its 95% interval, each `(agents,)`."""
+        return estimate_mean(self.rewards)
+
+    @property
+    def reward_difference(self) -> Estimate:
+        """Reward in an episode minus the first learner's, paired by seed, each `(agents,)`."""
+        return _paired(self.rewards)
+
+    def table(self) -> str:
+        """Return the means and their 95% intervals as a table in plain text, one line a learner."""
+        rows = [_HEADER, *self._rows()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *(map(str.rjust, row[1:], widths[1:]))]).rstrip()
+            for row in rows
+        ]
+        return "\n".join([self._title(), "", *lines])
+
+    def plot(self, ax: Axes | None = None, *, log: bool = False) -> Figure:
+        """Draw the mean cumulative regret of every learner; see `sojourn.plots.comparison_figure`."""
+        from sojourn.plots import comparison_figure  # noqa: PLC0415
+
+        return comparison_figure(self, ax=ax, log=log)
+
+    def __repr__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        return _html.grid(self._title(), _HEADER, self._rows())
+
+    def _title(self) -> str:
+        seeds = f"{len(self.seeds):,} seed{'s' * (len(self.seeds) > 1)}"
+        intervals = ", 95% intervals" if len(self.seeds) > 1 else ""
+        episodes = f"{self.episodes:,} episode{'s' * (self.episodes > 1)}"
+        return f"{self.problem}, lengths from {label(self.law)}: {episodes}, {seeds}{intervals}"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        differences = self.difference.texts()
+        differences[0] = "—" if differences[0] == "—" else "0"
+        columns = (self.names, self.total_regret.texts(), differences, self.mean_reward.texts())
+        return list(zip(*columns, strict=True))
+
+
+def _paired(values: FloatArray) -> Estimate:
+    return estimate_mean(values - values[:1])

@@ -1,0 +1,89 @@
+"""Learners in few words, no two alike."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from sojourn.laws import LengthLaw, label
+from sojourn.planning import Plan
+
+__all__ = ["name_agents"]
+
+_MOST = 60
+
+
+def name_agents(agents: Iterable[object]) -> tuple[str, ...]:
+    """Return a name for each learner, made from its settings: no two are alike.
+
+    A name says the type, the laws, the bonuses with their scale and every setting that is not the default;
+    learners that are told apart by none of these are numbered.
+
+    Example:
+        >>> import sojourn as sj
+        >>> law = sj.Geometric(0.9)
+        >>> name_agents([sj.UCBVI(law), sj.UCBVI(law, sj.PaperBonus(0.01), replan="doubling")])
+        ('UCBVI(Geometric(gamma=0.9), PaperBonus(scale=1))',
+         "UCBVI(Geometric(gamma=0.9), PaperBonus(scale=0.01), replan='doubling')")
+        >>> name_agents([sj.RandomPlayer(), sj.RandomPlayer()])
+        ('RandomPlayer', 'RandomPlayer (2)')
+    """
+    names: list[str] = []
+    for agent in agents:
+        name, number = _settings(agent), 1
+        numbered = name
+        while numbered in names:
+            number += 1
+            numbered = f"{name} ({number})"
+        names.append(numbered)
+    return tuple(names)
+
+
+def _settings(thing: object) -> str:
+    """Return the type with the settings that matter; a type without settings alone."""
+    kind = type(thing).__name__
+    if not dataclasses.is_dataclass(thing):
+        return kind
+    shown = []
+    for field in dataclasses.fields(thing):
+        value = getattr(thing, field.name)
+        if _is_object(value) and not field.kw_only:
+            shown.append(_text(value))
+        elif field.name == "scale" or _is_object(value) or not _is_default(field, value):
+            shown.append(f"{field.name}={_text(value)}")
+    return f"{kind}({', '.join(shown)})" if shown else kind
+
+
+def _is_object(value: object) -> bool:
+    """Tell whether a value has settings of its own: a law, a bonus, another learner."""
+    return isinstance(value, LengthLaw) or dataclasses.is_dataclass(value)
+
+
+def _is_default(field: dataclasses.Field[Any], value: object) -> bool:
+    default = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
+    if default is dataclasses.MISSING or isinstance(value, np.ndarray):
+        return False
+    return bool(value is default or value == default)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, LengthLaw):
+        return label(value)
+    if isinstance(value, Plan):
+        return label(value.law)
+    if dataclasses.is_dataclass(value):
+        return _settings(value)
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if isinstance(value, (list, tuple)):
+        text = f"({', '.join(_text(item) for item in value)})"
+        kinds = {type(item).__name__ for item in value}
+        many = f"{len(value)} × {kinds.pop()}" if len(kinds) == 1 else f"{len(value)} items"
+        return text if len(text) <= _MOST else many
+    text = repr(value)
+    return text if len(text) <= _MOST and "\n" not in text else type(value).__name__

@@ -1,0 +1,257 @@
+"""Comparisons: hand-calculated intervals, the same chance for all learners, names, errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.learning import Comparison, compare, estimate_mean, name_agents, spread_episodes
+
+LAW, PROBLEM = sj.Geometric(0.8), sj.mdps.river_swim(4)
+BOLD = sj.UCBVI(LAW, sj.PaperBonus(0.01))
+T_2, T_3 = 4.302652729749464, 3.182446305284263  # 97.5% quantiles of Student's law, from a printed table
+
+
+class Mine:
+    """A learner that does not show its policy."""
+
+    def start(self, **_):
+        return self
+
+    def act(self, state, h):
+        return 1
+
+    def observe(self, state, action, reward, next_state, terminated):
+        pass
+
+    def end_episode(self, length, observed):
+        pass
+
+
+def comparison(total, rewards, names=("a", "b")):
+    """A comparison of one episode with these totals, `(agents, seeds)`."""
+    total = np.asarray(total, dtype=float)
+    return Comparison(
+        names=names,
+        agents=(sj.RandomPlayer(),) * len(names),
+        problem="a <problem>",
+        law=sj.Fixed(2),
+        seeds=tuple(range(total.shape[1])),
+        checkpoints=np.array([1]),
+        cumulative_regret=total[:, :, None],
+        regret_width=np.zeros_like(total),
+        rewards=np.asarray(rewards, dtype=float),
+    )
+
+
+def test_an_interval_is_students():
+    # s² = ((−1)² + 0² + 1²)/2 = 1, so t·s/√n = t/√3; and s² = (9 + 1 + 1 + 9)/3 for the second.
+    found = estimate_mean([10.0, 11.0, 12.0])
+    assert found.mean == 11.0
+    assert found.half_width == pytest.approx(T_2 / np.sqrt(3.0), rel=1e-12)
+    assert found.low == pytest.approx(11.0 - T_2 / np.sqrt(3.0))
+    assert found.high == pytest.approx(11.0 + T_2 / np.sqrt(3.0))
+    other = estimate_mean([[0.0], [2.0], [4.0], [6.0]], axis=0)
+    np.testing.assert_allclose(other.half_width, [T_3 * np.sqrt(20.0 / 3.0) / 2.0])
+
+
+def test_one_number_has_no_interval():
+    found = estimate_mean([[3.0], [4.0]])
+    assert found.mean.tolist() == [3.0, 4.0]
+    assert np.isnan(found.half_width).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([10.0, 11.0, 12.0], "11.0 ± 2.5"),  # half width 2.484
+        ([1000.0, 2000.0, 3000.0], "2,000 ± 2,484"),
+        ([0.010, 0.011, 0.012], "0.0110 ± 0.0025"),
+        ([5.0, 5.0, 5.0], "5 ± 0"),
+        ([5.0], "5"),
+        ([np.nan, 1.0], "—"),
+        ([1e-9, 2e-9, 3e-9], "2e-09 ± 2.5e-09"),
+        ([1e15, 2e15, 3e15], "2e+15 ± 2.5e+15"),
+    ],
+)
+def test_numbers_are_written_as_far_as_they_are_known(values, text):
+    assert estimate_mean(values).texts() == [text]
+
+
+def test_differences_are_paired_by_seed():
+    # The seeds differ by much, the learners by 1, 1 and 4 on the same seed: mean 2, s² = 3.
+    found = comparison([[10, 20, 30], [11, 21, 34]], [[1, 2, 3], [1, 1, 1]])
+    assert found.total_regret.mean.tolist() == [20.0, 22.0]
+    np.testing.assert_allclose(found.total_regret.half_width[0], T_2 * 10.0 / np.sqrt(3.0))
+    assert found.difference.mean.tolist() == [0.0, 2.0]
+    np.testing.assert_allclose(found.difference.half_width, [0.0, T_2 * np.sqrt(3.0) / np.sqrt(3.0)])
+    assert found.mean_reward.mean.tolist() == [2.0, 1.0]
+    assert found.reward_difference.mean.tolist() == [0.0, -1.0]
+
+
+def test_the_table_is_written_out():
+    found = comparison([[10, 20, 30], [11, 21, 34]], [[1, 2, 3], [1, 1, 1]], names=("first", "the other"))
+    assert found.table().splitlines() == [
+        "a <problem>, lengths from Fixed(length=2): 1 episode, 3 seeds, 95% intervals",
+        "",
+        "learner    total regret  minus the first's  reward an episode",
+        "first           20 ± 25                  0          2.0 ± 2.5",
+        "the other       22 ± 29          2.0 ± 4.3              1 ± 0",
+    ]
+    assert repr(found) == str(found) == found.table()
+
+
+def test_html_is_escaped():
+    text = comparison([[1, 2], [3, 4]], [[0, 0], [0, 0]], names=("<b>", "b"))._repr_html_()
+    assert "a &lt;problem&gt;" in text
+    assert "<td style='text-align:left'>&lt;b&gt;</td>" in text
+    assert text.count("<tr>") == 3
+
+
+def test_a_comparison_is_the_trials_side_by_side():
+    agents = [BOLD, sj.RandomPlayer()]
+    found = compare(agents, PROBLEM, LAW, episodes=40, seeds=3)
+    assert found.cumulative_regret.shape == (2, 3, 40)
+    assert (found.episodes, found.seeds, found.problem) == (40, (0, 1, 2), "RiverSwim(4)")
+    for j, agent in enumerate(agents):
+        for i in range(3):
+            run = sj.learn(agent, PROBLEM, LAW, episodes=40, seed=i)
+            np.testing.assert_array_equal(found.cumulative_regret[j, i], np.cumsum(run.regret))
+            assert found.rewards[j, i] == run.rewards.mean()
+            assert found.regret_width[j, i] == run.regret_width.sum()
+
+
+def test_all_learners_meet_the_same_chance():
+    # Two copies of a learner that needs no chance of its own cannot be told apart on any seed.
+    plan = sj.plan(PROBLEM, LAW)
+    found = compare([sj.OptimalPlayer(plan), sj.OptimalPlayer(plan)], PROBLEM, LAW, episodes=30, seeds=4)
+    np.testing.assert_array_equal(found.rewards[0], found.rewards[1])
+    assert np.unique(found.rewards[0]).size > 1
+    assert found.reward_difference.half_width[1] == 0.0
+
+
+def test_seeds_may_be_given_one_by_one():
+    found = compare([BOLD], PROBLEM, LAW, episodes=5, seeds=[7, 3])
+    assert found.seeds == (7, 3)
+    run = sj.learn(BOLD, PROBLEM, LAW, episodes=5, seed=3)
+    np.testing.assert_array_equal(found.cumulative_regret[0, 1], np.cumsum(run.regret))
+
+
+def test_a_learner_without_a_policy_has_rewards_but_no_regret():
+    found = compare([BOLD, Mine()], PROBLEM, LAW, episodes=10, seeds=3)
+    assert np.isnan(found.cumulative_regret[1]).all()
+    assert np.isfinite(found.rewards).all()
+    assert found.table().splitlines()[-1].split()[:3] == ["Mine", "—", "—"]
+    first = compare([Mine(), BOLD], PROBLEM, LAW, episodes=10, seeds=3).table().splitlines()
+    assert first[-2].split()[:3] == ["Mine", "—", "—"]
+    assert " ± " in first[-1]
+
+
+def test_long_trials_are_kept_at_checkpoints(monkeypatch):
+    monkeypatch.setattr("sojourn.learning._compare._ALL_KEPT", 50)
+    monkeypatch.setattr("sojourn.learning._compare._MOST_CHECKPOINTS", 20)
+    found = compare([BOLD], PROBLEM, LAW, episodes=100, seeds=2)
+    assert found.checkpoints.size <= 20
+    assert found.episodes == 100
+    run = sj.learn(BOLD, PROBLEM, LAW, episodes=100, seed=1)
+    np.testing.assert_array_equal(found.cumulative_regret[0, 1], np.cumsum(run.regret)[found.checkpoints - 1])
+
+
+def test_episodes_are_spread_evenly_and_by_ratios():
+    assert spread_episodes(5, 10).tolist() == [1, 2, 3, 4, 5]
+    some = spread_episodes(10**6, 100)
+    assert (some[0], some[-1]) == (1, 10**6)
+    assert 60 < some.size <= 100
+    assert (np.diff(some) > 0).all()
+    assert np.diff(some).max() < 10**6 / 40
+    assert (some < 1000).sum() > 15
+
+
+def test_names_say_what_was_set():
+    plan = sj.plan(PROBLEM, LAW)
+    agents = [
+        sj.UCBVI(LAW),
+        sj.UCBVI(sj.Fixed(20), sj.Hoeffding(0.5), replan="doubling", delta=0.05),
+        sj.UCBVI(LAW, horizon=7, ties="first"),
+        sj.RandomPlayer(),
+        sj.OptimalPlayer(plan),
+        Mine(),
+    ]
+    assert name_agents(agents) == (
+        "UCBVI(Geometric(gamma=0.8), PaperBonus(scale=1))",
+        "UCBVI(Fixed(length=20), Hoeffding(scale=0.5), delta=0.05, replan='doubling')",
+        "UCBVI(Geometric(gamma=0.8), PaperBonus(scale=1), horizon=7, ties='first')",
+        "RandomPlayer",
+        "OptimalPlayer(Geometric(gamma=0.8))",
+        "Mine",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Meta:
+    """A learner made of learners."""
+
+    bases: tuple[object, ...]
+    weights: object = None
+
+
+def test_names_stay_short():
+    few = Meta((sj.RandomPlayer(), sj.RandomPlayer()), weights=np.ones(100))
+    assert name_agents([few]) == ("Meta(bases=(RandomPlayer, RandomPlayer), weights=ndarray)",)
+    assert name_agents([Meta((BOLD,) * 6)]) == ("Meta(bases=6 × UCBVI)",)
+    assert name_agents([Meta((BOLD, sj.UCBVI(LAW), Mine()))]) == ("Meta(bases=3 items)",)
+
+
+def test_names_are_never_the_same():
+    nearly = sj.UCBVI(sj.Geometric(0.8 + 1e-12), sj.PaperBonus(0.01))
+    names = compare([BOLD, nearly, BOLD], PROBLEM, LAW, episodes=1, seeds=1).names
+    assert names[1:] == (f"{names[0]} (2)", f"{names[0]} (3)")
+
+
+def test_learners_may_be_called_by_names():
+    found = compare({"ours": BOLD, "chance": sj.RandomPlayer()}, PROBLEM, LAW, episodes=2, seeds=1)
+    assert found.names == ("ours", "chance")
+    assert found.agents == (BOLD, sj.RandomPlayer())
+
+
+def test_progress_rises_to_one():
+    shares = []
+    compare([BOLD, sj.RandomPlayer()], PROBLEM, LAW, episodes=7, seeds=3, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert set(np.arange(1, 7) / 6) <= set(shares)
+
+
+@pytest.mark.parametrize(
+    ("agents", "settings", "message"),
+    [
+        (BOLD, {}, r"agents must be a list of learners, or a mapping from names; got UCBVI\(.*\)\."),
+        ([], {}, r"agents must have at least one learner; got none\."),
+        ({}, {}, r"agents must have at least one learner; got none\."),
+        ([BOLD, 3], {}, r"agents\[1\] must be a learner, such as UCBVI\(Geometric\(0\.95\)\); got 3\."),
+        ([sj.RandomPlayer], {}, r"agents\[0\] must be a learner, such as .*; got <class '.*'>\."),
+        ({"a": 3}, {}, r"agents\['a'\] must be a learner, such as .*; got 3\."),
+        ({1: BOLD}, {}, r"agents must have names that are one line of text; got 1\."),
+        ({"a\nb": BOLD}, {}, r"agents must have names that are one line of text; got 'a\\nb'\."),
+        ([BOLD], {"seeds": 0}, r"seeds must be a whole number ≥ 1; got 0\."),
+        ([BOLD], {"seeds": "20"}, r"seeds must be a whole number ≥ 1; got '20'\."),
+        ([BOLD], {"seeds": []}, r"seeds must have at least one seed; got none\."),
+        ([BOLD], {"seeds": [1, -1]}, r"seeds\[1\] must be a whole number ≥ 0; got -1\."),
+        ([BOLD], {"seeds": [1, 2, 1]}, r"seeds must all be different; got 1 more than once\."),
+        ([BOLD], {"episodes": 0}, r"episodes must be a whole number ≥ 1; got 0\."),
+    ],
+)
+def test_bad_input_gets_one_line(agents, settings, message):
+    with pytest.raises((TypeError, ValueError), match=rf"^{message}$") as caught:
+        compare(agents, PROBLEM, LAW, **{"episodes": 3, "seeds": 2, **settings})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_problem_and_the_law_are_checked_too():
+    with pytest.raises(TypeError, match=r"^mdp must be a TabularMDP; got 3\.$"):
+        compare([BOLD], 3, LAW, episodes=3)
+    with pytest.raises(TypeError, match=r"^law must be a LengthLaw"):
+        compare([BOLD], PROBLEM, 0.9, episodes=3)

@@ -1,0 +1,129 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+import sojourn as sj
+from sojourn.learning import Comparison
+from sojourn.plots import COLOURS, comparison_curves, comparison_figure, draw_comparison, new_figure
+
+T_2 = 4.302652729749464  # the 97.5% quantile of Student's law with 2 degrees of freedom
+
+
+def a_comparison(regret, names=None, checkpoints=None):
+    """A comparison with these cumulative regrets, `(agents, seeds, n)`."""
+    regret = np.asarray(regret, dtype=float)
+    n_agents, n_seeds, n = regret.shape
+    return Comparison(
+        names=names or tuple(f"learner {i}" for i in range(n_agents)),
+        agents=(sj.RandomPlayer(),) * n_agents,
+        problem="a $problem$",
+        law=sj.Fixed(2),
+        seeds=tuple(range(n_seeds)),
+        checkpoints=np.arange(1, n + 1) if checkpoints is None else checkpoints,
+        cumulative_regret=regret,
+        regret_width=np.zeros((n_agents, n_seeds)),
+        rewards=np.zeros((n_agents, n_seeds)),
+    )
+
+
+TWO = a_comparison([[[1, 2], [2, 4], [3, 6]], [[5, 5], [5, 5], [5, 5]]])
+
+
+def test_curves_are_means_over_seeds_with_students_intervals():
+    # Over the seeds 1, 2, 3: mean 2, s = 1; over 2, 4, 6: mean 4, s = 2.
+    curves = comparison_curves(TWO)
+    assert curves.k.tolist() == [1, 2]
+    assert curves.n_seeds == 3
+    assert curves.mean.tolist() == [[2.0, 4.0], [5.0, 5.0]]
+    half = T_2 / np.sqrt(3.0) * np.array([[1.0, 2.0], [0.0, 0.0]])
+    np.testing.assert_allclose(curves.low, curves.mean - half)
+    np.testing.assert_allclose(curves.high, curves.mean + half)
+    assert curves.title == "a $problem$, lengths from Fixed(length=2)"
+
+
+def test_of_very_many_checkpoints_some_are_shown():
+    k = np.arange(1, 5_001)
+    curves = comparison_curves(a_comparison(np.stack([k, 2 * k])[None] / 1.0))
+    assert curves.k.size <= 600
+    assert (curves.k[0], curves.k[-1]) == (1, 5_000)
+    np.testing.assert_allclose(curves.mean[0], 1.5 * curves.k)
+
+
+def test_checkpoints_that_are_kept_are_the_ones_shown():
+    kept = np.array([1, 10, 5_000])
+    curves = comparison_curves(a_comparison([[[1, 2, 3], [1, 2, 3]]], checkpoints=kept))
+    assert curves.k.tolist() == [1, 10, 5_000]
+    assert curves.mean.tolist() == [[1.0, 2.0, 3.0]]
+
+
+def test_every_learner_has_a_line_and_a_band_of_its_own_colour():
+    figure = TWO.plot()
+    (panel,) = figure.axes
+    assert [line.get_ydata().tolist() for line in panel.get_lines()] == [[2.0, 4.0], [5.0, 5.0]]
+    assert [line.get_color() for line in panel.get_lines()] == list(COLOURS[:2])
+    assert [to_hex(band.get_facecolor()[0]).upper() for band in panel.collections] == list(COLOURS[:2])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["learner 0", "learner 1"]
+    assert figure.legends[0].get_title().get_text() == "3 seeds, bands: 95% intervals of the mean"
+
+
+def test_more_learners_than_colours_are_told_apart_by_dashes():
+    (panel,) = a_comparison(np.ones((9, 2, 2))).plot().axes
+    looks = [(line.get_color(), line._dash_pattern[1] is None) for line in panel.get_lines()]
+    assert len(set(looks)) == 9
+
+
+def test_one_seed_has_no_band():
+    figure = a_comparison([[[1, 2]]]).plot()
+    assert not figure.axes[0].collections
+    assert figure.legends[0].get_title().get_text() == "1 seed"
+
+
+def test_a_learner_without_regret_is_named_but_not_drawn():
+    figure = a_comparison([[[np.nan, np.nan]] * 2, [[1, 2]] * 2]).plot()
+    (line,) = figure.axes[0].get_lines()
+    assert line.get_color() == COLOURS[1]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["learner 0: no exact regret", "learner 1"]
+    a_comparison(np.full((1, 2, 2), np.nan)).plot()._repr_png_()
+
+
+def test_logarithmic_axes_leave_out_next_to_nothing():
+    figure = a_comparison([[[1, 10], [1, 30]], [[1e-12, -1e-12]] * 2]).plot(log=True)
+    (panel,) = figure.axes
+    assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
+    assert len(panel.get_lines()) == 1
+    assert 0.5 < panel.get_ylim()[0] < 1.0
+    assert figure.legends[0].get_texts()[1].get_text() == "learner 1: too little regret to show"
+    figure._repr_png_()
+    with pytest.raises(ValueError, match=r"^log must be False where no regret is positive; got True\.$"):
+        a_comparison(np.zeros((1, 2, 2))).plot(log=True)
+
+
+@pytest.mark.parametrize("regret", [np.zeros((1, 2, 1)), np.ones((2, 1, 1)), -np.ones((1, 2, 3))], ids=str)
+def test_extreme_comparisons_can_be_drawn(regret):
+    assert a_comparison(regret).plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_users_text_is_never_read_as_maths_nor_hidden():
+    figure = a_comparison([[[1, 2]] * 2, [[2, 3]] * 2], names=("_hidden", "$\\bad{")).plot()
+    texts = figure.legends[0].get_texts()
+    assert [text.get_text() for text in texts] == ["_hidden", "$\\bad{"]
+    assert not any(text.get_parse_math() for text in texts)
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_plot_on_given_axes_keeps_to_them():
+    figure, (panel, other) = new_figure(2)
+    assert TWO.plot(panel) is comparison_figure(TWO, ax=panel) is figure
+    assert len(panel.get_legend().get_texts()) == 2
+    assert not figure.legends
+    draw_comparison(comparison_curves(TWO), other)
+    assert len(other.get_lines()) == 2
+
+
+def test_the_figure_of_a_law_does_not_load_numba():
+    code = "import sys, sojourn; sojourn.Fixed(3).plot(); assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
