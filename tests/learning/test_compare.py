@@ -42,7 +42,7 @@ def comparison(total, rewards, names=("a", "b")):
         seeds=tuple(range(total.shape[1])),
         checkpoints=np.array([1]),
         cumulative_regret=total[:, :, None],
-        regret_width=np.zeros_like(total),
+        regret_width=np.full_like(total, 1.5e-7),
         rewards=np.asarray(rewards, dtype=float),
     )
 
@@ -95,7 +95,8 @@ def test_differences_are_paired_by_seed():
 def test_the_table_is_written_out():
     found = comparison([[10, 20, 30], [11, 21, 34]], [[1, 2, 3], [1, 1, 1]], names=("first", "the other"))
     assert found.table().splitlines() == [
-        "a <problem>, lengths from Fixed(length=2): 1 episode, 3 seeds, 95% intervals",
+        "a <problem>, lengths from Fixed(length=2): 1 episode, 3 seeds, 95% intervals, "
+        "regret certified to 1.5e-07",
         "",
         "learner    total regret  minus the first's  reward an episode",
         "first           20 ± 25                  0          2.0 ± 2.5",
@@ -148,6 +149,8 @@ def test_a_learner_without_a_policy_has_rewards_but_no_regret():
     first = compare([Mine(), BOLD], PROBLEM, LAW, episodes=10, seeds=3).table().splitlines()
     assert first[-2].split()[:3] == ["Mine", "—", "—"]
     assert " ± " in first[-1]
+    alone = compare([Mine()], PROBLEM, LAW, episodes=10, seeds=3)
+    assert "certified" not in alone.table()
 
 
 def test_long_trials_are_kept_at_checkpoints(monkeypatch):

@@ -41,7 +41,7 @@ def test_curves_are_means_over_seeds_with_students_intervals():
     half = T_2 / np.sqrt(3.0) * np.array([[1.0, 2.0], [0.0, 0.0]])
     np.testing.assert_allclose(curves.low, curves.mean - half)
     np.testing.assert_allclose(curves.high, curves.mean + half)
-    assert curves.title == "a $problem$, lengths from Fixed(length=2)"
+    assert TWO.plot().axes[0].get_title(loc="left") == "a $problem$\nlengths from Fixed(length=2)"
 
 
 def test_of_very_many_checkpoints_some_are_shown():
@@ -113,6 +113,13 @@ def test_users_text_is_never_read_as_maths_nor_hidden():
     assert [text.get_text() for text in texts] == ["_hidden", "$\\bad{"]
     assert not any(text.get_parse_math() for text in texts)
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_long_names_are_broken_into_lines():
+    name = "word " * 30
+    figure = a_comparison([[[1, 2]] * 2], names=(name,)).plot()
+    assert figure.legends[0].get_texts()[0].get_text().count("\n") == 1
+    assert figure.get_size_inches()[1] > a_comparison([[[1, 2]] * 2]).plot().get_size_inches()[1]
 
 
 def test_plot_on_given_axes_keeps_to_them():

@@ -31,7 +31,10 @@ def test_few_episodes_are_all_shown():
     assert curves.cumulative.tolist() == [3.0, 4.0, 6.0]
     assert curves.edges.tolist() == [1, 2, 3, 4]
     assert curves.binned.tolist() == [3.0, 1.0, 2.0]
-    assert curves.title == "RandomPlayer\na $problem$, lengths from Fixed(length=2), seed 5"
+    assert (curves.learner, curves.setting) == (
+        "RandomPlayer",
+        "a $problem$, lengths from Fixed(length=2), seed 5",
+    )
 
 
 def test_bins_widen_and_their_means_give_the_total_back():
@@ -72,13 +75,20 @@ def test_plot_gives_two_panels_that_show_the_data():
     np.testing.assert_array_equal(single.patches[0].get_data().values, curves.binned)
     assert (cumulative.get_xscale(), single.get_xscale()) == ("linear", "log")
     assert cumulative.get_ylim()[0] == 0.0
-    assert figure.get_suptitle() == curves.title
+    assert figure.get_suptitle() == f"RandomPlayer\n{curves.setting}"
 
 
 def test_users_text_is_never_read_as_maths():
     run = a_run([1.0], problem="$\\bad{")
     assert not run.plot()._suptitle.get_parse_math()
     assert run.plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_long_titles_are_broken_into_lines():
+    lines = a_run([1.0], problem="word " * 60).plot().get_suptitle().splitlines()
+    assert lines[0] == "RandomPlayer"
+    assert len(lines) > 3  # 300 letters and more below
+    assert max(map(len, lines)) <= 110
 
 
 def test_everything_can_be_logarithmic():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sojourn import _html
 from sojourn._typing import FloatArray, IntArray
 from sojourn.agents import Agent
@@ -98,7 +100,9 @@ class Comparison:
         seeds = f"{len(self.seeds):,} seed{'s' * (len(self.seeds) > 1)}"
         intervals = ", 95% intervals" if len(self.seeds) > 1 else ""
         episodes = f"{self.episodes:,} episode{'s' * (self.episodes > 1)}"
-        return f"{self.problem}, lengths from {label(self.law)}: {episodes}, {seeds}{intervals}"
+        title = f"{self.problem}, lengths from {label(self.law)}: {episodes}, {seeds}{intervals}"
+        widths = self.regret_width[np.isfinite(self.regret_width)]
+        return f"{title}, regret certified to {widths.max():.1e}" if widths.size else title
 
     def _rows(self) -> list[tuple[str, ...]]:
         differences = self.difference.texts()

@@ -12,7 +12,17 @@ from matplotlib.lines import Line2D
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import label
-from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, set_episodes, show_zero, tidy, write
+from sojourn.plots._style import (
+    COLOURS,
+    INK,
+    figure_of,
+    fold,
+    new_figure,
+    set_episodes,
+    show_zero,
+    tidy,
+    write,
+)
 
 if TYPE_CHECKING:
     from sojourn.learning import Comparison
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ComparisonCurves", "comparison_curves", "comparison_figure", "draw_comparison"]
 
 _MOST_POINTS = 600
+_MOST_LETTERS, _MOST_LETTERS_BOLD = 84, 60  # in a line below the panel and above it
 _LEAST = 1e-6
 """Share of the largest regret below which a logarithmic axis does not go."""
 
@@ -33,7 +44,8 @@ class ComparisonCurves:
 
     Attributes:
         names: What the learners are called.
-        title: The problem and the law.
+        problem: The name of the problem.
+        law: The law that lengths were drawn from, in few words.
         n_seeds: Number of seeds behind every mean.
         k: `(n,)` numbers of episodes.
         mean: `(agents, n)` mean over seeds of the regret of the first k episodes; NaN if it is not known.
@@ -42,7 +54,8 @@ class ComparisonCurves:
     """
 
     names: tuple[str, ...]
-    title: str
+    problem: str
+    law: str
     n_seeds: int
     k: IntArray
     mean: FloatArray
@@ -59,7 +72,8 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
     estimate = estimate_mean(comparison.cumulative_regret[:, :, shown], axis=1)
     return ComparisonCurves(
         names=comparison.names,
-        title=f"{comparison.problem}, lengths from {label(comparison.law)}",
+        problem=comparison.problem,
+        law=label(comparison.law),
         n_seeds=len(comparison.seeds),
         k=kept[shown],
         mean=estimate.mean,
@@ -86,7 +100,8 @@ def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) ->
             ax.fill_between(curves.k, low, curves.high[i], **band)
         marker = "o" if curves.k.size == 1 else ""  # a line of one point cannot be seen
         ax.plot(curves.k, curves.mean[i], marker=marker, zorder=3.0 - i / shown.size, **look)
-    write(ax, title=curves.title, x="episode k", y="regret of the first k episodes")
+    title = f"{fold(curves.problem, _MOST_LETTERS_BOLD)}\nlengths from {curves.law}"
+    write(ax, title=title, x="episode k", y="regret of the first k episodes")
     means = curves.mean[shown]
     if log:
         largest = float(means.max())
@@ -127,7 +142,8 @@ def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bo
     curves = comparison_curves(comparison)
     is_own = ax is None
     if ax is None:
-        _, (ax,) = new_figure(1, width=6.4, height=3.6 + 0.19 * len(curves.names))
+        n_lines = sum(1 + fold(name, _MOST_LETTERS).count("\n") for name in curves.names)
+        _, (ax,) = new_figure(1, width=6.4, height=3.8 + 0.19 * n_lines)
     draw_comparison(curves, ax, log=log)
     _name_curves(ax, curves, log=log, inside=not is_own)
     return figure_of(ax)
@@ -140,7 +156,7 @@ def _name_curves(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool)
     for i, name in enumerate(curves.names):
         reason = "no exact regret" if np.isnan(curves.mean[i]).any() else "too little regret to show"
         lines.append(Line2D([], [], **_look(i)) if shown[i] else Line2D([], [], linestyle=""))
-        names.append(name if shown[i] else f"{name}: {reason}")
+        names.append(fold(name if shown[i] else f"{name}: {reason}", _MOST_LETTERS))
     seeds = f"{curves.n_seeds:,} seeds, bands: 95% intervals of the mean" if curves.n_seeds > 1 else "1 seed"
     owner: Any = ax if inside else ax.figure
     legend = owner.legend(

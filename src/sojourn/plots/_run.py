@@ -12,7 +12,17 @@ from matplotlib.figure import Figure
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import label
-from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, set_episodes, show_zero, tidy, write
+from sojourn.plots._style import (
+    COLOURS,
+    INK,
+    figure_of,
+    fold,
+    new_figure,
+    set_episodes,
+    show_zero,
+    tidy,
+    write,
+)
 
 if TYPE_CHECKING:
     from sojourn.learning import Run
@@ -21,6 +31,7 @@ __all__ = ["RunCurves", "draw_run", "run_curves", "run_figure"]
 
 _MOST_POINTS = 600
 _MOST_BINS = 30
+_MOST_LETTERS = 110  # in a line of the title
 _FEW = 12
 """Up to so many episodes, each is a bin of its own."""
 
@@ -31,7 +42,8 @@ class RunCurves:
 
     Attributes:
         quantity: "regret", or "reward" for a learner that does not show its policy.
-        title: The learner, and the problem, law and seed, on two lines.
+        learner: The learner in few words.
+        setting: The problem, the law and the seed.
         k: `(n,)` episodes, counted from 1: all of them, or some of very many.
         single: `(n,)` regret of each of these episodes.
         cumulative: `(n,)` regret summed over the first k episodes.
@@ -40,7 +52,8 @@ class RunCurves:
     """
 
     quantity: str
-    title: str
+    learner: str
+    setting: str
     k: IntArray
     single: FloatArray
     cumulative: FloatArray
@@ -67,7 +80,8 @@ def run_curves(run: Run) -> RunCurves:
     sums = np.add.reduceat(values, edges[:-1] - 1)
     return RunCurves(
         quantity="reward" if run.regret is None else "regret",
-        title=f"{name_agents([run.agent])[0]}\n{run.problem}, lengths from {label(run.law)}, seed {run.seed}",
+        learner=name_agents([run.agent])[0],
+        setting=f"{run.problem}, lengths from {label(run.law)}, seed {run.seed}",
         k=k,
         single=values[k - 1],
         cumulative=np.cumsum(values)[k - 1],
@@ -149,5 +163,6 @@ def run_figure(run: Run, *, ax: Axes | None = None, log: bool = False) -> Figure
         return figure_of(ax)
     figure, panels = new_figure(2, width=4.2, height=3.4)
     draw_run(curves, panels, log=log)
-    figure.suptitle(curves.title, fontsize=9, color=INK, x=0.01, ha="left").set_parse_math(False)
+    title = "\n".join(fold(text, _MOST_LETTERS) for text in (curves.learner, curves.setting))
+    figure.suptitle(title, fontsize=9, color=INK, x=0.01, ha="left").set_parse_math(False)
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,17 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sojourn._typing import FloatArray
 
-__all__ = ["COLOURS", "PlainFigure", "figure_of", "new_figure", "set_episodes", "show_zero", "tidy", "write"]
+__all__ = [
+    "COLOURS",
+    "PlainFigure",
+    "figure_of",
+    "fold",
+    "new_figure",
+    "set_episodes",
+    "show_zero",
+    "tidy",
+    "write",
+]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The colours of Okabe and Ito (2008), the strongest in print first; yellow is left out."""
@@ -78,6 +89,11 @@ def figure_of(axes: Axes) -> Figure:
     while isinstance(figure, SubFigure):
         figure = figure.figure
     return figure
+
+
+def fold(text: str, most: int) -> str:
+    """Break text at spaces into lines of at most so many characters, so that none runs off the figure."""
+    return "\n".join(textwrap.wrap(text, most))
 
 
 def set_episodes(axes: Axes, last: int, *, log: bool) -> None:
