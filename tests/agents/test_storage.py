@@ -13,6 +13,7 @@ import pytest
 import sojourn as sj
 from sojourn.agents import BONUSES, load_learner
 from sojourn.agents import _bonuses as bonuses
+from sojourn.learning._judge import Judge, world_of
 
 LAW = sj.Geometric(0.8)
 AGENTS = [
@@ -83,6 +84,19 @@ def test_a_learner_goes_on_bit_for_bit(agent, mdp, tmp_path):
     assert again.transition_counts == learner.transition_counts
     np.testing.assert_array_equal(again.q_values(), learner.q_values())
     np.testing.assert_array_equal(again.policy(), learner.policy())
+
+
+@pytest.mark.parametrize("agent", [AGENTS[0], AGENTS[4]], ids=repr)
+def test_a_learner_goes_on_in_compiled_trials_too(agent, tmp_path):
+    mdp = PROBLEMS[0].normalized()
+    world = world_of(mdp)
+    starts, drawn = np.zeros(30, dtype=np.int64), LAW.sample(np.random.default_rng(3), 30)
+    learner = start(agent, mdp)
+    learner.play(world, Judge(mdp, LAW).scale, np.random.default_rng(1), starts, drawn)
+    again = load_learner(learner.save(tmp_path / "learner.npz"))
+    for one in (learner, again):
+        one.play(world, Judge(mdp, LAW).scale, np.random.default_rng(2), starts, drawn)  # room of its own
+    assert_same(learner, again)
 
 
 def test_most_learners_here_have_learned_something():
@@ -248,6 +262,9 @@ def test_tables_that_compiled_loops_would_leave_are_refused(name, edit, message,
         lambda about: about["settings"]["bonus"].update(name="Other"),
         lambda about: about["settings"].update(unknown=1),
         lambda about: about.update(n_actions=3),
+        lambda about: about.update(n_actions=10**15),
+        lambda about: about.update(key=-1),
+        lambda about: about.update(clock=2**70),
         lambda about: about.update(episode=None),
     ],
 )

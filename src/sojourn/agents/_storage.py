@@ -76,7 +76,7 @@ def load_learner(path: str | Path) -> Optimist:
     about, arrays = read_archive(path, form=_FORMAT, writer="Optimist.save")
     try:
         learner = _rebuild(about, arrays)
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
         raise ValueError(f"{path} is not a file that Optimist.save wrote, or it is damaged.") from error
     wrong = _what_is_wrong(learner)
     if wrong:
