@@ -128,21 +128,28 @@ def test_a_missing_folder_is_said_to_be_missing(plan, tmp_path):
         plan.save(tmp_path / "nowhere" / "plan.npz")
 
 
-def test_a_file_cut_or_changed_anywhere_is_refused_or_says_the_same(plan, tmp_path):
+def test_a_file_cut_anywhere_is_refused(plan, tmp_path):
+    path = plan.save(tmp_path / "plan.npz")
+    whole = path.read_bytes()
+    for at in range(0, len(whole), max(1, len(whole) // 150)):
+        path.write_bytes(whole[:at])
+        with pytest.raises(ValueError, match=r"is not a file that Plan.save wrote, or it is damaged"):
+            sj.load_plan(path)
+
+
+def test_a_file_changed_anywhere_is_refused_or_says_the_same(plan, tmp_path):
     path = plan.save(tmp_path / "plan.npz")
     whole = path.read_bytes()
     n_refused = 0
     for at in range(0, len(whole), max(1, len(whole) // 150)):
         changed = bytearray(whole)
         changed[at] ^= 0x55
-        for content in (whole[:at], bytes(changed)):
-            path.write_bytes(content)
-            try:
-                again = sj.load_plan(path)
-            except ValueError as error:
-                assert "damaged" in str(error) or "has the format" in str(error)
-                n_refused += 1
-            else:
-                np.testing.assert_array_equal(again.policy, plan.policy)
-                np.testing.assert_array_equal(again.value, plan.value)
-    assert n_refused > 200
+        path.write_bytes(changed)
+        try:
+            again = sj.load_plan(path)
+        except ValueError:  # anything else that zip or NumPy raises fails the test
+            n_refused += 1
+        else:
+            np.testing.assert_array_equal(again.policy, plan.policy)
+            np.testing.assert_array_equal(again.value, plan.value)
+    assert n_refused > 100
