@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         OptimalPlayer,
         PaperBonus,
         RandomPlayer,
+        load_learner,
     )
     from sojourn.laws import (
         BetaGeometric,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         Uniform,
         parse_law,
     )
-    from sojourn.learning import Run, learn
+    from sojourn.learning import Comparison, Run, compare, learn
     from sojourn.mdps import TabularMDP
     from sojourn.planning import (
         Evaluation,
@@ -54,6 +55,7 @@ __all__ = [
     "UCBVI",
     "Bernstein",
     "BetaGeometric",
+    "Comparison",
     "DiscreteWeibull",
     "Empirical",
     "Evaluation",
@@ -77,11 +79,13 @@ __all__ = [
     "Uniform",
     "agents",
     "clairvoyant_value",
+    "compare",
     "errors",
     "evaluate",
     "laws",
     "learn",
     "learning",
+    "load_learner",
     "load_plan",
     "mdps",
     "parse_law",

@@ -19,7 +19,7 @@ from sojourn._kernels._replan import Belief, Desk, refresh, replan
 from sojourn._kernels._slices import fill_slices, measure_slices
 from sojourn._kernels._tables import Tables, find_state, number_state, record
 from sojourn._kernels._ties import priority
-from sojourn._kernels._trial import Manner, Scale, World, play, value_from
+from sojourn._kernels._trial import Manner, Scale, World, look_up_all, play, value_from
 from sojourn._kernels._variance import Spread, sweep_variance
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "find_state",
     "gain_slope",
     "induce",
+    "look_up_all",
     "lower_gain",
     "measure_slices",
     "number_state",

@@ -9,37 +9,54 @@ from sojourn._kernels._tables import Tables, find_state
 from sojourn._kernels._ties import priority
 from sojourn._typing import FloatArray, PolicyArray
 
-__all__ = ["choose", "fill_policy"]
+__all__ = ["choose", "fill_policy", "greedy_action"]
 
 
 @inlined
-def choose(
-    tables: Tables, caps: FloatArray, name: int, h: int, episode: int, key: np.uint64, is_random: bool
+def greedy_action(
+    pair_of: PolicyArray,
+    q: FloatArray,
+    caps: FloatArray,
+    number: int,
+    name: int,
+    h: int,
+    episode: int,
+    key: np.uint64,
+    is_random: bool,
 ) -> int:
-    """Return the greedy action in a state (by the environment's name) at layer h, counted from 0.
+    """Return the greedy action at layer h, counted from 0, in a state by its number (0 if it has none).
 
     Ties of equal floats go to the highest priority, or to the lowest action. Actions that were never played
     are at their cap.
     """
-    n_actions = tables.pair_of.shape[1]
-    state = find_state(tables, name)
+    n_actions = pair_of.shape[1]
     best, action, n_tied = -np.inf, 0, 0
     for a in range(n_actions):
-        pair = tables.pair_of[state, a] if state >= 0 else -1
-        q = tables.q[pair, h] if pair >= 0 else caps[h]
-        if q > best:
-            best, action, n_tied = q, a, 1
-        elif q == best:
+        pair = pair_of[number, a] if number > 0 else -1
+        here = q[pair, h] if pair >= 0 else caps[h]
+        if here > best:
+            best, action, n_tied = here, a, 1
+        elif here == best:
             n_tied += 1
     if is_random and n_tied > 1:
         highest = np.uint64(0)
         for a in range(n_actions):
-            pair = tables.pair_of[state, a] if state >= 0 else -1
-            q = tables.q[pair, h] if pair >= 0 else caps[h]
-            if q == best:
+            pair = pair_of[number, a] if number > 0 else -1
+            here = q[pair, h] if pair >= 0 else caps[h]
+            if here == best:
                 rank = priority(key, episode, h, name, a)
                 if rank >= highest:
                     highest, action = rank, a
+    return action
+
+
+@kernel
+def choose(
+    tables: Tables, caps: FloatArray, name: int, h: int, episode: int, key: np.uint64, is_random: bool
+) -> int:
+    """Return the greedy action in a state, by what the environment calls it, at layer h, counted from 0."""
+    number = max(find_state(tables, name), 0)
+    action: int = greedy_action(tables.pair_of, tables.q, caps, number, name, h, episode, key, is_random)
     return action
 
 

@@ -57,88 +57,71 @@ def refresh(tables: Tables, belief: Belief, pair: int) -> None:
         arc = tables.arc_next[arc]
 
 
-@inlined
-def _back_up_all(tables: Tables, belief: Belief, pair: int, layers: FloatArray) -> int:
-    """Back up all layers of a pair; return the highest that fell (1 …), or 0."""
-    n_layers = belief.ratios.size
-    arc = tables.first_arc[pair]
-    weight, following = tables.arc_weight[arc], tables.value[tables.arc_to[arc], 1:]
-    for h in range(n_layers):
-        layers[h] = weight * following[h]
-    arc = tables.arc_next[arc]
-    while arc >= 0:
-        weight, following = tables.arc_weight[arc], tables.value[tables.arc_to[arc], 1:]
-        for h in range(n_layers):
-            layers[h] += weight * following[h]
-        arc = tables.arc_next[arc]
-    q, reward, root = tables.q[pair], tables.reward[pair], tables.root[pair]
-    ratios, bonus = belief.ratios, belief.bonus
-    falls = False
-    for h in range(n_layers):
-        layers[h] = (reward + ratios[h] * layers[h]) + bonus[h] * root
-        falls |= layers[h] < q[h]
-    top = 0
-    if falls:
-        for h in range(n_layers):
-            if layers[h] < q[h]:
-                q[h] = layers[h]
-                top = h + 1
-    return top
-
-
-@inlined
-def _best_of_all(tables: Tables, state: int, top: int, layers: FloatArray) -> int:
-    """Recompute a state's value up to layer `top`; return the highest that fell (1 …), or 0."""
-    q = tables.q[tables.pair_of[state, 0]]
-    for h in range(top):
-        layers[h] = q[h]
-    for a in range(1, tables.pair_of.shape[1]):
-        q = tables.q[tables.pair_of[state, a]]
-        for h in range(top):
-            layers[h] = max(layers[h], q[h])
-    value = tables.value[state]
-    fell = 0
-    for h in range(top):
-        if layers[h] < value[h]:
-            value[h] = layers[h]
-            fell = h + 1
-    return fell
-
-
 @kernel
 def replan(tables: Tables, belief: Belief, played: IntArray, desk: Desk) -> int:
     """Bring Q and V up to date after an episode that played these pairs; return how many layers fell in all.
 
     A state with an action that was never played keeps its cap.
     """
-    n_actions = tables.pair_of.shape[1]
-    n_layers = belief.ratios.size
+    # Unpacked, and nothing called: a call that passes tables costs more than the work itself.
+    value, q, pair_of, tried, into = tables.value, tables.q, tables.pair_of, tables.tried, tables.into
+    first_arc, arc_next, arc_to = tables.first_arc, tables.arc_next, tables.arc_to
+    arc_other, arc_from, arc_weight = tables.arc_other, tables.arc_from, tables.arc_weight
+    state_of, reward, root = tables.state_of, tables.reward, tables.root
+    ratios, bonus = belief.ratios, belief.bonus
+    layers, seeds, tops, token = desk.layers, desk.seeds, desk.tops, desk.token
+    n_actions, n_layers = pair_of.shape[1], ratios.size
     n_seeds, highest, n_fallen = 0, 0, 0
+
+    for i in range(played.size):
+        refresh(tables, belief, played[i])
     for i in range(played.size - 1, -1, -1):
         pair = played[i]
-        refresh(tables, belief, pair)
-        top = _back_up_all(tables, belief, pair, desk.layers)
+        # All layers of a pair at once.
+        arc = first_arc[pair]
+        weight, following = arc_weight[arc], value[arc_to[arc], 1:]
+        for h in range(n_layers):
+            layers[h] = weight * following[h]
+        arc = arc_next[arc]
+        while arc >= 0:
+            weight, following = arc_weight[arc], value[arc_to[arc], 1:]
+            for h in range(n_layers):
+                layers[h] += weight * following[h]
+            arc = arc_next[arc]
+        mine, paid, share = q[pair], reward[pair], root[pair]
+        falls = False
+        for h in range(n_layers):
+            layers[h] = (paid + ratios[h] * layers[h]) + bonus[h] * share
+            falls |= layers[h] < mine[h]
+        if not falls:
+            continue
+        top = 0
+        for h in range(n_layers):
+            if layers[h] < mine[h]:
+                mine[h] = layers[h]
+                top = h + 1
         n_fallen += top
-        state = tables.state_of[pair]
-        if top > 0 and tables.tried[state] == n_actions:
-            top = _best_of_all(tables, state, top, desk.layers)
-            if top > 1:
-                desk.seeds[n_seeds] = state
-                desk.tops[n_seeds] = top
-                n_seeds += 1
-                highest = max(highest, top)
+        state = state_of[pair]
+        if tried[state] < n_actions:
+            continue
+        # The best of all actions, up to the highest layer that fell.
+        mine = q[pair_of[state, 0]]
+        for h in range(top):
+            layers[h] = mine[h]
+        for a in range(1, n_actions):
+            mine = q[pair_of[state, a]]
+            for h in range(top):
+                layers[h] = max(layers[h], mine[h])
+        mine, fell = value[state], 0
+        for h in range(top):
+            if layers[h] < mine[h]:
+                mine[h] = layers[h]
+                fell = h + 1
+        if fell > 1:
+            seeds[n_seeds], tops[n_seeds] = state, fell
+            n_seeds += 1
+            highest = max(highest, fell)
 
-    # Unpacked, and arcs followed in place: a call that passes tables costs more than the work itself.
-    value, q, pair_of, tried, into = tables.value, tables.q, tables.pair_of, tables.tried, tables.into
-    first_arc, arc_next, arc_to, arc_weight = (
-        tables.first_arc,
-        tables.arc_next,
-        tables.arc_to,
-        tables.arc_weight,
-    )
-    arc_other, arc_from, state_of = tables.arc_other, tables.arc_from, tables.state_of
-    reward, root, ratios, bonus = tables.reward, tables.root, belief.ratios, belief.bonus
-    seeds, tops, token = desk.seeds, desk.tops, desk.token
     now, later, n_now = desk.now, desk.later, 0
     base = desk.clock[0]
     desk.clock[0] += n_layers + 1

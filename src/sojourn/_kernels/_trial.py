@@ -9,15 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sojourn._kernels._greedy import choose
+from sojourn._kernels._greedy import greedy_action
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._replan import Belief, Desk, replan
 from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
-from sojourn._kernels._ties import priority
 from sojourn._kernels._variance import Spread, sweep_variance
 from sojourn._typing import BoolArray, FloatArray, IndexArray, IntArray
 
-__all__ = ["Manner", "Scale", "World", "play", "value_from"]
+__all__ = ["Manner", "Scale", "World", "look_up_all", "play", "value_from"]
 
 
 class World(NamedTuple):
@@ -52,15 +51,15 @@ class Scale(NamedTuple):
     coming: FloatArray  # (S,) zeros
     here: IntArray  # (S,)
     there: IntArray  # (S,)
-    numbers: IntArray  # (S,) zeros, for the learner's numbers of states; 0 if it has none
+    numbers: IntArray  # (S,) the learner's numbers of states, 0 if they have none; see `look_up_all`
 
 
-@inlined
-def _layer(manner: Manner, n_layers: int, h: int) -> int:
-    """Return the layer, from 0, that plays step h + 1."""
-    if h < n_layers:
-        return h
-    return h % n_layers if manner.starts_again else n_layers - 1
+@kernel
+def look_up_all(tables: Tables, numbers: IntArray) -> None:
+    """Fill `numbers` with a learner's numbers of all states, 0 if they have none."""
+    numbers[:] = 0
+    for number in range(1, tables.sizes[N_STATES]):
+        numbers[tables.names[number]] = number
 
 
 @kernel
@@ -70,19 +69,17 @@ def value_from(
     """Return what the policy of an episode is worth from `start`, in the environment's own units.
 
     The chances of being in each state are carried forward step by step: only states that can be reached are
-    asked for their action. Steps after M pay the middle of all rewards.
+    asked for their action. Steps after M pay the middle of all rewards. `look_up_all` must come before.
     """
     n_layers = belief.ratios.size
     n_actions = world.n_actions
-    # Unpacked, and the greedy action written out as in `choose`: a call that passes tables costs far more.
+    # Unpacked: a call that passes tables costs far more than the work itself.
     indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
     is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
     numbers, pair_of, values, caps = scale.numbers, tables.pair_of, tables.q, belief.caps
     survival, tails = scale.survival, scale.tails
     key, is_random, starts_again = manner.key, manner.is_random, manner.starts_again
     chance, coming, here, there = scale.chance, scale.coming, scale.here, scale.there
-    for number in range(1, tables.sizes[N_STATES]):
-        numbers[tables.names[number]] = number
     chance[start] = 1.0
     here[0] = start
     n_here, total, layer = 1, 0.0, -1
@@ -95,24 +92,7 @@ def value_from(
             s = here[i]
             p = chance[s]
             chance[s] = 0.0
-            number = numbers[s]
-            best, action, n_tied = -np.inf, 0, 0
-            for a in range(n_actions):
-                pair = pair_of[number, a] if number > 0 else -1
-                q = values[pair, layer] if pair >= 0 else caps[layer]
-                if q > best:
-                    best, action, n_tied = q, a, 1
-                elif q == best:
-                    n_tied += 1
-            if is_random and n_tied > 1:
-                highest = np.uint64(0)
-                for a in range(n_actions):
-                    pair = pair_of[number, a] if number > 0 else -1
-                    q = values[pair, layer] if pair >= 0 else caps[layer]
-                    if q == best:
-                        rank = priority(key, episode, layer, s, a)
-                        if rank >= highest:
-                            highest, action = rank, a
+            action = greedy_action(pair_of, values, caps, numbers[s], s, layer, episode, key, is_random)
             row = s * n_actions + action
             earned += p * paid[row]
             for j in range(indptr[row], indptr[row + 1]):
@@ -174,7 +154,10 @@ def play(
     It stops before an episode for which the tables might not have room. `values` takes what each policy is
     worth from the episode's start state. `mark` `(pairs,)` and `played` `(pairs,)` are room to work in.
     """
-    n_layers = belief.ratios.size
+    n_layers, n_actions = belief.ratios.size, world.n_actions
+    pair_of, q, caps = tables.pair_of, tables.q, belief.caps
+    paid, is_terminal, numbers = world.rewards, world.is_terminal, scale.numbers
+    look_up_all(tables, numbers)
     for k in range(starts.size):
         length = drawn[k]
         if (
@@ -187,27 +170,38 @@ def play(
         state = starts[k]
         if scale.survival.size > 0:
             values[k] = value_from(world, tables, belief, manner, scale, episode, state)
-        n_played, total, h = 0, 0.0, 0
+        n_played, total, h, layer = 0, 0.0, 0, -1
         ended = False
+        number = numbers[state]
         while h < length and not ended:
-            layer = _layer(manner, n_layers, h)
-            action = choose(tables, belief.caps, state, layer, episode, manner.key, manner.is_random)
-            row = state * world.n_actions + action
+            layer += 1
+            if layer == n_layers:
+                layer = 0 if manner.starts_again else n_layers - 1
+            action = greedy_action(
+                pair_of, q, caps, number, state, layer, episode, manner.key, manner.is_random
+            )
+            row = state * n_actions + action
             following = _step(world, row, rng.random())
-            ended = world.is_terminal[following]
-            total += world.rewards[row]
+            ended = is_terminal[following]
+            total += paid[row]
+            successor = 0 if ended else numbers[following]
             if manner.counts_all or h < n_layers:
-                number = number_state(tables, state)
-                successor = 0 if ended else number_state(tables, following)
+                if number == 0:
+                    number = number_state(tables, state)
+                    numbers[state] = number
+                    successor = 0 if ended else numbers[following]
+                if successor == 0 and not ended:
+                    successor = number_state(tables, following)
+                    numbers[following] = successor
                 pair = record(tables, number, action, successor)
-                tables.paid[pair] = world.rewards[row]
+                tables.paid[pair] = paid[row]
                 if spread.outer.size > 0:
                     tables.visits_at[number, layer] += 1
                 if mark[pair] != episode:
                     mark[pair] = episode
                     played[n_played] = pair
                     n_played += 1
-            state = following
+            state, number = following, successor
             h += 1
         lengths[k] = h
         observed[k] = not ended

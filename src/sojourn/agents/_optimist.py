@@ -20,6 +20,7 @@ from sojourn._kernels import (
     choose,
     fill_policy,
     find_state,
+    look_up_all,
     number_state,
     play,
     record,
@@ -115,6 +116,7 @@ class Optimist:
 
     def value_from(self, world: World, scale: Scale, start: int) -> float:
         """Return what the coming episode's policy is worth from a start state."""
+        look_up_all(self._tables, scale.numbers)
         return float(value_from(world, self._tables, self._belief, self.manner, scale, self.episode, start))
 
     def play(

@@ -1,0 +1,244 @@
+"""Learning side by side with a dense transcription, in one run on the same trajectories.
+
+    python benchmarks/learning.py taxi     5,000 episodes at several scales, against dense NumPy/BLAS
+    python benchmarks/learning.py river    RiverSwim at scale 1, against a compiled full sweep, dense
+    python benchmarks/learning.py growth   how time and memory grow with S, N and T
+
+Machines are noisy: read the ratios, not the times. Exits 1 if results differ or a promise is not kept.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numba
+import numpy as np
+
+import sojourn as sj
+from sojourn._kernels import Scale, World
+from sojourn.learning._judge import Judge, world_of
+
+EPISODES = 5_000
+RIVAL_EPISODES = 200
+PROMISES = {1.0: (3_000.0, 1_000.0), 1e-3: (150.0, 100.0), 1e-4: (150.0, 100.0), 0.0: (3_000.0, 1_000.0)}
+RIVER_PROMISE = 2.5
+
+
+def keep(what: str, is_kept: bool) -> bool:
+    print(f"    {'kept' if is_kept else 'NOT KEPT'}: {what}")
+    return is_kept
+
+
+def blas_threads() -> str:
+    """Return what NumPy says of the threads of its BLAS."""
+    try:
+        from threadpoolctl import threadpool_info  # noqa: PLC0415 - not a dependency
+
+        return ", ".join(f"{pool['internal_api']} {pool['num_threads']}" for pool in threadpool_info())
+    except ImportError:
+        return f"as many as BLAS takes of {len(__import__('os').sched_getaffinity(0))} cores"
+
+
+class Dense:
+    """Update-Q-values on dense tables, one BLAS product a layer: what one would write first."""
+
+    def __init__(self, learner: sj.agents.Optimist, mdp: sj.TabularMDP) -> None:
+        self.belief, self.outlook = learner._belief, learner._outlook
+        self.rewards, self.terminal = mdp.rewards, mdp.terminal[0] if mdp.terminal else None
+        self.terminal_value = mdp.terminal_reward * self.outlook.caps
+        n_layers = self.belief.ratios.size
+        self.q = np.ones((n_layers, *mdp.rewards.shape)) * self.belief.caps[:, np.newaxis, np.newaxis]
+
+    def update(self, counts: np.ndarray) -> None:
+        n_states, n_actions = self.rewards.shape
+        visits = counts.sum(axis=2)
+        seen = visits > 0
+        model = (counts / np.maximum(visits, 1)[:, :, np.newaxis]).reshape(n_states * n_actions, n_states)
+        root = 1.0 / np.sqrt(np.maximum(visits, 1))
+        value = np.full(n_states, self.outlook.last)
+        for h in reversed(range(self.belief.ratios.size)):
+            if self.terminal is not None:
+                value[self.terminal] = self.terminal_value[h + 1]
+            backup = self.rewards + self.belief.ratios[h] * (model @ value).reshape(n_states, n_actions)
+            backup += self.belief.bonus[h] * root
+            self.q[h] = np.where(seen, np.minimum(self.q[h], backup), self.q[h])
+            value = self.q[h].max(axis=1)
+
+
+def start(mdp: sj.TabularMDP, law: sj.LengthLaw, scale: float, episodes: int) -> sj.agents.Optimist:
+    normalized = mdp.normalized()
+    return sj.UCBVI(law, sj.PaperBonus(scale)).start(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        episodes=episodes,
+        rewards=normalized.rewards,
+        terminal_reward=normalized.terminal_reward,
+        rng=np.random.default_rng(0),
+    )
+
+
+def draw(mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return rng.choice(mdp.n_states, size=episodes, p=mdp.start), law.sample(rng, episodes)
+
+
+def seconds_an_episode(
+    learner: sj.agents.Optimist, world: World, scale: Scale, starts: np.ndarray, drawn: np.ndarray
+) -> float:
+    clock = time.perf_counter()
+    learner.play(world, scale, np.random.default_rng(2), starts, drawn)
+    return (time.perf_counter() - clock) / starts.size
+
+
+def taxi() -> bool:
+    mdp, law = sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.95)
+    normalized, world, judge = mdp.normalized(), world_of(mdp), Judge(mdp, law)
+    unvalued = judge.scale._replace(survival=np.zeros(0), tails=np.zeros(1))
+    print(f"Taxi, geometric 0.95, {EPISODES:,} episodes; BLAS threads: {blas_threads()}")
+    is_fine = True
+    for scale, (promise, whole_promise) in PROMISES.items():
+        starts, drawn = draw(mdp, law, EPISODES)
+        seconds_an_episode(start(mdp, law, scale, EPISODES), world, judge.scale, starts[:5], drawn[:5])
+        learner = start(mdp, law, scale, EPISODES)
+        whole = seconds_an_episode(learner, world, judge.scale, starts, drawn)
+        # Without valuation: replanning and play, an upper bound of replanning alone.
+        alone = seconds_an_episode(start(mdp, law, scale, EPISODES), world, unvalued, starts, drawn)
+
+        # The rival follows the same trajectory, for fewer episodes: it takes long.
+        twin = start(mdp, law, scale, EPISODES)
+        dense, rng, seconds, worst = Dense(twin, normalized), np.random.default_rng(2), [], 0.0
+        counts = np.zeros((mdp.n_states, mdp.n_actions, mdp.n_states))
+        live = np.arange(mdp.n_states - 1)
+        for k in range(RIVAL_EPISODES):
+            twin.play(world, judge.scale, rng, starts[k : k + 1], drawn[k : k + 1])
+            counts[:] = 0.0
+            for s, a, y, n in twin.transition_counts:
+                counts[s, a, y if y >= 0 else mdp.terminal[0]] = n
+            clock = time.perf_counter()
+            dense.update(counts)
+            seconds.append(time.perf_counter() - clock)
+            if k % 10 == 9:
+                worst = max(worst, float(np.abs(twin.q_values(live) - dense.q[:, live]).max()))
+        rival = min(np.median(seconds), float(np.mean(seconds)))
+        print(
+            f"  scale {scale:g}: dense {rival * 1e3:.1f} ms, "
+            f"replanning and play {alone * 1e6:.1f} µs ({rival / alone:,.0f} x), "
+            f"whole episode {whole * 1e6:.1f} µs ({rival / whole:,.0f} x)"
+        )
+        is_fine &= keep(f"Q values agree to 1e-10 ({worst:.1e})", worst <= 1e-10)
+        is_fine &= keep(f"replanning at least {promise:,.0f} x", rival / alone >= promise)
+        is_fine &= keep(f"the whole episode at least {whole_promise:,.0f} x", rival / whole >= whole_promise)
+        n_pairs = int(learner._tables.sizes[1])
+        used = n_pairs * learner.n_layers * 8 + int(learner._tables.sizes[0]) * (learner.n_layers + 1) * 8
+        print(f"    {used / (n_pairs * learner.n_layers):.1f} bytes a visited pair and layer")
+    return is_fine
+
+
+@numba.njit
+def dense_sweep(counts, visits, rewards, ratios, bonus, q, value):  # type: ignore[no-untyped-def]
+    n_states, n_actions = rewards.shape
+    for h in range(ratios.size - 1, -1, -1):
+        for s in range(n_states):
+            best = -np.inf
+            for a in range(n_actions):
+                n = visits[s, a]
+                if n > 0:
+                    total = 0.0
+                    for y in range(n_states):
+                        total += counts[s, a, y] * value[h + 1, y]
+                    new = rewards[s, a] + ratios[h] * (total / n) + bonus[h] / np.sqrt(n)
+                    q[h, s, a] = min(q[h, s, a], new)
+                best = max(best, q[h, s, a])
+            value[h, s] = best
+
+
+def river() -> bool:
+    mdp, law, episodes = sj.mdps.river_swim(6), sj.Geometric(0.9), 10**7
+    world, judge = world_of(mdp), Judge(mdp, law)
+    learner = start(mdp, law, 1.0, episodes)
+    starts, drawn = draw(mdp, law, 1_000_000)
+    print(f"RiverSwim(6), geometric 0.9, scale 1, {learner.n_layers} layers, replanning every episode")
+    empty = judge.scale._replace(survival=np.zeros(0), tails=np.zeros(1))
+    rng = np.random.default_rng(0)
+    learner.play(world, empty, rng, starts[:10], drawn[:10])
+    is_fine = True
+    for stop in (10_000, 1_000_000):
+        n = stop - learner.episode
+        clock = time.perf_counter()
+        learner.play(world, empty, rng, starts[:n], drawn[:n])
+        played = (time.perf_counter() - clock) / n
+        counts, visits = np.zeros((6, 2, 6)), np.zeros((6, 2))
+        for s, a, y, k in learner.transition_counts:
+            counts[s, a, y] = k
+        visits = counts.sum(axis=2)
+        q = np.ones((learner.n_layers, 6, 2)) * learner._belief.caps[:, np.newaxis, np.newaxis]
+        value = np.full((learner.n_layers + 1, 6), learner._outlook.last)
+        table = (
+            counts,
+            visits,
+            np.array(mdp.rewards),
+            learner._belief.ratios,
+            learner._belief.bonus,
+            q,
+            value,
+        )
+        dense_sweep(*table)
+        clock = time.perf_counter()
+        for _ in range(2_000):
+            dense_sweep(*table)
+        rival = (time.perf_counter() - clock) / 2_000
+        clock = time.perf_counter()
+        for _ in range(2_000):
+            learner.value_from(world, judge.scale, 0)
+        valued = (time.perf_counter() - clock) / 2_000
+        print(
+            f"  up to episode {stop:,}: play and replan {played * 1e6:.2f} µs, "
+            f"valuation {valued * 1e6:.2f} µs, "
+            f"dense sweep {rival * 1e6:.2f} µs ({rival / played:.1f} x)"
+        )
+        is_fine &= keep(f"at least {RIVER_PROMISE} x", rival / played >= RIVER_PROMISE)
+    return is_fine
+
+
+def growth() -> bool:
+    print("Growth: microseconds an episode (play, replan, value) on garnets with 3 actions and 3 successors")
+    print(f"  {'S':>8}{'N':>8}{'T':>8}{'µs':>10}{'MiB':>8}")
+    law = sj.Geometric(0.95)
+    for n_states, horizon, episodes in [
+        (100, 50, 500),
+        (1_000, 50, 500),
+        (4_000, 50, 500),
+        (1_000, 100, 500),
+        (1_000, 200, 500),
+        (1_000, 50, 2_000),
+    ]:
+        mdp = sj.mdps.garnet(n_states, 3, 3, seed=0)
+        world, judge = world_of(mdp), Judge(mdp, law)
+        agent = sj.UCBVI(law, sj.PaperBonus(0.001), horizon=horizon)
+        learner = agent.start(
+            n_states=n_states,
+            n_actions=3,
+            episodes=episodes,
+            rewards=mdp.rewards,
+            rng=np.random.default_rng(0),
+        )
+        starts, drawn = draw(mdp, law, episodes)
+        clock = time.perf_counter()
+        learner.play(world, judge.scale, np.random.default_rng(2), starts, drawn)
+        seconds = time.perf_counter() - clock
+        size = sum(array.nbytes for array in learner._tables) / 2**20
+        print(f"  {n_states:>8,}{horizon:>8}{episodes:>8,}{seconds / episodes * 1e6:>10.1f}{size:>8.1f}")
+    return True
+
+
+def main() -> int:
+    parts = {"taxi": taxi, "river": river, "growth": growth}
+    if len(sys.argv) > 1:
+        return 0 if parts[sys.argv[1]]() else 1
+    return max(subprocess.run([sys.executable, __file__, part], check=False).returncode for part in parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
