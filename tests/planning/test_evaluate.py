@@ -93,6 +93,18 @@ def test_long_policies_that_start_again_are_bracketed(n_rows):
     assert (np.abs(twice.value - found.value) <= 1e-5).all()
 
 
+def test_a_round_is_the_same_on_full_and_on_sparse_tables(monkeypatch):
+    from sojourn.planning import _rounds
+
+    mdp, law = sj.mdps.garnet(8, 3, 2, seed=3), sj.Polynomial(p=1.5)
+    rows = np.random.default_rng(3).integers(0, 3, size=(40, 8))
+    full = sj.evaluate(mdp, law, rows, after="restart", tolerance=1e-5)
+    monkeypatch.setattr(_rounds, "_DENSE_STATES", 0)
+    thin = sj.evaluate(mdp, law, rows, after="restart", tolerance=1e-5)
+    assert full.width <= 1e-5
+    np.testing.assert_allclose(full.value, thin.value, atol=1e-9)
+
+
 def test_probabilities_that_sum_to_one_only_nearly_are_allowed_for():
     mdp, law = sj.mdps.river_swim(6), sj.Fixed(1_000)
     even = np.full((1, 6, 2), 0.5)

@@ -16,6 +16,7 @@ from sojourn._kernels._backward import (
 from sojourn._kernels._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels._greedy import choose, fill_policy
 from sojourn._kernels._replan import Belief, Desk, refresh, replan
+from sojourn._kernels._rounds import follow_round
 from sojourn._kernels._slices import fill_slices, measure_slices
 from sojourn._kernels._tables import Tables, find_state, number_state, record
 from sojourn._kernels._ties import priority
@@ -37,6 +38,7 @@ __all__ = [
     "fill_policy",
     "fill_slices",
     "find_state",
+    "follow_round",
     "gain_slope",
     "induce",
     "look_up_all",

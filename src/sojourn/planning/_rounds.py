@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from sojourn._kernels import follow_round
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates
@@ -17,6 +18,7 @@ from sojourn.planning._problem import Problem
 
 __all__ = ["find_round_certificate", "one_step"]
 
+_DENSE_STATES = 600  # up to here a round is followed on a full table
 _MOST_ENTRIES = 20_000_000  # of a whole round's transitions
 _SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
 
@@ -33,20 +35,10 @@ def find_round_certificate(
     problem: Problem, law: LengthLaw, rows: PolicyArray, width: float, most_layers: int
 ) -> Certificate | None:
     """Return bounds from the first row on of a policy that starts again, or None if a round is too large."""
-    n_rows, n_states = len(rows), problem.n_states
-    reached = sparse.eye_array(n_states, format="csr")  # P₁ … P_i
-    earned = np.zeros(n_states)  # R_i
-    most, least = np.empty(n_rows), np.empty(n_rows)
-    for i, row in enumerate(rows):
-        most[i], least[i] = earned.max(), earned.min()
-        step = one_step(problem, row)
-        earned = earned + reached @ step.rewards
-        reached = sparse.csr_array(reached @ step.table)
-        if reached.nnz > _MOST_ENTRIES:
-            return None
-    sums = np.add.reduceat(reached.data, reached.indptr[:-1])
-    reached.data /= np.repeat(sums, np.diff(reached.indptr))  # a product of rows that sum to 1 up to rounding
-    rounds = Problem(reached.indptr, reached.indices, reached.data, earned, n_actions=1)
+    followed = _follow(problem, rows)
+    if followed is None:
+        return None
+    rounds, most, least = followed
     for n_sweeps, found in certificates(rounds):
         spread = _spread(found, most, least)
         n_layers = spread.layers_needed(law, width, most_layers)
@@ -54,6 +46,32 @@ def find_round_certificate(
         if is_settled or n_layers <= 2 * n_sweeps or n_sweeps * rounds.data.size > _SEARCH_WORK:
             return spread
     return None
+
+
+def _follow(problem: Problem, rows: PolicyArray) -> tuple[Problem, FloatArray, FloatArray] | None:
+    """Return the chain of whole rounds, and the most and least that 0 … N − 1 steps of one earn."""
+    n_rows, n_states = len(rows), problem.n_states
+    if rows.ndim == 2 and n_states <= _DENSE_STATES:
+        reached, earned, most, least = follow_round(problem.rows, problem.rewards, rows)
+        return _as_chain(sparse.csr_array(reached), earned), most, least
+    table = sparse.eye_array(n_states, format="csr")  # P₁ … P_i
+    earned = np.zeros(n_states)  # R_i
+    most, least = np.empty(n_rows), np.empty(n_rows)
+    for i, row in enumerate(rows):
+        most[i], least[i] = earned.max(), earned.min()
+        step = one_step(problem, row)
+        earned = earned + table @ step.rewards
+        table = sparse.csr_array(table @ step.table)
+        if table.nnz > _MOST_ENTRIES:
+            return None
+    return _as_chain(table, earned), most, least
+
+
+def _as_chain(table: sparse.csr_array[np.float64], rewards: FloatArray) -> Problem:
+    """Return a chain whose rows are products of rows that sum to 1 up to rounding: that is taken out."""
+    sums = np.add.reduceat(table.data, table.indptr[:-1])
+    data = table.data / np.repeat(sums, np.diff(table.indptr))
+    return Problem(table.indptr, table.indices, data, rewards, n_actions=1)
 
 
 def _spread(found: Certificate, most: FloatArray, least: FloatArray) -> Certificate:
