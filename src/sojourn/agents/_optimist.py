@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,8 @@ from scipy import sparse
 
 from sojourn._kernels import (
     Belief,
-    Desk,
     Manner,
     Scale,
-    Spread,
     Tables,
     World,
     choose,
@@ -30,34 +27,15 @@ from sojourn._kernels import (
 )
 from sojourn._memory import check_fits
 from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
+from sojourn.agents._room import START_ROOM, Outlook, clean_desk, copied, empty_tables
 
 if TYPE_CHECKING:
     from sojourn.agents._ucbvi import UCBVI
 
-__all__ = ["NO_SPREAD", "START_ROOM", "Optimist", "Outlook"]
+__all__ = ["Optimist"]
 
 _TERMINAL = 0  # number of the absorbing state
 _NO_NAME = -1  # and what it is called, which no state of an environment is
-NO_SPREAD = Spread(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
-"""For a bonus that does not look at variances."""
-
-START_ROOM = 64
-"""States, pairs and arcs that a new learner has room for."""
-
-
-@dataclass(frozen=True, eq=False)
-class Outlook:
-    """What a belief says layer by layer: ρ, caps Γ/γ of layers 1 … N+1, V_{N+1}, and the bonus.
-
-    The bonus is that of one visit, or a spread if it looks at variances; the other is empty.
-    """
-
-    ratios: FloatArray
-    caps: FloatArray
-    last: float
-    bonus: FloatArray
-    spread: Spread
-    reward_bonus: float
 
 
 class Optimist:
@@ -93,8 +71,8 @@ class Optimist:
         self._last_planned: dict[int, int] = {}
         self._awaited: tuple[int, int, int] | None = None
         self._step = 0
-        self._tables = self._empty(START_ROOM, START_ROOM, START_ROOM)
-        self._desk = self._clean_desk(START_ROOM)
+        self._tables = empty_tables(outlook, n_actions, START_ROOM, START_ROOM, START_ROOM)
+        self._desk = clean_desk(self.n_layers, START_ROOM)
         number_state(self._tables, _NO_NAME)
         self._tables.value[_TERMINAL] = self._scaled(terminal_reward) * outlook.caps
 
@@ -150,7 +128,7 @@ class Optimist:
             )
             self.episode += done - (rest.start or 0)
             if done < size:
-                self._make_room(int(drawn[done]))
+                self._make_room(int(min(drawn[done], world.data.size)))
         return lengths, observed, rewards, values
 
     @property
@@ -308,48 +286,6 @@ class Optimist:
             raise ValueError("rewards must be finite numbers.")
         return table
 
-    def _empty(self, states: int, pairs: int, arcs: int) -> Tables:
-        """Return tables with room for so much and nothing in them."""
-        n_layers, caps = self.n_layers, self._outlook.caps
-        value = np.repeat(caps[np.newaxis], states, axis=0)
-        value[:, n_layers] = self._outlook.last
-
-        def numbers(shape: int | tuple[int, int], fill: int = -1) -> PolicyArray:
-            return np.full(shape, fill, dtype=np.int32)
-
-        return Tables(
-            sizes=np.zeros(3, dtype=np.int64),
-            slots=numbers(2 << (states - 1).bit_length()),
-            names=np.zeros(states, dtype=np.int64),
-            tried=numbers(states, 0),
-            pair_of=numbers((states, self.n_actions)),
-            value=value,
-            visits_at=numbers((states, n_layers + 1 if self._outlook.spread.outer.size > 0 else 0), 0),
-            into=numbers(states),
-            state_of=numbers(pairs),
-            visits=np.zeros(pairs, dtype=np.int64),
-            paid=np.zeros(pairs),
-            reward=np.zeros(pairs),
-            root=np.zeros(pairs),
-            q=np.repeat(caps[np.newaxis, :n_layers], pairs, axis=0),
-            first_arc=numbers(pairs),
-            last_arc=numbers(pairs),
-            arc_from=numbers(arcs),
-            arc_to=numbers(arcs),
-            arc_count=np.zeros(arcs),
-            arc_weight=np.zeros(arcs),
-            arc_next=numbers(arcs),
-            arc_other=numbers(arcs),
-        )
-
-    def _clean_desk(self, pairs: int) -> Desk:
-        def room() -> IntArray:
-            return np.full(pairs, -1, dtype=np.int64)
-
-        return Desk(
-            np.ones(1, dtype=np.int64), room(), room(), room(), room(), room(), np.empty(self.n_layers)
-        )
-
     def _make_room(self, n_steps: int) -> None:
         """Double the tables until so many more steps fit, whatever they visit."""
         old = self._tables
@@ -369,15 +305,6 @@ class Optimist:
             f"A learner of {self.n_layers:,} layers that has seen {n_pairs:,} pairs",
             "give a smaller horizon or a larger truncation",
         )
-        new = self._empty(states, pairs, arcs)
-        for name in Tables._fields:
-            if name not in {"slots", "sizes"}:
-                array = getattr(old, name)
-                getattr(new, name)[: len(array)] = array
-        for name in old.names[:n_states]:
-            number_state(new, int(name))
-        new.sizes[:] = old.sizes
-        self._tables = new
+        self._tables = copied(old, empty_tables(self._outlook, self.n_actions, states, pairs, arcs))
         if pairs > self._desk.token.size:
-            clock = self._desk.clock
-            self._desk = self._clean_desk(pairs)._replace(clock=clock)
+            self._desk = clean_desk(self.n_layers, pairs)._replace(clock=self._desk.clock)

@@ -15,8 +15,9 @@ import numpy as np
 
 from sojourn._files import read_archive, write_archive
 from sojourn._kernels import Tables
-from sojourn.agents._optimist import Optimist, Outlook
+from sojourn.agents._optimist import Optimist
 from sojourn.agents._registry import BONUSES
+from sojourn.agents._room import Outlook, clean_desk, empty_tables
 from sojourn.agents._ucbvi import UCBVI
 from sojourn.laws import parse_law
 from sojourn.planning._storage import text_of_law
@@ -150,7 +151,7 @@ def _rebuild(about: dict[str, Any], arrays: Arrays) -> Optimist:
     learner._low, learner._span = float(about["low"]), float(about["span"])
     tables = {name: np.ascontiguousarray(arrays[f"tables.{name}"]) for name in Tables._fields}
     learner._tables = Tables(**tables)
-    learner._desk = learner._clean_desk(learner._tables.visits.size)
+    learner._desk = clean_desk(learner.n_layers, learner._tables.visits.size)
     learner._desk.clock[0] = about["clock"]
     learner._played = [int(pair) for pair in arrays["played"]]
     learner._seen_this_episode = set(learner._played)
@@ -216,7 +217,7 @@ def _expected(learner: Optimist) -> dict[str, tuple[np.dtype[Any], tuple[int, ..
     tables = learner._tables
     states = tables.names.size
     rooms = {4: states, 5: tables.visits.size, 6: tables.arc_to.size, 8: 2 << (states - 1).bit_length()}
-    small = learner._empty(4, 5, 6)._asdict()
+    small = empty_tables(learner._outlook, learner.n_actions, 4, 5, 6)._asdict()
     return {
         name: (array.dtype, (rooms.get(len(array), len(array)), *array.shape[1:]))
         for name, array in small.items()

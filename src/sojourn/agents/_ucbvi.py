@@ -11,7 +11,8 @@ from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit, check_positive, check_whole
 from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus
-from sojourn.agents._optimist import NO_SPREAD, START_ROOM, Optimist, Outlook
+from sojourn.agents._optimist import Optimist
+from sojourn.agents._room import NO_SPREAD, START_ROOM, Outlook
 from sojourn.laws import LengthLaw
 from sojourn.theory import choose_truncation
 
