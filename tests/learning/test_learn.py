@@ -95,6 +95,18 @@ def test_regret_is_that_of_the_policy_played(after, ties):
         learner.play(world, judge.scale, rng, rng.integers(10, size=2), law.sample(rng, 2))
 
 
+def test_chances_that_underflow_are_let_go():
+    # Two hundred states in a row, each reached with a chance of 1e-9 from the last: far ones underflow to 0.
+    n_states = 200
+    transitions = np.zeros((n_states, 1, n_states))
+    for s in range(n_states):
+        transitions[s, 0, s] = 1.0 - 1e-9
+        transitions[s, 0, min(s + 1, n_states - 1)] += 1e-9
+    mdp, law = sj.TabularMDP(transitions, np.ones((n_states, 1))), sj.Geometric(0.99)
+    run = sj.learn(sj.UCBVI(law, horizon=5), mdp, law, episodes=3)
+    np.testing.assert_allclose(run.regret, 0.0, atol=1e-6)
+
+
 @pytest.mark.parametrize("law", [GEOMETRIC, HEAVY], ids=repr)
 def test_regret_is_certified_as_promised(law):
     run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=20)

@@ -100,7 +100,7 @@ def value_from(
                 mass = p * data[j]
                 if is_terminal[y]:
                     total += mass * terminal_paid * tails[h + 1]
-                else:
+                elif mass > 0.0:  # what underflows would be listed again and again, past the end of the list
                     if coming[y] == 0.0:
                         there[n_there] = y
                         n_there += 1

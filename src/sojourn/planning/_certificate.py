@@ -26,6 +26,7 @@ __all__ = ["Certificate", "certificates", "first_bounds"]
 
 _DAMPING = 0.75  # below 1, so that periodic problems converge too
 _ENVELOPE_SWEEPS = 2_000
+_ENVELOPE_SLACK = 2e-12  # relative error of probabilities that the envelopes of gains leave room for
 _GRID = 2.0**-44  # finest step of the gains, relative to the largest
 
 
@@ -126,11 +127,13 @@ def _certify(
     step = 2.0 ** np.ceil(np.log2(max(spread / 4.0, largest * _GRID)))
     policy_rows = np.arange(problem.n_states) * problem.n_actions + actions
 
+    # Gains that differ must be averaged exactly, within what the envelopes allow; one gain for all need not.
+    is_exact = problem.inexact <= _ENVELOPE_SLACK
     above = np.ceil(drift / step).astype(np.int64)
-    if not raise_gain(problem.rows, above, _ENVELOPE_SWEEPS):
+    if not (is_exact and raise_gain(problem.rows, above, _ENVELOPE_SWEEPS)):
         above[:] = above.max()
     below = np.floor(drift / step).astype(np.int64)
-    if not lower_gain(problem.rows, policy_rows, below, _ENVELOPE_SWEEPS):
+    if not (is_exact and lower_gain(problem.rows, policy_rows, below, _ENVELOPE_SWEEPS)):
         below[:] = below.min()
     upper_gain, lower_gain_ = above * step, below * step
 

@@ -20,7 +20,6 @@ from sojourn.planning._tail import Tail, find_chain_tail, rounding_allowance
 __all__ = ["Evaluation", "evaluate", "policy_bounds"]
 
 _UNROLL = 1_024  # rounds of a policy that cost less to play out than to look for a certificate
-_CHAIN_ENTRIES = 50_000_000  # largest table of a whole round that is built
 _CHUNK = 1 << 18
 
 

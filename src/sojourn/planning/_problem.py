@@ -21,7 +21,7 @@ class Problem:
     """Transitions as compressed sparse rows (row s·A + a), flat rewards, and the number of actions.
 
     A Markov chain is a problem with one action. Rows stand for their probabilities divided by their exact sum
-    (which is 1 up to rounding).
+    (which is 1 up to rounding). `inexact` bounds the relative error of entries that were computed.
     """
 
     indptr: IndexArray
@@ -29,6 +29,7 @@ class Problem:
     data: FloatArray
     rewards: FloatArray
     n_actions: int
+    inexact: float = 0.0
 
     def __post_init__(self) -> None:
         # All problems look alike to the kernels, which are compiled once for each kind of arrays.
@@ -80,10 +81,10 @@ class Problem:
 
     @cached_property
     def unit(self) -> float:
-        """Bound on the relative error of one backup: its rounding, and rows that do not sum to 1 exactly."""
+        """Bound on the relative error of one backup: rounding, rows that do not sum to 1, inexact entries."""
         longest_row = int(np.diff(self.indptr).max())
         sums = np.add.reduceat(self.data, self.indptr[:-1])
-        return (longest_row + 8) * 2.0**-53 + float(np.abs(sums - 1.0).max())
+        return (longest_row + 8) * 2.0**-53 + float(np.abs(sums - 1.0).max()) + self.inexact
 
     def iterate(
         self, value: FloatArray, n_sweeps: int, *, ratio: float = 1.0, damping: float = 1.0

@@ -15,12 +15,12 @@ from sojourn._typing import FloatArray, PolicyArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates
 from sojourn.planning._problem import Problem
+from sojourn.planning._tail import best_certificate
 
 __all__ = ["find_round_certificate", "one_step"]
 
 _DENSE_STATES = 600  # up to here a round is followed on a full table
 _MOST_ENTRIES = 20_000_000  # of a whole round's transitions
-_SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
 
 
 def one_step(problem: Problem, row: PolicyArray) -> Problem:
@@ -28,7 +28,8 @@ def one_step(problem: Problem, row: PolicyArray) -> Problem:
     pick = _choice(row, problem.n_states, problem.n_actions)
     table = sparse.csr_array(pick @ problem.table)
     rewards = np.asarray(pick @ problem.rewards, dtype=np.float64)
-    return Problem(table.indptr, table.indices, table.data, rewards, n_actions=1)
+    mixed = problem.n_actions * 2.0**-53 if row.ndim == 2 else 0.0
+    return Problem(table.indptr, table.indices, table.data, rewards, n_actions=1, inexact=mixed)
 
 
 def find_round_certificate(
@@ -39,13 +40,9 @@ def find_round_certificate(
     if followed is None:
         return None
     rounds, most, least = followed
-    for n_sweeps, found in certificates(rounds):
-        spread = _spread(found, most, least)
-        n_layers = spread.layers_needed(law, width, most_layers)
-        is_settled = law.tail(n_layers + 1) * spread.gain_gap <= width / 16
-        if is_settled or n_layers <= 2 * n_sweeps or n_sweeps * rounds.data.size > _SEARCH_WORK:
-            return spread
-    return None
+    rounding = rounds.inexact * len(rows) * problem.largest_reward  # of what a part of a round earns
+    spread = ((n, _spread(found, most + rounding, least - rounding)) for n, found in certificates(rounds))
+    return best_certificate(spread, law, width, most_layers, n_entries=rounds.data.size)[0]
 
 
 def _follow(problem: Problem, rows: PolicyArray) -> tuple[Problem, FloatArray, FloatArray] | None:
@@ -53,7 +50,7 @@ def _follow(problem: Problem, rows: PolicyArray) -> tuple[Problem, FloatArray, F
     n_rows, n_states = len(rows), problem.n_states
     if rows.ndim == 2 and n_states <= _DENSE_STATES:
         reached, earned, most, least = follow_round(problem.rows, problem.rewards, rows)
-        return _as_chain(sparse.csr_array(reached), earned), most, least
+        return _as_chain(problem, sparse.csr_array(reached), earned, n_rows), most, least
     table = sparse.eye_array(n_states, format="csr")  # P₁ … P_i
     earned = np.zeros(n_states)  # R_i
     most, least = np.empty(n_rows), np.empty(n_rows)
@@ -64,14 +61,20 @@ def _follow(problem: Problem, rows: PolicyArray) -> tuple[Problem, FloatArray, F
         table = sparse.csr_array(table @ step.table)
         if table.nnz > _MOST_ENTRIES:
             return None
-    return _as_chain(table, earned), most, least
+    return _as_chain(problem, table, earned, n_rows), most, least
 
 
-def _as_chain(table: sparse.csr_array[np.float64], rewards: FloatArray) -> Problem:
-    """Return a chain whose rows are products of rows that sum to 1 up to rounding: that is taken out."""
+def _as_chain(
+    problem: Problem, table: sparse.csr_array[np.float64], rewards: FloatArray, n_rows: int
+) -> Problem:
+    """Return the chain of rounds; every step of one has added the rounding of a step to its entries.
+
+    Rows are products of rows that sum to 1 up to rounding, and what is left of it is taken out.
+    """
     sums = np.add.reduceat(table.data, table.indptr[:-1])
     data = table.data / np.repeat(sums, np.diff(table.indptr))
-    return Problem(table.indptr, table.indices, data, rewards, n_actions=1)
+    inexact = n_rows * (problem.unit + problem.n_actions * 2.0**-53)
+    return Problem(table.indptr, table.indices, data, rewards, n_actions=1, inexact=inexact)
 
 
 def _spread(found: Certificate, most: FloatArray, least: FloatArray) -> Certificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,14 @@ from sojourn.planning._horizons import average_over_horizons
 from sojourn.planning._problem import Problem
 from sojourn.planning._request import SPARE_DIGITS
 
-__all__ = ["Tail", "find_certificate", "find_chain_tail", "find_tail", "rounding_allowance"]
+__all__ = [
+    "Tail",
+    "best_certificate",
+    "find_certificate",
+    "find_chain_tail",
+    "find_tail",
+    "rounding_allowance",
+]
 
 _ENOUGH_LAYERS = 1_024  # so few layers cost less than the search for a certificate
 _SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
@@ -92,24 +100,40 @@ def find_chain_tail(chain: Problem, law: LengthLaw, width: float, most_layers: i
 def find_certificate(
     problem: Problem, law: LengthLaw, width: float, most_layers: int
 ) -> tuple[Certificate, int]:
-    """Return a certificate and the number of exact layers that it needs before it.
-
-    The search stops when it has cost as much as it can still save.
-    """
+    """Return a certificate and the number of exact layers that it needs before it."""
     best = first_bounds(problem)
     if law.longest is not None and law.longest <= min(_ENOUGH_LAYERS, most_layers):
         return best, law.longest  # exact: nothing comes after
     n_layers = best.layers_needed(law, width, most_layers)
     if n_layers <= _ENOUGH_LAYERS:
         return best, best.layers_needed(law, width * SPARE_DIGITS, min(most_layers, _ENOUGH_LAYERS))
-    for n_sweeps, found in certificates(problem):
-        n_found = found.layers_needed(law, width, most_layers)
-        if (n_found, found.width_after(law, n_found)) < (n_layers, best.width_after(law, n_layers)):
-            best, n_layers = found, n_found
-        settled = law.tail(n_layers + 1) * best.gain_gap <= width / 16
-        if settled or n_layers <= 2 * n_sweeps or n_sweeps * problem.data.size > _SEARCH_WORK:
-            break
-    return best, n_layers
+    entries = problem.data.size
+    return best_certificate(certificates(problem), law, width, most_layers, n_entries=entries, best=best)
+
+
+def best_certificate(
+    found: Iterator[tuple[int, Certificate]],
+    law: LengthLaw,
+    width: float,
+    most_layers: int,
+    *,
+    n_entries: int,
+    best: Certificate | None = None,
+) -> tuple[Certificate, int]:
+    """Return the best of ever better certificates, and the number of exact layers that it needs before it.
+
+    The search stops when it has cost as much as it can still save, or when gains are not what is left open.
+    """
+    n_layers = most_layers if best is None else best.layers_needed(law, width, most_layers)
+    for n_sweeps, candidate in found:
+        n_found = candidate.layers_needed(law, width, most_layers)
+        cost = (n_found, candidate.width_after(law, n_found))
+        if best is None or cost < (n_layers, best.width_after(law, n_layers)):
+            best, n_layers = candidate, n_found
+        is_settled = law.tail(n_layers + 1) * best.gain_gap <= width / 16
+        if is_settled or n_layers <= 2 * n_sweeps or n_sweeps * n_entries > _SEARCH_WORK:
+            return best, n_layers
+    raise ValueError("found must not end.")
 
 
 def rounding_allowance(problem: Problem, law: LengthLaw, n_layers: int, last: FloatArray) -> float:
