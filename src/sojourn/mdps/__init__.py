@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from sojourn.mdps._builders import cash_or_invest, chain, deep_sea, river_swim, two_paths
 from sojourn.mdps._garnet import garnet
+from sojourn.mdps._parse import BUILDERS, parse_problem
 from sojourn.mdps._tabular import TabularMDP
 
 __all__ = [
@@ -16,14 +14,7 @@ __all__ = [
     "chain",
     "deep_sea",
     "garnet",
+    "parse_problem",
     "river_swim",
     "two_paths",
 ]
-
-BUILDERS: Mapping[str, Callable[..., TabularMDP]] = MappingProxyType(
-    {
-        builder.__name__: builder
-        for builder in (cash_or_invest, chain, deep_sea, garnet, river_swim, two_paths)
-    }
-)
-"""Every builder by its name."""

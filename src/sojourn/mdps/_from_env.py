@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import reprlib
 import warnings
@@ -21,10 +22,11 @@ from gymnasium.envs.registration import (
 )
 
 from sojourn._validation import did_you_mean
-from sojourn.errors import NewerVersionWarning
+from sojourn.errors import NewerVersionWarning, NoTableError
 from sojourn.mdps._outcomes import Outcomes
+from sojourn.mdps._tabular import TabularMDP
 
-__all__ = ["read_env"]
+__all__ = ["make_env", "name_env", "read_env"]
 
 _ADVICE = (
     "Use an environment with one (Taxi, FrozenLake, CliffWalking), "
@@ -45,9 +47,9 @@ _NEUTRAL = (
 def read_env(env: Any, start: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of the `TabularMDP` that the environment's table describes."""
     if isinstance(env, (str, EnvSpec)):
-        made = _make(env, kwargs)
+        made = make_env(env, kwargs)
         try:
-            return _read(made, start) | {"name": _name(made, kwargs)}
+            return _read(made, start) | {"name": name_env(made, kwargs)}
         finally:
             made.close()
     if isinstance(env, type) or (not hasattr(env, "unwrapped") and not hasattr(env, "P")):
@@ -56,17 +58,19 @@ def read_env(env: Any, start: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(
             f"{next(iter(kwargs))} must come with an id; got an environment that is made already."
         )
-    return _read(env, start) | {"name": _name(env, {})}
+    return _read(env, start) | {"name": name_env(env, {})}
 
 
-def _name(env: Any, kwargs: dict[str, Any]) -> str:
+def name_env(env: Any, kwargs: dict[str, Any]) -> str:
+    """Return an environment's id, or else its type, with the settings it was made with."""
     spec = getattr(env, "spec", None)
     label = str(spec.id) if spec is not None else type(getattr(env, "unwrapped", env)).__name__
     settings = ", ".join(f"{key}={reprlib.repr(value)}" for key, value in kwargs.items())
     return f"{label}({settings})" if settings else label
 
 
-def _make(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
+def make_env(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
+    """Make an environment from its id or spec, without Gymnasium's checker; say in one line why it cannot be."""
     if isinstance(env, str) and ":" not in env:
         env = _registered(env)
     try:
@@ -100,6 +104,8 @@ def _refuse_unknown_settings(name: str, env: str | EnvSpec, kwargs: dict[str, An
 
 def _registered(name: str) -> str:
     """Return the id itself, in the registry's spelling, or its newest version where that one is gone."""
+    if name.lower().startswith("sojourn/"):
+        importlib.import_module("sojourn.envs")  # registers them
     if name in registry:
         return name
     spelled = [known for known in registry if known.lower() == name.lower()]
@@ -119,23 +125,26 @@ def _registered(name: str) -> str:
 
 
 def _read(env: Any, start: Any) -> dict[str, Any]:
-    label = _name(env, {})
+    label = name_env(env, {})
     layer = env
     while isinstance(layer, gymnasium.Wrapper):
         if not isinstance(layer, _NEUTRAL) and type(layer).step is not gymnasium.Wrapper.step:
-            raise ValueError(
+            raise NoTableError(
                 f"{type(layer).__name__} may change what {label} does and is not in its transition table; "
                 "pass env.unwrapped for the table as it is."
             )
         layer = layer.env
     bare = getattr(env, "unwrapped", env)
+    problem = getattr(bare, "mdp", None)
+    if isinstance(problem, TabularMDP):
+        return _tables_of(problem, start)
     table = getattr(bare, "P", None)
     if not _is_table(table):
-        raise ValueError(f"{label} has no transition table P. {_ADVICE}")
+        raise NoTableError(f"{label} has no transition table P. {_ADVICE}")
     if isinstance(table, np.ndarray) and table.ndim == 3 and table.dtype != object:
-        raise ValueError(f"{label} has a P of probabilities only. Use TabularMDP(env.P, rewards).")
+        raise NoTableError(f"{label} has a P of probabilities only. Use TabularMDP(env.P, rewards).")
     if getattr(bare, "fickle_passenger", False):
-        raise ValueError(
+        raise NoTableError(
             f"fickle_passenger must be False; got True. The change of mind is not in the table of {label}."
         )
     outcomes = _outcomes(table)
@@ -144,6 +153,16 @@ def _read(env: Any, start: Any) -> dict[str, Any]:
     if start is None:
         raise ValueError(f"{label} has no initial_state_distrib; pass start=, a state or a distribution.")
     return outcomes.tables(start, divide=False)
+
+
+def _tables_of(problem: TabularMDP, start: Any) -> dict[str, Any]:
+    """Return the arguments that make the problem again."""
+    return {
+        "transitions": problem.transitions,
+        "rewards": problem.rewards,
+        "start": problem.start if start is None else start,
+        "terminal": problem.terminal,
+    }
 
 
 def _outcomes(table: Any) -> Outcomes:

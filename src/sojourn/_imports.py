@@ -1,0 +1,55 @@
+"""Things of the user's own, named by where they are: "package.module:Name"."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["import_object", "is_import_path", "source_digest"]
+
+_PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+
+
+def is_import_path(text: str) -> bool:
+    """Whether a text has the form "package.module:Name"."""
+    return len(text) <= 1_000 and _PATH.fullmatch(text) is not None
+
+
+def import_object(path: str) -> Any:
+    """Return what "package.module:Name" names.
+
+    Raises:
+        ValueError: If there is no such thing, or its module cannot be imported; one line says why.
+
+    Example:
+        >>> import_object("math:pi")
+        3.141592653589793
+    """
+    found = _PATH.fullmatch(path)
+    if found is None:
+        raise ValueError(f"An import path must be written like 'package.module:Name'; got {path!r}.")
+    name, inside = found.groups()
+    try:
+        thing: Any = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        where = "it must be installed, or lie beside the file that names it"
+        raise ValueError(f"No module {error.name!r} for {path!r}; {where}.") from error
+    except Exception as error:  # whatever the user's own module raises
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {reason}") from error
+    for part in inside.split("."):
+        if not hasattr(thing, part):
+            raise ValueError(f"{name} has no {inside!r}.")
+        thing = getattr(thing, part)
+    return thing
+
+
+def source_digest(path: str) -> str:
+    """Return a digest of the file that defines the module of an import path; empty if there is no file."""
+    module = sys.modules[path.partition(":")[0]]
+    file = getattr(module, "__file__", None)
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
