@@ -22,23 +22,28 @@ if TYPE_CHECKING:
         load_learner,
     )
     from sojourn.laws import (
+        Band,
         BetaGeometric,
         DiscreteWeibull,
         Empirical,
+        Fit,
         Fixed,
         Geometric,
         KaplanMeier,
         LengthLaw,
+        MaximumLikelihood,
         Mixture,
         NegativeBinomial,
         Polynomial,
         QuasiHyperbolic,
         Tabulated,
         Uniform,
+        fit,
         parse_law,
+        survival_band,
     )
     from sojourn.learning import Comparison, Run, compare, learn
-    from sojourn.mdps import TabularMDP
+    from sojourn.mdps import TabularMDP, parse_problem
     from sojourn.planning import (
         Evaluation,
         Plan,
@@ -53,18 +58,21 @@ __version__ = "0.1.0"
 
 __all__ = [
     "UCBVI",
+    "Band",
     "Bernstein",
     "BetaGeometric",
     "Comparison",
     "DiscreteWeibull",
     "Empirical",
     "Evaluation",
+    "Fit",
     "Fixed",
     "GeneralBernstein",
     "Geometric",
     "Hoeffding",
     "KaplanMeier",
     "LengthLaw",
+    "MaximumLikelihood",
     "Mixture",
     "NegativeBinomial",
     "OptimalPlayer",
@@ -82,6 +90,7 @@ __all__ = [
     "compare",
     "errors",
     "evaluate",
+    "fit",
     "laws",
     "learn",
     "learning",
@@ -89,10 +98,12 @@ __all__ = [
     "load_plan",
     "mdps",
     "parse_law",
+    "parse_problem",
     "plan",
     "planning",
     "plots",
     "price_of_not_knowing",
+    "survival_band",
     "testing",
     "theory",
 ]

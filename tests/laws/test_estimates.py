@@ -50,6 +50,50 @@ def test_kaplan_meier_agrees_with_lifelines(rows):
     np.testing.assert_allclose(law.survival(steps), expected, rtol=1e-12, atol=1e-15)
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.integers(0, 8), st.booleans()), min_size=4, max_size=40).filter(
+        lambda rows: any(seen for _, _, seen in rows)
+    )
+)
+def test_late_entries_are_at_risk_from_their_entry_on(rows):
+    entry = np.array([e for e, _, _ in rows])
+    lengths = np.array([e + more for e, more, _ in rows])
+    observed = np.array([seen for _, _, seen in rows])
+    expected = [1.0]
+    for h in range(1, lengths.max()):
+        last_at_risk = np.where(observed, lengths, lengths - 1)
+        at_risk = np.sum((entry <= h) & (h <= last_at_risk))
+        ended = np.sum(observed & (lengths == h))
+        if ended and at_risk == ended:
+            with pytest.raises(ValueError, match=rf"at risk at step {h}, all of which end there"):
+                sj.KaplanMeier(lengths, observed, entry=entry)
+            return
+        expected.append(expected[-1] * (1 - ended / max(at_risk, 1)))
+    law = sj.KaplanMeier(lengths, observed, entry=entry)
+    np.testing.assert_allclose(law.survival(np.arange(1, lengths.max() + 1)), expected, rtol=1e-13)
+    assert sj.parse_law(repr(law)) == law
+
+
+def test_kaplan_meier_with_late_entries_agrees_with_lifelines():
+    rng = np.random.default_rng(5)
+    lengths, entry = rng.geometric(0.1, 3000), rng.integers(1, 6, 3000)
+    seen = lengths >= entry
+    lengths, entry, observed = lengths[seen], entry[seen], rng.random(seen.sum()) < 0.7
+    # A subject of lifelines enters after its entry time, and is at risk at its censoring time.
+    times = np.where(observed, lengths, lengths - 1)
+    known = times >= entry
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from lifelines import KaplanMeierFitter
+
+        fitter = KaplanMeierFitter().fit(times[known], observed[known], entry=entry[known] - 1)
+    steps = np.arange(1, 60)
+    expected = fitter.survival_function_at_times(steps - 1).to_numpy()
+    law = sj.KaplanMeier(lengths, observed, entry=entry)
+    np.testing.assert_allclose(law.survival(steps), expected, rtol=1e-12)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=200))
 def test_kaplan_meier_of_observed_lengths_is_the_empirical_law(lengths):

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._typing import ArrayLike
+from sojourn._typing import ArrayLike, IntArray
 from sojourn._validation import check_choice
-from sojourn.laws._checks import check_column, check_flags
 from sojourn.laws._empirical import tally
+from sojourn.laws._sample import Columns, Sample, check_columns, take_sample
 from sojourn.laws._special import running_products
 from sojourn.laws._staircase import Staircase, StaircaseLaw
 
@@ -30,11 +30,15 @@ class KaplanMeier(StaircaseLaw):
     "geometric" goes on with the constant ρ = γ(L)^(1/(L−1)) (Brown, Hollander, Kowalczyk 1974), "end" lets
     nobody outlive L (Efron 1967). If the largest length is observed, the estimate falls to 0 by itself.
 
+    Rows that came under observation late, at step `entry`, are at risk from that step on (left truncation;
+    Lynden-Bell 1971). Before the first entry nothing is known, and the estimate is given H ≥ that step.
+
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
         observed: Whether each episode was seen to its end, `(n,)`.
-        counts: How often each pair was seen, whole numbers ≥ 0, `(n,)`; once each by default.
+        counts: How often each row was seen, whole numbers ≥ 0, `(n,)`; once each by default.
         tail: "geometric" or "end".
+        entry: Step from which each row was under observation, from 1 to its length, `(n,)`; 1 by default.
 
     Example:
         >>> law = KaplanMeier([1, 2, 2, 3], [True, True, False, True])
@@ -48,6 +52,7 @@ class KaplanMeier(StaircaseLaw):
     observed: tuple[bool, ...]
     counts: tuple[int, ...] = field(kw_only=True)
     tail_rule: str = field(kw_only=True)
+    entry: tuple[int, ...] | None = field(kw_only=True)
 
     def __init__(
         self,
@@ -56,13 +61,10 @@ class KaplanMeier(StaircaseLaw):
         *,
         counts: ArrayLike | None = None,
         tail: str = "geometric",
+        entry: ArrayLike | None = None,
     ) -> None:
-        column, flags = check_column("lengths", lengths, least=1), check_flags("observed", observed)
-        if column.size != flags.size:
-            raise ValueError(
-                f"observed must be as many as lengths; got {flags.size} flags for {column.size} lengths."
-            )
-        pairs, totals = tally(2 * column + flags, counts)
+        columns = check_columns(lengths, observed, entry=entry, counts=counts)
+        pairs, began, totals = _distinct(columns)
         rule = check_choice("tail", tail, ("geometric", "end"))
         if rule == "geometric" and not np.any(pairs % 2):
             raise ValueError(
@@ -74,7 +76,10 @@ class KaplanMeier(StaircaseLaw):
             observed=tuple((pairs % 2 == 1).tolist()),
             counts=tuple(totals.tolist()),
             tail_rule=rule,
+            entry=None if began is None else tuple(began.tolist()),
         )
+        if began is not None:
+            _check_risk(self._sample)
 
     def _parameters(self) -> dict[str, Any]:
         return {
@@ -82,7 +87,11 @@ class KaplanMeier(StaircaseLaw):
             "observed": self.observed,
             "counts": self.counts,
             "tail": self.tail_rule,
-        }
+        } | ({} if self.entry is None else {"entry": self.entry})
+
+    @property
+    def _sample(self) -> Sample:
+        return take_sample(self.lengths, self.observed, entry=self.entry, counts=self.counts)
 
     @property
     def censored(self) -> float:
@@ -99,13 +108,11 @@ class KaplanMeier(StaircaseLaw):
 
     @cached_property
     def _stairs(self) -> Staircase:
-        lengths, observed, counts = np.array(self.lengths), np.array(self.observed), np.array(self.counts)
-        # Sorted with the censored first, all from an observed pair on are at risk at its step.
-        at_risk = np.cumsum(counts[::-1])[::-1][observed]
-        ends, died = lengths[observed], counts[observed]
+        sample = self._sample
+        ends, died, last = sample.ends, sample.ended, sample.longest
+        at_risk = sample.at_risk(ends)
         hazards, continuations = died / at_risk, (at_risk - died) / at_risk
         levels = running_products(np.append(1.0, continuations))
-        last = int(lengths[-1])
         if ends.size and ends[-1] == last:
             return Staircase(ends, levels[:-1], hazards, continuations)
         log_rate = math.log(levels[-1]) / (last - 1) if self.tail_rule == "geometric" else -math.inf
@@ -115,4 +122,27 @@ class KaplanMeier(StaircaseLaw):
             np.append(hazards, -math.expm1(log_rate)),
             np.append(continuations, math.exp(log_rate)),
             log_rate,
+        )
+
+
+def _distinct(columns: Columns) -> tuple[IntArray, IntArray | None, IntArray]:
+    """Return the distinct rows, each as 2 · length + observed and its entry, and how often each was seen."""
+    keys = 2 * columns.lengths + columns.observed
+    if columns.entry is None:
+        pairs, totals = tally(keys, columns.counts)
+        return pairs, None, totals
+    pairs, pair = np.unique(keys, return_inverse=True)
+    entries, start = np.unique(columns.entry, return_inverse=True)
+    rows, totals = tally(pair * entries.size + start, columns.counts)
+    return pairs[rows // entries.size], entries[rows % entries.size], totals
+
+
+def _check_risk(sample: Sample) -> None:
+    """Refuse late entries that leave so few at risk that all of them end and the estimate falls to 0."""
+    gone = (sample.at_risk(sample.ends) == sample.ended) & (sample.ends < sample.longest)
+    if gone.any():
+        at = int(np.argmax(gone))
+        raise ValueError(
+            f"entry leaves only {sample.ended[at]} at risk at step {sample.ends[at]}, all of which end there "
+            f"although others last longer; leave out the rows that entered up to step {sample.ends[at]}."
         )

@@ -1,0 +1,129 @@
+"""Bands that hold the whole survival function with a given confidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn._typing import ArrayLike, FloatArray, IntArray
+from sojourn._validation import check_open_unit
+from sojourn.laws._base import LengthLaw, steps
+from sojourn.laws._sample import Sample, take_sample
+
+__all__ = ["Band", "band_of_sample", "survival_band"]
+
+
+@dataclass(frozen=True)
+class Band:
+    """An estimate of γ(h) = P(H ≥ h), and a band that holds all of γ at once with a given confidence.
+
+    Everything is constant between neighbouring steps: row i holds for steps[i−1] < h ≤ steps[i].
+
+    Attributes:
+        steps: Last step of each stair, rising, `(m,)`; the last is the largest length of the data.
+        estimate: The empirical or Kaplan–Meier survival, `(m,)`.
+        lower: The band's lower end, `(m,)`.
+        upper: The band's upper end, `(m,)`.
+        kind: "dkw" or "hall-wellner".
+        confidence: The chance with which the band holds the law that the data came from, at every step.
+    """
+
+    steps: IntArray
+    estimate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    kind: str
+    confidence: float
+
+    def at(self, h: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the band's lower and upper end at steps; past the data they are 0 and the last upper end."""
+        given = steps(h)
+        stair = np.searchsorted(self.steps, given, side="left")
+        inside = np.minimum(stair, self.steps.size - 1)
+        lower = np.where(stair < self.steps.size, self.lower[inside], 0.0)
+        return lower, np.asarray(self.upper[inside])
+
+    def excess(self, law: LengthLaw) -> tuple[float, int]:
+        """Return by how much a law leaves the band where it does so most, and the step; ≤ 0 if it stays in.
+
+        A law falls between two steps of the band, so it is looked at where each stair begins and ends.
+        """
+        begins = np.concatenate(([1], self.steps[:-1] + 1))
+        above, below = law.survival(begins) - self.upper, self.lower - law.survival(self.steps)
+        i, j = int(np.argmax(above)), int(np.argmax(below))
+        if above[i] >= below[j]:
+            return float(above[i]), int(begins[i])
+        return float(below[j]), int(self.steps[j])
+
+    def holds(self, law: LengthLaw) -> bool:
+        """Whether a law stays in the band at every step."""
+        return self.excess(law)[0] <= 1e-12
+
+
+def survival_band(
+    lengths: ArrayLike,
+    observed: ArrayLike | None = None,
+    *,
+    entry: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Band:
+    """Return a band that holds the whole survival function with a given confidence.
+
+    Where every row was seen from its first step to its end, the band is estimate ± √(ln(2/α)/2n), which holds
+    for every n and every law (Dvoretzky, Kiefer, Wolfowitz 1956; Massart 1990). Otherwise it is the band of
+    Hall and Wellner (1980) around Kaplan–Meier with Greenwood's variance, whose confidence holds for many
+    rows. Its constant is Kolmogorov's, for the largest height of a whole Brownian bridge; whole steps and
+    censored data see a part of it, so the band errs on the wide side. Late entries change the numbers at
+    risk and nothing else. Ends are drawn in as far as the fall of γ allows.
+
+    Args:
+        lengths: Whole numbers ≥ 1, `(n,)`.
+        observed: Whether each was seen to its end, `(n,)`; all of them by default.
+        entry: Step from which each row was under observation, `(n,)`; 1 by default.
+        counts: How often each row was seen, `(n,)`; once each by default.
+        confidence: In (0, 1).
+
+    Example:
+        >>> band = survival_band([1, 1, 2, 4, 4, 4, 7, 7, 9, 9])
+        >>> band.steps, band.kind
+        (array([1, 2, 4, 7, 9]), 'dkw')
+        >>> band.estimate - band.lower  # √(ln 40 / 20), and no more than down to 0
+        array([0.42946941, 0.42946941, 0.42946941, 0.4       , 0.2       ])
+    """
+    sample = take_sample(lengths, observed, entry=entry, counts=counts)
+    return band_of_sample(sample, confidence=confidence)
+
+
+def band_of_sample(sample: Sample, *, confidence: float = 0.95) -> Band:
+    """Return the band of tallied lengths; see `survival_band`."""
+    alpha = 1.0 - check_open_unit("confidence", confidence)
+    ends, n = sample.ends, sample.n
+    at_risk, ended = sample.at_risk(ends).astype(np.float64), sample.ended.astype(np.float64)
+    level = np.concatenate(([1.0], np.cumprod((at_risk - ended) / at_risk)))  # from just after each end on
+    if sample.is_complete:
+        kind, half = "dkw", np.full(level.size, math.sqrt(math.log(2.0 / alpha) / (2.0 * n)))
+    else:
+        kind, half = "hall-wellner", _hall_wellner(level, at_risk, ended, n, alpha)
+    last = sample.longest
+    tops = ends if ends.size and int(ends[-1]) == last else np.append(ends, last)
+    estimate, half = level[: tops.size], half[: tops.size]
+    # γ never rises: an upper end also holds for all later steps, a lower end for all earlier ones.
+    upper = np.minimum.accumulate(np.minimum(estimate + half, 1.0))
+    lower = np.maximum.accumulate(np.maximum(estimate - half, 0.0)[::-1])[::-1]
+    return Band(tops, estimate, lower, upper, kind, float(confidence))
+
+
+def _hall_wellner(
+    level: FloatArray, at_risk: FloatArray, ended: FloatArray, n: int, alpha: float
+) -> FloatArray:
+    """Return the half widths c γ̂ (1 + n σ̂²)/√n, c the quantile of the largest height of a whole bridge."""
+    from scipy.special import kolmogi  # noqa: PLC0415
+
+    with np.errstate(divide="ignore"):
+        spread = np.concatenate(([0.0], np.cumsum(n * ended / (at_risk * (at_risk - ended)))))
+    width = float(kolmogi(alpha)) / math.sqrt(n)
+    known = np.isfinite(spread)  # not where all at risk have ended
+    return np.where(known, width * level * (1.0 + np.where(known, spread, 0.0)), 1.0)

@@ -1,0 +1,170 @@
+"""Families of laws that can be fitted: how each finds its most likely member."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn._typing import FloatArray
+from sojourn.laws._ascent import Peak, climb
+from sojourn.laws._base import LengthLaw
+from sojourn.laws._geometric import Geometric
+from sojourn.laws._quasi_hyperbolic import QuasiHyperbolic
+from sojourn.laws._sample import Sample
+
+__all__ = ["HIGHEST_GAMMA", "ClimbedFamily", "Family", "GeometricFamily", "QuasiHyperbolicFamily", "Solution"]
+
+HIGHEST_GAMMA = 1.0 - 1e-12
+"""Chances of one more step go up to here: the mean length must be finite."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The most likely member of a family.
+
+    Attributes:
+        law: The law.
+        values: Its parameters, as they are counted.
+        errors: Their standard errors; NaN where the data do not determine one.
+        edge: Which parameters ended at the edge of what is allowed.
+    """
+
+    law: LengthLaw
+    values: tuple[float, ...]
+    errors: tuple[float, ...]
+    edge: tuple[str, ...] = ()
+
+
+class Family(ABC):
+    """A family of laws: its parameters, and how to find the most likely ones."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+    @abstractmethod
+    def solve(self, sample: Sample) -> Solution:
+        """Return the most likely member, given at least one observed length."""
+
+
+class GeometricFamily(Family):
+    """γ is the share of steps at risk that were survived."""
+
+    name = "geometric"
+    parameters = ("gamma",)
+
+    def solve(self, sample: Sample) -> Solution:
+        """Return the most likely member in closed form."""
+        gamma, error = _share(sample.survived, sample.n_observed)
+        edge = ("gamma",) if gamma == HIGHEST_GAMMA else ()
+        return Solution(Geometric(gamma), (gamma,), (error,), edge)
+
+
+class QuasiHyperbolicFamily(Family):
+    """The first step has its own share of survivors, βγ, and all later ones another, γ."""
+
+    name = "quasi_hyperbolic"
+    parameters = ("beta", "gamma")
+
+    def solve(self, sample: Sample) -> Solution:
+        """Return the most likely member in closed form; β = 1 where the first step is not the riskier."""
+        at_first = int(sample.at_risk(np.array([1]))[0])
+        ended_first = int(sample.ended[0]) if sample.ends.size and sample.ends[0] == 1 else 0
+        survived_first = at_first - ended_first
+        ended, survived = sample.n_observed - ended_first, sample.survived - survived_first
+        gamma, error = _share(survived, ended)
+        if not at_first or not survived + ended or not survived_first or survived_first / at_first >= gamma:
+            whole, error = _share(sample.survived, sample.n_observed)
+            return Solution(QuasiHyperbolic(1.0, whole), (1.0, whole), (math.nan, error), ("beta",))
+        second, error_second = _share(survived_first, ended_first)
+        beta = second / gamma
+        # The two shares are independent: relative variances add.
+        error_beta = beta * math.hypot(error_second / second, error / gamma)
+        edge = ("gamma",) if gamma == HIGHEST_GAMMA else ()
+        return Solution(QuasiHyperbolic(beta, gamma), (beta, gamma), (error_beta, error), edge)
+
+
+def _share(survived: float, ended: float) -> tuple[float, float]:
+    """Return the share of steps that were survived, at most `HIGHEST_GAMMA`, and its standard error."""
+    if not survived + ended:
+        return 0.0, math.nan
+    share = survived / (survived + ended)
+    if share >= HIGHEST_GAMMA:
+        return HIGHEST_GAMMA, math.nan
+    return share, math.sqrt(share * (1.0 - share) / (survived + ended))
+
+
+class ClimbedFamily(Family):
+    """A family whose likelihood is climbed in free variables (logarithms and log-odds) within a box.
+
+    It states `lower` and `upper`, `starts`, `natural`, `make`, and `log_survival` and `log_pmf` of its free
+    variables.
+    """
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    n_climbs = 1
+    """From how many of the most likely starts to climb."""
+
+    @abstractmethod
+    def starts(self, sample: Sample) -> Sequence[Sequence[float]]:
+        """Return free variables from which to climb."""
+
+    @abstractmethod
+    def natural(self, free: FloatArray) -> tuple[float, ...]:
+        """Return the law's parameters."""
+
+    @abstractmethod
+    def make(self, *values: float) -> LengthLaw:
+        """Return the law with these parameters."""
+
+    @abstractmethod
+    def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln γ(h) for steps h ≥ 2."""
+
+    @abstractmethod
+    def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln P(H = h)."""
+
+    def solve(self, sample: Sample) -> Solution:
+        """Return the most likely member by climbing from the best starts."""
+        ends, (marks, weights), n = sample.ends.astype(np.float64), sample.marks(), sample.n
+
+        def mean_log_likelihood(free: FloatArray) -> float:
+            with np.errstate(all="ignore"):
+                total = np.dot(sample.ended, self.log_pmf(free, ends))
+                if marks.size:
+                    total += np.dot(weights, self.log_survival(free, marks))
+            return float(total) / n if math.isfinite(total) else -math.inf
+
+        low, high = np.array(self.lower), np.array(self.upper)
+        begins = [np.clip(np.array(start), low, high) for start in self.starts(sample)]
+        begins.sort(key=mean_log_likelihood, reverse=True)
+        peaks = [
+            climb(mean_log_likelihood, begin, self.lower, self.upper) for begin in begins[: self.n_climbs]
+        ]
+        return self._settle(max(peaks, key=lambda peak: peak.value), n)
+
+    def _settle(self, peak: Peak, n: int) -> Solution:
+        values = self.natural(peak.at)
+        errors = np.full(len(values), math.nan)
+        free = peak.free
+        information = -n * peak.bend[np.ix_(free, free)]
+        if free.any() and np.linalg.eigvalsh(information).min() > 1e-7 * n * _scale(information, n):
+            slopes = np.array([self._slope(peak.at, i) for i in np.flatnonzero(free).tolist()]).T
+            variances = np.diag(slopes @ np.linalg.inv(information) @ slopes.T)
+            errors = np.where(np.any(slopes != 0.0, axis=1), np.sqrt(variances), math.nan)
+        edge = tuple(name for name, inside in zip(self.parameters, free, strict=True) if not inside)
+        return Solution(self.make(*values), values, tuple(float(error) for error in errors), edge)
+
+    def _slope(self, at: FloatArray, i: int, step: float = 1e-5) -> FloatArray:
+        """Return how the law's parameters change with free variable i."""
+        unit = step * np.eye(at.size)[i]
+        return np.asarray((np.array(self.natural(at + unit)) - self.natural(at - unit)) / (2.0 * step))
+
+
+def _scale(information: FloatArray, n: int) -> float:
+    return float(min(1.0, np.diag(information).max() / n))
