@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import agents, errors, laws, learning, mdps, planning, plots, testing, theory
+    from sojourn import agents, envs, errors, laws, learning, mdps, planning, plots, testing, theory
     from sojourn.agents import (
         UCBVI,
         Bernstein,
@@ -88,6 +88,7 @@ __all__ = [
     "agents",
     "clairvoyant_value",
     "compare",
+    "envs",
     "errors",
     "evaluate",
     "fit",
@@ -108,7 +109,7 @@ __all__ = [
     "theory",
 ]
 
-_FOLDERS = ("agents", "errors", "laws", "learning", "mdps", "planning", "plots", "testing", "theory")
+_FOLDERS = ("agents", "envs", "errors", "laws", "learning", "mdps", "planning", "plots", "testing", "theory")
 _HOMES = ("laws", "mdps", "planning", "agents", "learning")
 """Where a name that is not a folder is looked for, cheapest import first."""
 

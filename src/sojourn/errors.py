@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["MemoryLimitError", "NewerVersionWarning", "SojournWarning", "WideBracketWarning"]
+__all__ = ["MemoryLimitError", "NewerVersionWarning", "NoTableError", "SojournWarning", "WideBracketWarning"]
 
 
 class MemoryLimitError(MemoryError):
     """The result of a request would not fit in memory; nothing was computed."""
+
+
+class NoTableError(ValueError):
+    """An environment has no transition table that says all that it does: it can be played, but not read."""
 
 
 class SojournWarning(UserWarning):

@@ -254,7 +254,9 @@ def test_bad_input_gets_one_line(agents, settings, message):
 
 
 def test_the_problem_and_the_law_are_checked_too():
-    with pytest.raises(TypeError, match=r"^mdp must be a TabularMDP; got 3\.$"):
+    with pytest.raises(
+        TypeError, match=r"^mdp must be a TabularMDP, or a Gymnasium id or environment; got 3\.$"
+    ):
         compare([BOLD], 3, LAW, episodes=3)
     with pytest.raises(TypeError, match=r"^law must be a LengthLaw"):
         compare([BOLD], PROBLEM, 0.9, episodes=3)

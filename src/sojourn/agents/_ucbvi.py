@@ -96,7 +96,10 @@ class UCBVI:
         episodes = check_whole("episodes", episodes, least=1)
         known = n_states if n_states is not None else self.n_states
         if known is None:
-            raise ValueError("n_states must be given, by the problem or in the settings; got None.")
+            raise ValueError(
+                "n_states must be given, by the problem or in the settings; got None. "
+                "Write UCBVI(..., n_states=1_000) with as many as you expect, for its logarithm."
+            )
         n_layers, truncation = self.layers(episodes)
         check_fits(
             START_ROOM * (n_actions + 1) * n_layers * 8,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from sojourn._typing import IntArray
 from sojourn._validation import check_whole
 from sojourn.agents import Agent, Optimist, PlanningLearner
 from sojourn.laws import LengthLaw
+from sojourn.learning._gym import play_env, read_table
 from sojourn.learning._judge import Judge, world_of
 from sojourn.learning._run import Run
 from sojourn.mdps import TabularMDP
@@ -21,12 +23,13 @@ __all__ = ["learn", "play_by_protocol", "play_trials"]
 
 def learn(
     agent: Agent,
-    mdp: TabularMDP,
+    mdp: Any,
     law: LengthLaw,
     *,
     episodes: int,
     seed: int = 0,
     progress: Callable[[float], object] | None = None,
+    reward_range: tuple[float, float] | None = None,
 ) -> Run:
     """Play a learner for some episodes whose lengths are drawn from `law`, and keep its exact regret.
 
@@ -40,11 +43,16 @@ def learn(
 
     Args:
         agent: The learner's settings, such as `UCBVI(Geometric(0.95))`.
-        mdp: The problem. The learner sees its rewards mapped to [0, 1]; results are in its own units.
+        mdp: The problem: a `TabularMDP`, or a Gymnasium id or environment with discrete observations and
+            actions. One with a transition table is read by `TabularMDP.from_env`. Any other is played as it
+            is: its observations are numbered as they appear, its rewards are learned, a TimeLimit censors the
+            length, and there is no regret. The learner sees rewards mapped to [0, 1]; results are in the
+            problem's own units.
         law: What nature draws lengths from.
         episodes: Number of episodes.
         seed: Seed of everything that is random.
         progress: Called now and then with the share of the episodes that is done.
+        reward_range: Least and largest reward of a step, for an environment without a table only.
 
     Example:
         >>> import sojourn as sj
@@ -52,13 +60,24 @@ def learn(
         >>> run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=200)
         >>> run.regret.shape, bool((run.regret >= -1e-9).all())
         ((200,), True)
+        >>> run = sj.learn(sj.UCBVI(law), "Blackjack-v1", law, episodes=100, reward_range=(-1, 1))
+        >>> run.regret is None, run.rewards.min(), run.observations[run.starts[0]]
+        (True, np.float64(-1.0), (18, 10, 0))
     """
-    if not isinstance(mdp, TabularMDP):
-        raise TypeError(f"mdp must be a TabularMDP; got {mdp!r}.")
     if not isinstance(law, LengthLaw):
         raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
     episodes = check_whole("episodes", episodes, least=1)
     seed = check_whole("seed", seed, least=0)
+    report = progress if progress is not None else _nobody
+    if not isinstance(mdp, TabularMDP):
+        table = read_table(mdp)
+        if table is None:
+            return play_env(
+                agent, mdp, law, episodes=episodes, seed=seed, progress=report, reward_range=reward_range
+            )
+        mdp = table
+    if reward_range is not None:
+        raise ValueError(f"reward_range must be left out: the rewards are known; got {reward_range!r}.")
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     for_lengths, for_starts, for_transitions, for_learner = streams
     normalized = mdp.normalized()
@@ -76,8 +95,9 @@ def learn(
     judge = Judge(mdp, law)
     is_compiled = isinstance(learner, Optimist) and learner.can_play_trials and judge.goes_forward
     player = play_trials if is_compiled else play_by_protocol
-    report = progress if progress is not None else _nobody
+    began = time.perf_counter()
     played = player(learner, judge, starts, drawn, rng=for_transitions, progress=report)
+    seconds = time.perf_counter() - began
     return Run(
         agent=agent,
         problem=mdp.name or f"{mdp.n_states} states, {mdp.n_actions} actions",
@@ -85,6 +105,7 @@ def learn(
         seed=seed,
         starts=starts,
         price=judge.price[starts],
+        seconds=seconds,
         **played,
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,9 +34,13 @@ class Run:
         observed: Whether the length was seen: False where the environment ended the episode.
         rewards: Reward that was collected, in the environment's own units.
         regret: V*(x) − V^π(x) for the episode's start state x and policy π, exact, in the environment's own
-            units and never clipped; None if the learner does not show its policy.
+            units and never clipped; None if the learner does not show its policy, or the problem is an
+            environment without a transition table.
         regret_width: How wide the certified bracket of the regret is, or None.
-        price: Price of not knowing the length, for the episode's start state.
+        price: Price of not knowing the length, for the episode's start state; None without a table.
+        seconds: How long playing took, planning and learning included; no result depends on it.
+        observations: What an environment without a table showed, in the order of the states' numbers; None
+            where states are numbered by the problem.
     """
 
     agent: Agent
@@ -48,12 +53,19 @@ class Run:
     rewards: FloatArray
     regret: FloatArray | None
     regret_width: FloatArray | None
-    price: FloatArray
+    price: FloatArray | None
+    seconds: float = math.nan
+    observations: tuple[Any, ...] | None = None
 
     @property
     def clairvoyant_regret(self) -> FloatArray | None:
         """Regret against someone who is told each length in advance: the price comes on top."""
-        return None if self.regret is None else self.regret + self.price
+        return None if self.regret is None or self.price is None else self.regret + self.price
+
+    @property
+    def episodes_per_second(self) -> float:
+        """How fast it was played."""
+        return self.lengths.size / self.seconds if self.seconds > 0.0 else math.nan
 
     def plot(self, ax: Axes | None = None, *, log: bool = False) -> Figure:
         """Draw the regret, summed and an episode at a time; see `sojourn.plots.run_figure`."""
@@ -71,6 +83,7 @@ class Run:
             ("law", self.law),
             ("seed", self.seed),
             ("result", self._summary()),
+            ("speed", f"{self.episodes_per_second:,.0f} episodes a second"),
         ]
         return _html.table("Run", rows)
 

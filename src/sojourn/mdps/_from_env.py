@@ -63,14 +63,15 @@ def read_env(env: Any, start: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 def name_env(env: Any, kwargs: dict[str, Any]) -> str:
     """Return an environment's id, or else its type, with the settings it was made with."""
-    spec = getattr(env, "spec", None)
-    label = str(spec.id) if spec is not None else type(getattr(env, "unwrapped", env)).__name__
+    spec, bare = getattr(env, "spec", None), getattr(env, "unwrapped", env)
+    problem = getattr(getattr(bare, "mdp", None), "name", None)
+    label = str(spec.id) if spec is not None else str(problem or type(bare).__name__)
     settings = ", ".join(f"{key}={reprlib.repr(value)}" for key, value in kwargs.items())
     return f"{label}({settings})" if settings else label
 
 
 def make_env(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
-    """Make an environment from its id or spec, without Gymnasium's checker; say in one line why it cannot be."""
+    """Make an environment from its id or spec, without Gymnasium's checker."""
     if isinstance(env, str) and ":" not in env:
         env = _registered(env)
     try:
@@ -162,6 +163,7 @@ def _tables_of(problem: TabularMDP, start: Any) -> dict[str, Any]:
         "rewards": problem.rewards,
         "start": problem.start if start is None else start,
         "terminal": problem.terminal,
+        "units": {"scale": problem.scale, "shift": problem.shift},
     }
 
 

@@ -135,7 +135,11 @@ class TabularMDP:
         """
         from sojourn.mdps._from_env import read_env  # noqa: PLC0415 (Gymnasium is loaded when first needed)
 
-        return cls(**read_env(env, start, kwargs))
+        tables = read_env(env, start, kwargs)
+        units = tables.pop("units", {})
+        mdp = cls(**tables)
+        mdp._set(**units)
+        return mdp
 
     @classmethod
     def from_transitions(

@@ -1,0 +1,27 @@
+"""Gymnasium: environments whose episodes end at random, and agents that know it.
+
+Importing this registers every builder's problem: `gymnasium.make("sojourn/RiverSwim-v0", n=8)`.
+"""
+
+from __future__ import annotations
+
+from sojourn.envs import vector
+from sojourn.envs._contract import wrapper_with_law
+from sojourn.envs._ids import IDS
+from sojourn.envs._law_discount import LawDiscount
+from sojourn.envs._numbered import NumberedEnv, open_env
+from sojourn.envs._random_length import RandomLength
+from sojourn.envs._step_index import StepIndex
+from sojourn.envs._tabular_env import TabularEnv
+
+__all__ = [
+    "IDS",
+    "LawDiscount",
+    "NumberedEnv",
+    "RandomLength",
+    "StepIndex",
+    "TabularEnv",
+    "open_env",
+    "vector",
+    "wrapper_with_law",
+]

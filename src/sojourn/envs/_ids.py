@@ -1,0 +1,51 @@
+"""Every builder's problem as a registered environment: `gymnasium.make("sojourn/RiverSwim-v0", n=8)`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+
+from sojourn import mdps
+from sojourn.envs._tabular_env import TabularEnv
+
+__all__ = ["IDS"]
+
+
+def _as_env(builder: Callable[..., mdps.TabularMDP]) -> Callable[..., TabularEnv]:
+    """Return what makes an environment from a builder's arguments; its signature is the builder's."""
+
+    @functools.wraps(builder)
+    def make(*, render_mode: str | None = None, **settings: Any) -> TabularEnv:
+        return TabularEnv(builder(**settings), render_mode=render_mode)
+
+    return make
+
+
+# Named here, and not only in a table: an entry point is text, which processes can send each other.
+cash_or_invest = _as_env(mdps.cash_or_invest)
+chain = _as_env(mdps.chain)
+deep_sea = _as_env(mdps.deep_sea)
+garnet = _as_env(mdps.garnet)
+river_swim = _as_env(mdps.river_swim)
+two_paths = _as_env(mdps.two_paths)
+
+_DEFAULTS = {"garnet": {"n_states": 50, "n_actions": 4, "n_successors": 3}}
+"""Settings of builders that have no defaults of their own."""
+
+
+def _register() -> dict[str, str]:
+    """Register every builder; return the builders' names by id."""
+    ids = {}
+    for name in mdps.BUILDERS:
+        id_ = f"sojourn/{name.title().replace('_', '')}-v0"
+        ids[id_] = name
+        if id_ not in gymnasium.registry:
+            gymnasium.register(id_, f"{__name__}:{name}", kwargs=dict(_DEFAULTS.get(name, {})))
+    return ids
+
+
+IDS: dict[str, str] = _register()
+"""The registered ids, and the builder behind each."""

@@ -1,0 +1,90 @@
+"""Episodes that end when nature has it."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsFloat
+
+import gymnasium
+from gymnasium.utils import RecordConstructorArgs
+
+from sojourn.envs._contract import mark, refuse_second_law
+from sojourn.envs._law import Lengths, as_law, check_seed, record_law
+from sojourn.laws import LengthLaw
+
+__all__ = ["RandomLength"]
+
+
+class RandomLength(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Ends each episode after a hidden number of steps H, drawn from a law.
+
+    The law's end is part of the problem: `terminated` is True, for nothing comes after it that an agent could
+    look forward to. When an episode ends, `info["ended_by"]` says how:
+
+    - `"law"`: step H was played; H is seen.
+    - `"env"`: the environment itself terminated, at step H or before; H is not seen.
+    - `"limit"`: a TimeLimit or another outside cut-off, `truncated` as it is; H is not seen. If that happens
+      to be step H, `terminated` is True as well.
+
+    Lengths have a random stream of their own, a child of `seed` that `reset(seed=…)` begins anew: the same
+    seed gives the same lengths to every agent, whatever it does, and those of `sojourn.learn` with that seed.
+    Each reset draws one. A TimeLimit belongs inside, where `gymnasium.make` puts it.
+
+    Args:
+        env: The environment.
+        law: What lengths are drawn from: a law, or its text, such as "polynomial(1.4, offset=20)".
+        seed: Seed of the lengths until `reset` is given one; None is a seed that nobody knows.
+        reveal: Whether `info["length"]` says H from the start, which no agent should see.
+
+    Example:
+        >>> import gymnasium, sojourn as sj
+        >>> env = RandomLength(gymnasium.make("Taxi-v4"), sj.Fixed(2))
+        >>> _ = env.reset(seed=0)
+        >>> for _ in range(2):
+        ...     *_, terminated, truncated, info = env.step(0)
+        >>> terminated, truncated, info["ended_by"]
+        (True, False, 'law')
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        law: LengthLaw | str,
+        seed: int | None = None,
+        *,
+        reveal: bool = False,
+    ) -> None:
+        law, seed = as_law(law), check_seed(seed)
+        RecordConstructorArgs.__init__(self, law=record_law(law), seed=seed, reveal=reveal)
+        gymnasium.Wrapper.__init__(self, env)
+        refuse_second_law(env, "RandomLength")
+        self.metadata = mark(env, "RandomLength")
+        self.law = law
+        self._reveal = bool(reveal)
+        self._lengths = Lengths(law, seed)
+        self._length, self._taken = 0, 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode, and draw its length."""
+        if seed is not None:
+            self._lengths.reseed(seed)
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._length, self._taken = self._lengths.draw(), 0
+        return observation, self._told(info)
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Play one step, the last one if it is step H."""
+        if self._taken >= self._length:
+            raise gymnasium.error.ResetNeeded("step must follow reset: the episode is over, or never began.")
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._taken += 1
+        is_last = self._taken == self._length
+        info = self._told(info)
+        if terminated or truncated or is_last:
+            info["ended_by"] = "env" if terminated else "limit" if truncated else "law"
+            self._length = 0
+        return observation, reward, bool(terminated or is_last), bool(truncated), info
+
+    def _told(self, info: dict[str, Any]) -> dict[str, Any]:
+        return {**info, "length": self._length} if self._reveal else dict(info)

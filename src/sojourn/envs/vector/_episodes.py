@@ -1,0 +1,128 @@
+"""Episodes of a vector environment: which begin, which end, and how to end one that would go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+
+from sojourn._typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["CountingWrapper", "EndingWrapper"]
+
+
+class CountingWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Counts the steps of each sub-environment's episode.
+
+    In the autoreset mode `NEXT_STEP` the step after an end only begins the next episode, and is not counted.
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+        if mode not in (AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED):
+            raise ValueError(
+                f"autoreset_mode must be NEXT_STEP or DISABLED; got {mode}. "
+                "Or wrap each sub-environment: gymnasium.make_vec(..., wrappers=[...])."
+            )
+        self._resets_itself = mode is AutoresetMode.NEXT_STEP
+        self._taken: IntArray = np.zeros(self.num_envs, dtype=np.int64)
+        self._ended: BoolArray = np.zeros(self.num_envs, dtype=np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin all episodes, or those of `options["reset_mask"]`."""
+        begun = np.ones(self.num_envs, dtype=np.bool_)
+        if options is not None and "reset_mask" in options:
+            begun = np.array(options["reset_mask"], dtype=np.bool_)
+            options = dict(options)  # Gymnasium takes the mask out of what it is given
+        observations, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
+        self._taken[begun], self._ended[begun] = 0, False
+        return observations, infos
+
+    def _count(self, ended: BoolArray) -> None:
+        """Take in a step at which these episodes ended."""
+        self._taken = np.where(self._ended, 0, self._taken + 1)
+        self._ended = ended
+
+
+class EndingWrapper(CountingWrapper):
+    """Ends episodes that their sub-environment would go on with."""
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        if not isinstance(env.unwrapped, (SyncVectorEnv, AsyncVectorEnv)):
+            raise ValueError(
+                f"env must be a SyncVectorEnv or AsyncVectorEnv, which can reset some alone; got {env}. "
+                "Make it with gymnasium.make_vec(..., vectorization_mode='sync')."
+            )
+        self._unaware: BoolArray = np.zeros(self.num_envs, dtype=np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin all episodes, or those of `options["reset_mask"]`."""
+        result = super().reset(seed=seed, options=options)
+        self._unaware &= self._ended
+        return result
+
+    def step(self, actions: Any) -> tuple[Any, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """Play one step in each, or begin the next episode where the last one ended."""
+        if not self._resets_itself and self._ended.any():
+            ended = np.flatnonzero(self._ended).tolist()
+            raise gymnasium.error.ResetNeeded(f"reset must come first in sub-environments {ended}.")
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        begun, forced = self._ended, self._unaware & self._ended
+        if forced.any():
+            # Their environments took this step for one more of the episode. It is thrown away.
+            observations, fresh = self.env.reset(options={"reset_mask": forced.copy()})
+            infos = _replaced(infos, fresh, forced)
+            rewards, terminated, truncated = (np.array(part) for part in (rewards, terminated, truncated))
+            rewards[forced], terminated[forced], truncated[forced] = 0.0, False, False
+        own = terminated | truncated
+        self._count(own)
+        rewards, by_law, by_limit, infos = self._end(~begun, rewards, terminated, truncated, dict(infos))
+        ended_by = np.full(self.num_envs, None, dtype=object)
+        ended_by[by_law], ended_by[truncated | by_limit], ended_by[terminated] = "law", "limit", "env"
+        self._ended = own | by_law | by_limit
+        self._unaware = self._ended & ~own
+        if self._ended.any():
+            infos |= {"ended_by": ended_by, "_ended_by": self._ended.copy()}
+        return observations, rewards, terminated | by_law, truncated | by_limit, infos
+
+    def _end(
+        self,
+        played: BoolArray,
+        rewards: FloatArray,
+        terminated: BoolArray,
+        truncated: BoolArray,
+        infos: dict[str, Any],
+    ) -> tuple[FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """Return the rewards, which episodes the law and the limit end, and the infos."""
+        raise NotImplementedError
+
+
+def _replaced(infos: dict[str, Any], fresh: dict[str, Any], where: BoolArray) -> dict[str, Any]:
+    """Return the infos with those of some sub-environments replaced by fresh ones."""
+    result: dict[str, Any] = {}
+    for key in {**infos, **fresh}:
+        if key.startswith("_") and (key[1:] in infos or key[1:] in fresh):
+            continue  # masks are made with what they belong to
+        old, new = infos.get(key), fresh.get(key)
+        none = np.zeros(where.size, dtype=np.bool_)
+        mask = np.where(where, fresh.get(f"_{key}", none), infos.get(f"_{key}", none))
+        if not mask.any():
+            continue
+        result[f"_{key}"] = mask
+        if isinstance(old, dict) or isinstance(new, dict):
+            result[key] = _replaced(old or {}, new or {}, where)
+        elif old is None or new is None:
+            result[key] = new if old is None else old
+        else:
+            result[key] = np.array(old)
+            result[key][where] = new[where]
+    return result

@@ -1,0 +1,70 @@
+"""A law as the weight of a vector environment's rewards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from sojourn._typing import BoolArray, FloatArray
+from sojourn._validation import check_choice
+from sojourn.envs._contract import mark, refuse_second_law
+from sojourn.envs._law import StepTable, as_law
+from sojourn.envs._law_discount import last_step
+from sojourn.envs.vector._episodes import EndingWrapper
+from sojourn.laws import LengthLaw
+
+__all__ = ["LawDiscount"]
+
+
+class LawDiscount(EndingWrapper):
+    """Weighs each reward with the chance that an episode gets that far; see `sojourn.envs.LawDiscount`.
+
+    Args:
+        env: The vector environment.
+        law: The law of lengths, or its text.
+        max_steps: Steps after which an episode is cut off; None goes on for as long as the law can.
+        emit: "reward" emits γ(h) · r; "discount" puts ρ(h) into `infos["discount"]`.
+
+    Example:
+        >>> import gymnasium, sojourn as sj
+        >>> envs = gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")
+        >>> envs = LawDiscount(envs, sj.Geometric(0.5), max_steps=100)
+        >>> _ = envs.reset(seed=0)
+        >>> [envs.step(actions)[1].tolist() for actions in ([0, 1], [1, 0])]
+        [[1.0, 1.0], [0.5, 0.5]]
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        law: LengthLaw | str,
+        max_steps: int | None = None,
+        *,
+        emit: str = "reward",
+    ) -> None:
+        super().__init__(env)
+        refuse_second_law(env, "LawDiscount")
+        self.metadata = mark(env, "LawDiscount")
+        self.law = as_law(law)
+        self._emits_reward = check_choice("emit", emit, ["reward", "discount"]) == "reward"
+        self._last, self._is_final = last_step(self.law, max_steps)
+        self._weights = StepTable(self.law.survival if self._emits_reward else self.law.continuation)
+
+    def _end(
+        self,
+        played: BoolArray,
+        rewards: FloatArray,
+        terminated: BoolArray,
+        truncated: BoolArray,
+        infos: dict[str, Any],
+    ) -> tuple[FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        weights = self._weights.at_all(np.maximum(self._taken, 1))
+        if self._emits_reward:
+            rewards = rewards * weights
+        else:
+            infos |= {"discount": np.where(played & ~terminated, weights, 0.0), "_discount": played.copy()}
+        nobody = np.zeros_like(played)
+        is_last = nobody if self._last is None else played & (self._taken >= self._last)
+        return rewards, is_last if self._is_final else nobody, nobody if self._is_final else is_last, infos

@@ -1,0 +1,99 @@
+"""Episodes of a vector environment that end when nature has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn.envs._contract import mark, refuse_second_law
+from sojourn.envs._law import Lengths, as_law, check_seed
+from sojourn.envs.vector._episodes import EndingWrapper
+from sojourn.laws import LengthLaw
+
+__all__ = ["RandomLength"]
+
+
+class RandomLength(EndingWrapper):
+    """Ends each sub-environment's episodes after hidden numbers of steps; see `sojourn.envs.RandomLength`.
+
+    Sub-environment i meets the lengths of seed + i, as it does with `sojourn.envs.RandomLength` around each.
+    An environment that does not know of an end takes one more step before it is reset, which nobody sees; so
+    the lengths are the same as there, but the environments' own chance is not.
+
+    Args:
+        env: The vector environment.
+        law: What lengths are drawn from, or its text.
+        seed: Seed of the lengths until `reset` is given one.
+        reveal: Whether `infos["length"]` says the lengths from the start.
+
+    Example:
+        >>> import gymnasium, sojourn as sj
+        >>> envs = RandomLength(gymnasium.make_vec("Taxi-v4", num_envs=3), sj.Uniform(1, 4), reveal=True)
+        >>> _, infos = envs.reset(seed=0)
+        >>> infos["length"]
+        array([4, 3, 4])
+        >>> for _ in range(3):
+        ...     *_, terminated, truncated, infos = envs.step([0, 0, 0])
+        >>> terminated, infos["ended_by"]
+        (array([False,  True, False]), array([None, 'law', None], dtype=object))
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        law: LengthLaw | str,
+        seed: int | None = None,
+        *,
+        reveal: bool = False,
+    ) -> None:
+        super().__init__(env)
+        refuse_second_law(env, "RandomLength")
+        self.metadata = mark(env, "RandomLength")
+        self.law = as_law(law)
+        self._reveal = bool(reveal)
+        self._streams = [Lengths(self.law, None) for _ in range(self.num_envs)]
+        self._reseed(check_seed(seed))
+        self._lengths: IntArray = np.zeros(self.num_envs, dtype=np.int64)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin all episodes, or those of `options["reset_mask"]`, and draw their lengths."""
+        self._reseed(seed)
+        begun = np.array((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=np.bool_)
+        observations, infos = super().reset(seed=seed, options=options)
+        self._draw(begun)
+        return observations, self._told(dict(infos))
+
+    def _end(
+        self,
+        played: BoolArray,
+        rewards: FloatArray,
+        terminated: BoolArray,
+        truncated: BoolArray,
+        infos: dict[str, Any],
+    ) -> tuple[FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        self._draw(~played)
+        by_law = played & (self._taken >= self._lengths)
+        return rewards, by_law, np.zeros_like(by_law), self._told(infos)
+
+    def _draw(self, where: BoolArray) -> None:
+        for i in np.flatnonzero(where):
+            self._lengths[i] = self._streams[i].draw()
+
+    def _reseed(self, seed: int | Sequence[int | None] | None) -> None:
+        if seed is None:
+            return
+        seeds = [int(seed) + i for i in range(self.num_envs)] if np.ndim(seed) == 0 else seed  # type: ignore
+        for stream, own in zip(self._streams, seeds, strict=True):  # type: ignore[arg-type]
+            if own is not None:
+                stream.reseed(own)
+
+    def _told(self, infos: dict[str, Any]) -> dict[str, Any]:
+        if self._reveal:
+            infos |= {"length": self._lengths.copy(), "_length": np.ones(self.num_envs, dtype=np.bool_)}
+        return infos

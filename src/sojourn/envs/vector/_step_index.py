@@ -1,0 +1,51 @@
+"""The step as a part of a vector environment's observations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from sojourn._typing import BoolArray, FloatArray
+from sojourn.envs._step_index import Indexed
+from sojourn.envs.vector._episodes import CountingWrapper
+
+__all__ = ["StepIndex"]
+
+
+class StepIndex(CountingWrapper):
+    """Adds the number of steps taken so far to each observation; see `sojourn.envs.StepIndex`.
+
+    Args:
+        env: The vector environment.
+        max_steps: Number of different indices.
+        key: Name of the step where the observation is a `Dict`.
+
+    Example:
+        >>> import gymnasium
+        >>> envs = StepIndex(gymnasium.make_vec("Taxi-v4", num_envs=2), max_steps=50)
+        >>> envs.reset(seed=0)[0]
+        array([[314,   0],
+               [252,   0]])
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any], max_steps: int, *, key: str = "step") -> None:
+        super().__init__(env)
+        self._indexed = Indexed(env.single_observation_space, max_steps, key)
+        self.single_observation_space = self._indexed.space
+        self.observation_space = batch_space(self._indexed.space, self.num_envs)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin all episodes, or those of `options["reset_mask"]`, with index 0."""
+        observations, infos = super().reset(seed=seed, options=options)
+        return self._indexed.join(observations, self._taken), infos
+
+    def step(self, actions: Any) -> tuple[Any, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """Play one step in each, and count it."""
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        self._count(terminated | truncated)
+        return self._indexed.join(observations, self._taken), rewards, terminated, truncated, infos
