@@ -79,6 +79,8 @@ class StepTable:
 
     def at(self, h: int) -> float:
         """Return the value at step h, counted from 1."""
+        if h <= self._values.size:
+            return float(self._values[h - 1])
         return float(self.at_all(np.array([h]))[0])
 
     def at_all(self, h: IntArray) -> FloatArray:

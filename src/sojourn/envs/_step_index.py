@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, SupportsFloat
 
 import gymnasium
@@ -59,62 +60,67 @@ class StepIndex(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """Play one step, and count it."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
-        return self._indexed.join(observation, np.int64(self._taken)), reward, terminated, truncated, info
+        index = np.int64(min(self._taken, self._indexed.last))
+        return self._indexed.join(observation, index), reward, terminated, truncated, info
 
 
 class Indexed:
-    """A space with the step in it, and its observations, one or a batch at a time."""
+    """A space with the step in it, and its observations, one or a batch at a time.
+
+    Attributes:
+        space: The space of the indexed observations.
+        last: The largest index.
+    """
 
     def __init__(self, space: spaces.Space[Any], max_steps: int, key: str) -> None:
-        self._max_steps = check_whole("max_steps", max_steps, least=1)
+        self.last = check_whole("max_steps", max_steps, least=1) - 1
         if not isinstance(key, str):
             raise TypeError(f"key must be text; got {key!r}.")
         self._key = key
-        self._inner = space
-        self.space = self._joined(space)
+        self.space, self.join = self._indexed(space)
 
-    def join(self, observation: Any, taken: Any) -> Any:
-        """Return the observation, or batch of them, after so many steps."""
-        index = np.minimum(taken, self._max_steps - 1)
-        inner = self._inner
-        if isinstance(inner, spaces.Dict):
-            return {**observation, self._key: index}
-        if isinstance(inner, spaces.Tuple):
-            return (*observation, index)
-        if not isinstance(self.space, (spaces.Box, spaces.MultiDiscrete)):
-            return {"observation": observation, self._key: index}
-        if isinstance(inner, spaces.Discrete):
-            return np.stack([np.asarray(observation, dtype=np.int64), index], axis=-1)
-        if isinstance(inner, spaces.Box) and inner.dtype.kind == "f":
-            index = index / self._max_steps
-        # The space's own type: of float32 and float64, NumPy would make float64.
-        last = np.asarray(index, dtype=inner.dtype)[..., np.newaxis]
-        return np.concatenate([np.asarray(observation, dtype=inner.dtype), last], axis=-1)
-
-    def _joined(self, space: spaces.Space[Any]) -> spaces.Space[Any]:
-        step = spaces.Discrete(self._max_steps)
-        if isinstance(space, spaces.Dict):
-            if self._key in space.spaces:
-                raise ValueError(f"key must be none of the observation's own; got {self._key!r}.")
-            return spaces.Dict({**space.spaces, self._key: step})
-        if isinstance(space, spaces.Tuple):
-            return spaces.Tuple((*space.spaces, step))
+    def _indexed(self, space: spaces.Space[Any]) -> tuple[spaces.Space[Any], Callable[[Any, Any], Any]]:
+        """Return the space with the step, and what joins an observation and an index, or batches of both."""
+        step, key = spaces.Discrete(self.last + 1), self._key
         if isinstance(space, spaces.Discrete):
-            return spaces.MultiDiscrete([space.n, self._max_steps], start=[space.start, 0])
+            sides, starts = [space.n, self.last + 1], [space.start, 0]
+            # Of two batches the transpose makes a batch of pairs; a pair it leaves as it is.
+            return spaces.MultiDiscrete(sides, start=starts), lambda seen, index: np.array([seen, index]).T
         if isinstance(space, spaces.MultiDiscrete) and space.nvec.ndim == 1:
             self._check_fits(space.dtype)
-            numbers, starts = np.append(space.nvec, self._max_steps), np.append(space.start, 0)
-            return spaces.MultiDiscrete(numbers, dtype=space.dtype.type, start=starts)
+            sides, starts = np.append(space.nvec, self.last + 1), np.append(space.start, 0)
+            joined = spaces.MultiDiscrete(sides, dtype=space.dtype.type, start=starts)
+            return joined, _appending(space.dtype, 1)
         if isinstance(space, spaces.Box) and len(space.shape) == 1:
-            self._check_fits(space.dtype)
-            last = 1 if space.dtype.kind == "f" else self._max_steps - 1
-            low, high = np.append(space.low, 0), np.append(space.high, last)
-            return spaces.Box(low.astype(space.dtype), high.astype(space.dtype), dtype=space.dtype.type)
-        if self._key == "observation":
-            raise ValueError("key must be none of the observation's own; got 'observation'.")
-        return spaces.Dict({"observation": space, self._key: step})
+            return self._longer_box(space)
+        if isinstance(space, spaces.Tuple):
+            return spaces.Tuple((*space.spaces, step)), lambda seen, index: (*seen, index)
+        if key in (space.spaces if isinstance(space, spaces.Dict) else {"observation"}):
+            raise ValueError(f"key must be none of the observation's own; got {key!r}.")
+        if isinstance(space, spaces.Dict):
+            return spaces.Dict({**space.spaces, key: step}), lambda seen, index: {**seen, key: index}
+        joined_dict = spaces.Dict({"observation": space, key: step})
+        return joined_dict, lambda seen, index: {"observation": seen, key: index}
+
+    def _longer_box(self, space: spaces.Box) -> tuple[spaces.Space[Any], Callable[[Any, Any], Any]]:
+        self._check_fits(space.dtype)
+        is_float = space.dtype.kind == "f"
+        low = np.append(space.low, 0).astype(space.dtype)
+        high = np.append(space.high, 1 if is_float else self.last).astype(space.dtype)
+        joined = spaces.Box(low, high, dtype=space.dtype.type)
+        return joined, _appending(space.dtype, self.last + 1 if is_float else 1)
 
     def _check_fits(self, dtype: np.dtype[Any]) -> None:
-        if dtype.kind in "iu" and self._max_steps - 1 > np.iinfo(dtype).max:
+        if dtype.kind in "iu" and self.last > np.iinfo(dtype).max:
             most = int(np.iinfo(dtype).max) + 1
-            raise ValueError(f"max_steps must be at most {most} for {dtype}; got {self._max_steps}.")
+            raise ValueError(f"max_steps must be at most {most} for {dtype}; got {self.last + 1}.")
+
+
+def _appending(dtype: np.dtype[Any], scale: int) -> Callable[[Any, Any], Any]:
+    """Return what appends index / scale to the last axis, in the observations' own type."""
+
+    def join(seen: Any, index: Any) -> Any:
+        last = np.asarray(index / scale, dtype=dtype)[..., np.newaxis]
+        return np.concatenate([np.asarray(seen, dtype=dtype), last], axis=-1)
+
+    return join

@@ -37,7 +37,7 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         True
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - as Gymnasium declares it
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(self, mdp: TabularMDP, *, render_mode: str | None = None) -> None:
         if not isinstance(mdp, TabularMDP):
@@ -73,7 +73,9 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         table = self.mdp.transitions
         pair = self._state * self.mdp.n_actions + int(action)
         first, stop = int(table.indptr[pair]), int(table.indptr[pair + 1])
-        drawn = _pick(np.cumsum(table.data[first:stop]), self.np_random.random())
+        drawn = 0
+        if stop > first + 1:
+            drawn = _pick(np.cumsum(table.data[first:stop]), self.np_random.random())
         reward = float(self.mdp.rewards[self._state, int(action)])
         self._state = int(table.indices[first + drawn])
         return np.int64(self._state), reward, bool(self._ends[self._state]), False, {}
@@ -108,4 +110,4 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
 
 def _pick(sums: FloatArray, uniform: float) -> int:
     """Return the entry that a uniform number falls on; rounding may leave the last sum below 1."""
-    return min(int(np.searchsorted(sums, uniform, side="right")), sums.size - 1)
+    return min(int(sums.searchsorted(uniform, side="right")), sums.size - 1)

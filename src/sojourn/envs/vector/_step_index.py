@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -42,10 +43,13 @@ class StepIndex(CountingWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`, with index 0."""
         observations, infos = super().reset(seed=seed, options=options)
-        return self._indexed.join(observations, self._taken), infos
+        return self._joined(observations), infos
 
     def step(self, actions: Any) -> tuple[Any, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Play one step in each, and count it."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         self._count(terminated | truncated)
-        return self._indexed.join(observations, self._taken), rewards, terminated, truncated, infos
+        return self._joined(observations), rewards, terminated, truncated, infos
+
+    def _joined(self, observations: Any) -> Any:
+        return self._indexed.join(observations, np.minimum(self._taken, self._indexed.last))

@@ -1,0 +1,144 @@
+"""A law as weights: the same objective as a law as lengths."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.wrappers import TimeLimit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sojourn as sj
+from sojourn.envs import LawDiscount, RandomLength, TabularEnv
+
+LAW = sj.Polynomial(p=1.4)
+
+
+def returns(env, actions, seed=0):
+    """Return the sum of one episode's rewards, playing these actions."""
+    env.reset(seed=seed)
+    total = 0.0
+    for action in actions:
+        _, reward, terminated, truncated, _ = env.step(action)
+        total += reward
+        if terminated or truncated:
+            break
+    return total
+
+
+PROBLEMS = [sj.mdps.two_paths(), sj.mdps.cash_or_invest(2), sj.mdps.deep_sea(3)]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    problem=st.sampled_from(PROBLEMS),
+    weights=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8).filter(lambda ws: ws[-1] > 1e-3),
+    actions=st.lists(st.integers(0, 1), min_size=8, max_size=8),
+)
+def test_weights_and_lengths_give_the_same_mean_return(problem, weights, actions):
+    """Σ_ℓ P(H = ℓ) Σ_{h ≤ ℓ} r_h, over every length, against Σ_h γ(h) r_h: both played."""
+    sums = np.cumsum(weights[::-1])[::-1]
+    law = sj.Tabulated(sums / sums[0])
+    env = TabularEnv(problem)
+    by_lengths = sum(
+        float(law.pmf(length)) * returns(RandomLength(env, sj.Fixed(length)), actions)
+        for length in range(1, law.longest + 1)
+    )
+    assert returns(LawDiscount(env, law), actions) == pytest.approx(by_lengths, abs=1e-12)
+
+
+def test_both_have_the_mean_that_evaluate_computes():
+    """Chance in the problem too: the means of many episodes are within 4.5 standard errors of the value."""
+    problem, law = sj.mdps.river_swim(3), sj.NegativeBinomial(3.0, 0.8)
+    env, actions = TabularEnv(problem), [1] * 200
+    value = sj.evaluate(problem, law, np.ones((1, 3), dtype=int)).value[0]
+    for wrapped in (RandomLength(env, law), LawDiscount(env, law, max_steps=200)):
+        got = np.array([returns(wrapped, actions, seed) for seed in range(1_500)])
+        error = got.std(ddof=1) / np.sqrt(got.size)
+        assert abs(got.mean() - value) < 4.5 * error
+        assert error < 0.05 * value
+
+
+@pytest.mark.parametrize("law", [LAW, sj.Geometric(0.9), sj.QuasiHyperbolic(0.7, 0.95), sj.Uniform(2, 5)])
+def test_rewards_are_weighed_by_survival_and_discounts_multiply_to_it(law):
+    env = TabularEnv(sj.mdps.two_paths())
+    weighed, told = LawDiscount(env, law, 300), LawDiscount(env, law, 300, emit="discount")
+    _, _ = weighed.reset(), told.reset()
+    steps = min(law.longest or 200, 200)
+    rewards = [weighed.step(1)[1] for _ in range(steps)]
+    assert rewards == [0.0, *law.survival(np.arange(2, steps + 1)).tolist()]
+    told.reset()
+    plain, discounts = zip(*((step[1], step[-1]["discount"]) for step in _steps(told, steps)), strict=True)
+    assert plain == (0.0, *[1.0] * (steps - 1))
+    np.testing.assert_allclose(
+        np.cumprod(discounts), law.survival(np.arange(2, steps + 2)), rtol=1e-10, atol=1e-300
+    )
+
+
+def _steps(env, n):
+    return [env.step(1) for _ in range(n)]
+
+
+def test_tables_grow_past_their_first_steps_and_far_steps_are_computed():
+    env = LawDiscount(TabularEnv(sj.mdps.two_paths()), LAW)
+    env.reset()
+    assert [step[1] for step in _steps(env, 500)][-1] == float(LAW.survival(500))
+    env._taken = 2**20 + 4
+    assert env.step(0)[1] == float(LAW.survival(2**20 + 5))
+
+
+@pytest.mark.parametrize(
+    ("law", "max_steps", "steps", "expected"),
+    [
+        (LAW, 4, 4, (False, True, "limit")),
+        (sj.Fixed(4), None, 4, (True, False, "law")),  # nothing can come after it
+        (sj.Fixed(4), 4, 4, (True, False, "law")),
+        (sj.Fixed(4), 9, 4, (True, False, "law")),
+        (sj.Fixed(4), 3, 3, (False, True, "limit")),
+    ],
+)
+def test_flags_say_whether_more_would_have_come(law, max_steps, steps, expected):
+    env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), law, max_steps)
+    env.reset(seed=0)
+    found = [env.step(0) for _ in range(steps)]
+    assert not any(step[2] or step[3] or step[4] for step in found[:-1])
+    *_, terminated, truncated, info = found[-1]
+    assert (terminated, truncated, info["ended_by"]) == expected
+
+
+def test_ends_that_are_not_its_own_are_passed_on():
+    sea = TabularEnv(sj.mdps.deep_sea(3))
+    env = LawDiscount(sea, LAW, 3, emit="discount")
+    env.reset()
+    *_, terminated, truncated, info = [env.step(0) for _ in range(3)][-1]
+    assert (terminated, truncated, info) == (True, True, {"discount": 0.0, "ended_by": "env"})
+    cut = LawDiscount(TimeLimit(sea, 2), LAW, 3)
+    cut.reset()
+    *_, terminated, truncated, info = [cut.step(0) for _ in range(2)][-1]
+    assert (terminated, truncated, info) == (False, True, {"ended_by": "limit"})
+    both = LawDiscount(TimeLimit(sea, 2), sj.Fixed(2))
+    both.reset()
+    *_, terminated, truncated, info = [both.step(0) for _ in range(2)][-1]
+    assert (terminated, truncated, info) == (True, True, {"ended_by": "limit"})
+
+
+def test_without_a_limit_it_goes_on():
+    env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), sj.Geometric(0.5))
+    env.reset()
+    assert not any(step[2] or step[3] for step in _steps(env, 2_000))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_steps": 0}, r"max_steps must be a whole number ≥ 1; got 0\."),
+        (
+            {"emit": "rewards"},
+            r"emit must be one of 'reward', 'discount'; got 'rewards'. Did you mean 'reward'\?",
+        ),
+    ],
+)
+def test_bad_settings_get_one_line(settings, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        LawDiscount(gymnasium.make("Taxi-v4"), LAW, **settings)

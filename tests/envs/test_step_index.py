@@ -1,0 +1,133 @@
+"""The step in the observation, whatever its space."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from sojourn.envs import StepIndex
+
+
+class Showing(gymnasium.Env):
+    """Shows samples of a space."""
+
+    def __init__(self, space):
+        self.observation_space, self.action_space = space, spaces.Discrete(2)
+        self.metadata = {"render_modes": []}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        return self.observation_space.sample(), 0.0, False, False, {}
+
+
+SPACES = {
+    "Discrete": (spaces.Discrete(5), spaces.MultiDiscrete([5, 4])),
+    "Discrete from 3": (spaces.Discrete(5, start=3), spaces.MultiDiscrete([5, 4], start=[3, 0])),
+    "MultiDiscrete": (spaces.MultiDiscrete([5, 2]), spaces.MultiDiscrete([5, 2, 4])),
+    "MultiDiscrete of int8": (
+        spaces.MultiDiscrete([5, 2], dtype=np.int8, start=[1, 1]),
+        spaces.MultiDiscrete([5, 2, 4], dtype=np.int8, start=[1, 1, 0]),
+    ),
+    "Box": (
+        spaces.Box(-1.0, 2.0, (2,), np.float32),
+        spaces.Box(
+            np.array([-1, -1, 0], dtype=np.float32), np.array([2, 2, 1], dtype=np.float32), dtype=np.float32
+        ),
+    ),
+    "Box of bytes": (
+        spaces.Box(0, 255, (2,), np.uint8),
+        spaces.Box(np.zeros(3, dtype=np.uint8), np.array([255, 255, 3], dtype=np.uint8), dtype=np.uint8),
+    ),
+    "Tuple": (
+        spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3)]),
+        spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3), spaces.Discrete(4)]),
+    ),
+    "Dict": (
+        spaces.Dict({"z": spaces.Discrete(2), "a": spaces.Box(0.0, 1.0, (3,))}),
+        spaces.Dict({"z": spaces.Discrete(2), "a": spaces.Box(0.0, 1.0, (3,)), "step": spaces.Discrete(4)}),
+    ),
+    "image": (
+        spaces.Box(0, 255, (8, 8, 3), np.uint8),
+        spaces.Dict({"observation": spaces.Box(0, 255, (8, 8, 3), np.uint8), "step": spaces.Discrete(4)}),
+    ),
+    "MultiBinary": (
+        spaces.MultiBinary(3),
+        spaces.Dict({"observation": spaces.MultiBinary(3), "step": spaces.Discrete(4)}),
+    ),
+}
+
+
+def split(space, observation):
+    """Return the inner observation and the index of an indexed one."""
+    if isinstance(space, spaces.Dict):
+        inner = {key: part for key, part in observation.items() if key != "step"}
+        return inner.get("observation", inner), observation["step"]
+    return observation[:-1], observation[-1]
+
+
+@pytest.mark.parametrize(("inner", "expected"), SPACES.values(), ids=list(SPACES))
+def test_the_space_says_what_observations_are(inner, expected):
+    env = StepIndex(Showing(inner), 4)
+    assert env.observation_space == expected
+    inner.seed(3)
+    shown = [env.reset()[0], *(env.step(0)[0] for _ in range(6))]
+    inner.seed(3)
+    raw = [inner.sample() for _ in range(7)]
+    for taken, (observation, before) in enumerate(zip(shown, raw, strict=True)):
+        assert observation in env.observation_space
+        rest, index = split(expected, observation)
+        scale = 4 if isinstance(inner, spaces.Box) and inner.dtype.kind == "f" else 1
+        assert index * scale == min(taken, 3)
+        np.testing.assert_equal(rest, before if not np.isscalar(before) else np.array([before]))
+    assert split(expected, env.reset()[0])[1] == 0
+
+
+def test_actions_rewards_and_ends_are_left_alone():
+    bare, env = gymnasium.make("FrozenLake-v1"), StepIndex(gymnasium.make("FrozenLake-v1"), 10)
+    first = bare.reset(seed=4)
+    assert env.reset(seed=4)[1] == first[1]
+    for action in (2, 1, 1, 2, 1, 2):
+        plain, indexed = bare.step(action), env.step(action)
+        assert indexed[0][0] == plain[0]
+        assert indexed[1:] == plain[1:]
+        if plain[2]:
+            break
+    assert env.action_space == bare.action_space
+
+
+@pytest.mark.parametrize(
+    ("space", "settings", "message"),
+    [
+        (spaces.Discrete(2), {"max_steps": 0}, r"max_steps must be a whole number ≥ 1; got 0\."),
+        (
+            spaces.Box(0, 255, (2,), np.uint8),
+            {"max_steps": 257},
+            r"max_steps must be at most 256 for uint8; got 257\.",
+        ),
+        (
+            spaces.Dict({"step": spaces.Discrete(2)}),
+            {"max_steps": 3},
+            r"key must be none of the observation's own; got 'step'\.",
+        ),
+        (
+            spaces.MultiBinary(2),
+            {"max_steps": 3, "key": "observation"},
+            r"key must be none of the observation's own; got 'observation'\.",
+        ),
+    ],
+)
+def test_bad_settings_get_one_line(space, settings, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        StepIndex(Showing(space), **settings)
+
+
+def test_a_key_of_ones_own():
+    env = StepIndex(Showing(spaces.Dict({"step": spaces.Discrete(2)})), 3, key="h")
+    assert set(env.reset()[0]) == {"step", "h"}
+    with pytest.raises(TypeError, match=r"^key must be text; got 3\.$"):
+        StepIndex(Showing(spaces.Discrete(2)), 3, key=3)
