@@ -88,8 +88,8 @@ class Indexed:
             return spaces.MultiDiscrete(sides, start=starts), lambda seen, index: np.array([seen, index]).T
         if isinstance(space, spaces.MultiDiscrete) and space.nvec.ndim == 1:
             self._check_fits(space.dtype)
-            sides, starts = np.append(space.nvec, self.last + 1), np.append(space.start, 0)
-            joined = spaces.MultiDiscrete(sides, dtype=space.dtype.type, start=starts)
+            longer, from_ = np.append(space.nvec, self.last + 1), np.append(space.start, 0)
+            joined = spaces.MultiDiscrete(longer, dtype=space.dtype.type, start=from_)
             return joined, _appending(space.dtype, 1)
         if isinstance(space, spaces.Box) and len(space.shape) == 1:
             return self._longer_box(space)
