@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import agents, envs, errors, laws, learning, mdps, planning, plots, testing, theory
+    from sojourn import agents, envs, errors, laws, learning, mdps, planning, plots, sessions, testing, theory
     from sojourn.agents import (
         UCBVI,
         Bernstein,
@@ -104,12 +104,25 @@ __all__ = [
     "planning",
     "plots",
     "price_of_not_knowing",
+    "sessions",
     "survival_band",
     "testing",
     "theory",
 ]
 
-_FOLDERS = ("agents", "envs", "errors", "laws", "learning", "mdps", "planning", "plots", "testing", "theory")
+_FOLDERS = (
+    "agents",
+    "envs",
+    "errors",
+    "laws",
+    "learning",
+    "mdps",
+    "planning",
+    "plots",
+    "sessions",
+    "testing",
+    "theory",
+)
 _HOMES = ("laws", "mdps", "planning", "agents", "learning")
 """Where a name that is not a folder is looked for, cheapest import first."""
 

@@ -1,0 +1,64 @@
+"""What the cells of a log may hold: the judge of every cell that is not plain."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from sojourn.laws import MAX_STEP
+
+__all__ = ["FLAGS", "flag_rule", "read_flag", "read_whole", "shown", "whole_rule"]
+
+FLAGS = {
+    "1": True,
+    "true": True,
+    "t": True,
+    "yes": True,
+    "y": True,
+    "1.0": True,
+    "0": False,
+    "false": False,
+    "f": False,
+    "no": False,
+    "n": False,
+    "0.0": False,
+}
+"""Words for true and false, in any case."""
+
+_WHOLE = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
+
+
+def whole_rule(name: str) -> str:
+    """Return what a cell of whole numbers must be."""
+    return f"{name} must be a whole number ≥ 1"
+
+
+def flag_rule(name: str) -> str:
+    """Return what a cell of flags must be."""
+    return f"{name} must be true or false, 1 or 0"
+
+
+@lru_cache(maxsize=4096)
+def read_whole(cell: str) -> int | None:
+    """Return a whole number from 1 to 2**53, or None.
+
+    Example:
+        >>> [read_whole(cell) for cell in (" 12 ", "3.0", "1e3", "3.7", "0", "-2", "1e400", "=1+1", "1_000")]
+        [12, 3, 1000, None, None, None, None, None, None]
+    """
+    text = cell.strip()
+    if not _WHOLE.fullmatch(text):
+        return None
+    number = int(text) if text.isdigit() else float(text)
+    return int(number) if 1 <= number <= MAX_STEP and number == int(number) else None
+
+
+@lru_cache(maxsize=4096)
+def read_flag(cell: str) -> bool | None:
+    """Return whether a cell says true or false, or None if it says neither."""
+    return FLAGS.get(cell.strip().lower())
+
+
+def shown(cell: str) -> str:
+    """Return a cell as a message shows it: quoted, cut short, nothing that a terminal would obey."""
+    return repr(cell if len(cell) <= 40 else f"{cell[:39]}…")

@@ -1,0 +1,101 @@
+"""Which columns of a log mean what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sojourn._validation import did_you_mean
+
+__all__ = ["Columns", "Wanted", "find_columns"]
+
+_LENGTHS = ("length", "session_length", "episode_length", "lengths", "steps", "n_steps", "duration")
+_OBSERVED = ("observed", "ended", "complete", "completed", "finished", "closed")
+_OPEN = ("censored", "open", "truncated", "is_open", "still_open")
+_ENTRIES = ("entry", "entered", "entry_step", "first_step")
+_GROUPS = ("group", "state", "segment")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Names of columns that a user gave; None: look for one of the usual names; "none": there is none."""
+
+    length: str | None = None
+    observed: str | None = None
+    entry: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the columns are, by place from 0; None where there is none.
+
+    Attributes:
+        names: What all columns are called.
+        length: Place of the lengths.
+        observed: Place of the flags.
+        is_open: Whether true flags mean that a session was not seen to end.
+        entry: Place of the entries.
+        group: Place of the groups.
+    """
+
+    names: tuple[str, ...]
+    length: int
+    observed: int | None = None
+    is_open: bool = False
+    entry: int | None = None
+    group: int | None = None
+
+    def name(self, place: int | None) -> str:
+        """Return what a column is called."""
+        return "" if place is None else self.names[place]
+
+
+def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
+    """Return where the columns are, or say in one line which one is missing.
+
+    Args:
+        names: The names in the first row.
+        wanted: What the user asked for.
+        source: What the file is called in messages.
+    """
+    length = _find(names, wanted.length, _LENGTHS, source=source)
+    if length is None:
+        listed = ", ".join(repr(name[:40]) for name in names[:8]) + (", …" if len(names) > 8 else "")
+        raise ValueError(
+            f"{source} must have a column of session lengths called 'length', or one named with --length "
+            f"(length=…); got {listed}."
+        )
+    observed = _find(names, wanted.observed, _OBSERVED + _OPEN, source=source)
+    return Columns(
+        names=tuple(names),
+        length=length,
+        observed=observed,
+        is_open=observed is not None and _plain(names[observed]) in _OPEN,
+        entry=_find(names, wanted.entry, _ENTRIES, source=source),
+        group=_find(names, wanted.group, _GROUPS, source=source),
+    )
+
+
+def _find(names: Sequence[str], asked: str | None, usual: Sequence[str], *, source: str) -> int | None:
+    if asked == "none":
+        return None
+    if asked is not None:
+        places = [i for i, name in enumerate(names) if name.strip() == asked.strip()]
+        if not places:
+            known = [name.strip()[:40] for name in names[:1000]]
+            hint = did_you_mean(asked, known) or f" It has {', '.join(map(repr, known[:8]))}."
+            raise ValueError(f"{source} has no column {asked!r}.{hint}")
+    else:
+        plain = [_plain(name) for name in names]
+        places = next(
+            ([i for i, name in enumerate(plain) if name == word] for word in usual if word in plain), []
+        )
+    if len(places) > 1:
+        name = names[places[0]].strip()
+        raise ValueError(f"{source} must have one column {name!r}; it has {len(places)}.")
+    return places[0] if places else None
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")

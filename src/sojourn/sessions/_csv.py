@@ -1,0 +1,262 @@
+"""Logs from CSV files: plain cells are read by the million at once, all others one by one."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import BinaryIO
+
+import numpy as np
+
+from sojourn._typing import BoolArray, IntArray
+from sojourn.sessions._cells import FLAGS, flag_rule, read_flag, read_whole, shown, whole_rule
+from sojourn.sessions._chunks import MOST_IN_A_LINE, pieces
+from sojourn.sessions._columns import Columns, Wanted, find_columns
+from sojourn.sessions._ledger import Ledger
+from sojourn.sessions._log import SessionLog
+from sojourn.sessions._table import Bytes, Table
+
+__all__ = ["read_csv"]
+
+_NEWLINE, _RETURN, _QUOTE = 10, 13, 34
+_DELIMITERS = b",;\t|"
+_MOST_QUOTED = 1 << 16
+"""Bytes within which a quote that is opened in one line must be closed in a later one."""
+
+
+def read_csv(file: BinaryIO, head: bytes, wanted: Wanted, source: str) -> SessionLog:
+    """Return the log in a CSV file.
+
+    Args:
+        file: The file, of which `head` was read already.
+        head: Its first bytes.
+        wanted: Which columns mean what.
+        source: What the file is called in messages.
+
+    Raises:
+        ValueError: If there is no column of lengths, or not a single row that can be used.
+    """
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    reader: _Rows | None = None
+    skipped = 0
+    for piece in pieces(file, head):
+        text = piece.text
+        if reader is None:
+            if piece.too_long:
+                raise ValueError(
+                    f"{source} must begin with a row of names of at most {MOST_IN_A_LINE:,} bytes."
+                )
+            line, text, skipped = _first_line(text, skipped)
+            if not line:
+                continue
+            reader, keeps = _begin(line, wanted, source)
+            reader.line = skipped + 1
+            text = line + b"\n" + text if keeps else text
+        if piece.too_long:
+            reader.finish()
+            reader.reject_line("a row must have at most 1 MB")
+        else:
+            reader.take(text)
+    if reader is None:
+        raise ValueError(f"{source} must have a row of names and one row a session; it is empty.")
+    reader.finish()
+    return reader.ledger.log(source)
+
+
+def _first_line(text: bytes, skipped: int) -> tuple[bytes, bytes, int]:
+    """Return the first line that is not blank, what follows, and how many lines stand before both."""
+    while text:
+        line, _, text = text.partition(b"\n")
+        if line.strip():
+            return line.rstrip(b"\r"), text, skipped
+        skipped += 1
+    return b"", b"", skipped
+
+
+def _begin(line: bytes, wanted: Wanted, source: str) -> tuple[_Rows, bool]:
+    """Return a reader for the rows under a row of names, and whether that row is one of numbers itself."""
+    delimiter = max(_DELIMITERS, key=line.count)
+    decoded = line.decode("utf-8", "replace")
+    try:
+        names = next(csv.reader([decoded], delimiter=chr(delimiter)))
+    except csv.Error as error:
+        raise ValueError(f"{source} must begin with a row of names; it cannot be read ({error}).") from None
+    if len(names) == 1 and read_whole(names[0]) is not None and wanted == Wanted():
+        columns = Columns(("length",), 0)
+        reader = _Rows(columns, delimiter)
+        reader.line = 0
+        return reader, True
+    return _Rows(find_columns(names, wanted, source), delimiter), False
+
+
+class _Rows:
+    """Rows as they come."""
+
+    def __init__(self, columns: Columns, delimiter: int) -> None:
+        self.columns, self.delimiter = columns, delimiter
+        self.ledger = Ledger(columns)
+        self.line = 1
+        """How many lines were passed."""
+        self._open = b""
+        """Lines at the end of what came, of which one opens a quote that what is to come may close."""
+
+    def take(self, text: bytes) -> None:
+        """Read whole lines."""
+        text, self._open = self._open + text, b""
+        self._open = self._read(text, last=False)
+
+    def finish(self) -> None:
+        """Read what was waiting for a quote to be closed."""
+        text, self._open = self._open, b""
+        self._read(text, last=True)
+
+    def reject_line(self, rule: str) -> None:
+        """Reject the next line as a row."""
+        self.line += 1
+        self.ledger.count(1)
+        self.ledger.reject(self.line, rule)
+
+    def _read(self, text: bytes, *, last: bool) -> bytes:
+        """Read whole lines, and return those at the end that wait for a quote to be closed."""
+        while text:
+            cut = _balanced(text)
+            if cut:
+                self._read_balanced(text[:cut])
+            text = text[cut:]
+            if not text:
+                break
+            if not last and len(text) <= _MOST_QUOTED:
+                return text
+            # The quote in this line is never closed: only this line is lost.
+            _, _, text = text.partition(b"\n")
+            self.reject_line("a quote must be closed")
+        return b""
+
+    def _read_balanced(self, text: bytes) -> None:
+        """Read lines in which every quote is closed."""
+        buffer = np.frombuffer(text, dtype=np.uint8)
+        newlines = np.flatnonzero(buffer == _NEWLINE)
+        quotes = np.flatnonzero(buffer == _QUOTE) if b'"' in text else None
+        marks = np.flatnonzero(buffer == self.delimiter)
+        ends = newlines
+        if quotes is not None:
+            ends = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
+            marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
+        begins = np.concatenate(([0], ends[:-1] + 1))
+        rows = (
+            self.line
+            + 1
+            + (np.searchsorted(newlines, begins) if quotes is not None else np.arange(ends.size))
+        )
+        self.line += newlines.size
+        stops = ends - ((ends > begins) & (buffer[ends - 1] == _RETURN))
+        first, after = np.searchsorted(marks, begins), np.searchsorted(marks, stops)
+        whole = after - first == len(self.columns.names) - 1
+        if len(self.columns.names) == 1:
+            whole &= ~_blank(text, buffer, begins, stops)
+        if ends.size < newlines.size:
+            whole &= self._well_formed(text, begins, stops, rows)
+        odd = np.flatnonzero(~whole)
+        for i in odd.tolist():
+            self._judge_row(text[begins[i] : stops[i]], int(rows[i]), int(after[i] - first[i]) + 1)
+        if odd.size:
+            begins, stops, rows, first = begins[whole], stops[whole], rows[whole], first[whole]
+        cells = Table(buffer, begins, stops, marks, first, len(self.columns.names), quotes is not None)
+        self._read_cells(cells, rows)
+
+    def _well_formed(self, text: bytes, begins: IntArray, stops: IntArray, rows: IntArray) -> BoolArray:
+        """Return which rows are one line, or several with quotes where quotes may stand."""
+        mark = re.escape(bytes([self.delimiter]))
+        cell = rb'(?:"(?:[^"]|"")*+"|[^"\n' + mark + rb"]*+)"
+        form = re.compile(cell + rb"(?:" + mark + cell + rb")*+")
+        good = np.ones(begins.size, dtype=bool)
+        for i in np.flatnonzero(np.diff(rows, append=self.line + 1) > 1).tolist():
+            good[i] = form.fullmatch(text, int(begins[i]), int(stops[i])) is not None
+        return good
+
+    def _judge_row(self, text: bytes, row: int, n_cells: int) -> None:
+        """Pass over a blank line; reject a row that has too many cells or too few."""
+        if not text.strip():
+            return
+        if b"\n" in text:  # a quote was closed by chance: each line stands for itself
+            passed, self.line = self.line, row - 1
+            for line in text.split(b"\n"):
+                if line.count(b'"') % 2:
+                    self.reject_line("a quote must be closed")
+                else:
+                    self._read_balanced(line + b"\n")
+            self.line = passed
+            return
+        self.ledger.count(1)
+        self.ledger.reject(row, f"a row must have {len(self.columns.names)} cells", f"{n_cells}")
+
+    def _read_cells(self, cells: Table, rows: IntArray) -> None:
+        columns, good = self.columns, np.ones(rows.size, dtype=bool)
+        ones = np.ones(rows.size, dtype=np.int64)
+        lengths = self._wholes(cells, columns.length, rows, good)
+        observed = ones > 0
+        if columns.observed is not None:
+            observed = self._flags(cells, columns.observed, rows, good) != columns.is_open
+        entry = ones if columns.entry is None else self._wholes(cells, columns.entry, rows, good)
+        self.ledger.refuse_late(entry, lengths, rows, good)
+        group = ones - 1 if columns.group is None else self._groups(cells, columns.group, good)
+        self.ledger.add(lengths, observed, entry, group, good=good)
+
+    def _wholes(self, cells: Table, column: int, rows: IntArray, good: BoolArray) -> IntArray:
+        """Return the whole numbers in a column; rows where there is none are no longer good."""
+        values, plain = cells.digits(column)
+        for i in np.flatnonzero(~plain & good).tolist():
+            cell = cells.text(column, i)
+            value = read_whole(cell)
+            if value is None:
+                good[i] = False
+                self.ledger.reject(int(rows[i]), whole_rule(self.columns.name(column)), shown(cell))
+            else:
+                values[i] = value
+        return values
+
+    def _flags(self, cells: Table, column: int, rows: IntArray, good: BoolArray) -> BoolArray:
+        """Return the flags in a column; rows where there is none are no longer good."""
+        words = cells.words(column)
+        flags, plain = np.zeros(words.size, dtype=bool), np.zeros(words.size, dtype=bool)
+        for word, meaning in FLAGS.items():
+            same = words == Table.pack(word)
+            plain |= same
+            flags |= same & meaning
+        for i in np.flatnonzero(~plain & good).tolist():
+            cell = cells.text(column, i)
+            flag = read_flag(cell)
+            if flag is None:
+                good[i] = False
+                self.ledger.reject(int(rows[i]), flag_rule(self.columns.name(column)), shown(cell))
+            else:
+                flags[i] = flag
+        return flags
+
+    def _groups(self, cells: Table, column: int, good: BoolArray) -> IntArray:
+        """Return the groups in a column as numbers, in the order in which they appear."""
+        distinct, first, where = np.unique(cells.hashes(column), return_index=True, return_inverse=True)
+        used = np.zeros(distinct.size, dtype=bool)
+        used[where[good]] = True
+        codes = np.zeros(distinct.size, dtype=np.int64)
+        for i in np.flatnonzero(used)[np.argsort(first[used])].tolist():
+            codes[i] = self.ledger.code(cells.text(column, int(first[i])).strip()[:80])
+        return np.asarray(codes[where])
+
+
+def _blank(text: bytes, buffer: Bytes, begins: IntArray, stops: IntArray) -> BoolArray:
+    """Return which lines are empty, or nothing but spaces."""
+    blank = stops == begins
+    for i in np.flatnonzero(~blank & (buffer[begins] <= 32)).tolist():
+        blank[i] = not text[begins[i] : stops[i]].strip()
+    return np.asarray(blank)
+
+
+def _balanced(text: bytes) -> int:
+    """Return where the lines end up to which every quote is closed."""
+    if b'"' not in text:
+        return len(text)
+    buffer = np.frombuffer(text, dtype=np.uint8)
+    newlines, quotes = np.flatnonzero(buffer == _NEWLINE), np.flatnonzero(buffer == _QUOTE)
+    even = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
+    return int(even[-1]) + 1 if even.size else 0

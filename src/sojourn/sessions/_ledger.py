@@ -1,0 +1,79 @@
+"""Keeping count while a log is read: rows used, rows rejected, groups as they appear."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sojourn._typing import BoolArray, IntArray
+from sojourn.sessions._columns import Columns
+from sojourn.sessions._log import Account, Rejection, SessionLog, Tally
+
+__all__ = ["Ledger"]
+
+_MOST_GROUPS = 1000
+_NAMED = 5
+"""How many of the rejected rows are named."""
+
+_KEPT = 20 * _NAMED
+"""How many are kept while reading: those of one column come before those of the next."""
+
+
+class Ledger:
+    """What has been read of a log so far."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns, self._tally = columns, Tally()
+        self._n_rows = self._n_used = self._n_rejected = 0
+        self._rejected: list[Rejection] = []
+        self._groups: dict[str, int] = {}
+        self._notes: list[str] = []
+
+    def reject(self, row: int, rule: str, got: str = "") -> None:
+        """Note that a row cannot be used; it must be counted with `count` or `add` as well."""
+        self._n_rejected += 1
+        if len(self._rejected) < _KEPT:
+            self._rejected.append(Rejection(row, rule, got))
+
+    def count(self, rows: int) -> None:
+        """Count rows, good or bad."""
+        self._n_rows += rows
+
+    def refuse_late(self, entry: IntArray, lengths: IntArray, rows: IntArray, good: BoolArray) -> None:
+        """Reject rows that entered after their end."""
+        columns = self._columns
+        rule = f"{columns.name(columns.entry)} must be at most {columns.name(columns.length)}"
+        for i in np.flatnonzero(good & (entry > lengths)).tolist():
+            good[i] = False
+            self.reject(int(rows[i]), rule, f"{entry[i]} and {lengths[i]}")
+
+    def add(
+        self, lengths: IntArray, observed: BoolArray, entry: IntArray, group: IntArray, *, good: BoolArray
+    ) -> None:
+        """Count rows, and use those that are good."""
+        self._n_rows += good.size
+        self._n_used += int(good.sum())
+        self._tally.add(lengths[good], observed[good], entry[good], group[good])
+
+    def code(self, label: str) -> int:
+        """Return the number of a group; 0 once there are too many of them."""
+        if self._notes:
+            return 0
+        number = self._groups.setdefault(label, len(self._groups))
+        if number >= _MOST_GROUPS:
+            name = self._columns.name(self._columns.group)
+            self._notes.append(
+                f"The column {name!r} has over {_MOST_GROUPS:,} values, too many for groups; it is left out."
+            )
+            self._groups.clear()
+        return number
+
+    def log(self, source: str) -> SessionLog:
+        """Return the log of all that was read, or refuse one that has not a single good row."""
+        first = tuple(sorted(self._rejected, key=lambda one: one.row)[:_NAMED])
+        if not self._n_used:
+            why = f"all {self._n_rows:,} are rejected, {first[0]}" if first else "it has names only."
+            raise ValueError(f"{source} must have a row that can be used: {why}")
+        if self._notes:
+            self._tally.forget_groups()
+        account = Account(self._n_rows, self._n_used, self._n_rejected, first, tuple(self._notes))
+        return self._tally.log(list(self._groups), account, source)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sojourn.sessions import read_sessions
+
+from .hostile import CASES
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hostile_logs_are_read_or_refused_in_one_line(name, tmp_path):
+    content, expected = CASES[name]
+    path = tmp_path / "log.csv"
+    path.write_bytes(content)
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
+            read_sessions(path)
+        assert expected in str(caught.value)
+        assert "log.csv" in str(caught.value)
+        return
+    log = read_sessions(path)
+    rows, used = expected
+    account = log.account
+    assert (account.n_rows, account.n_used) == (rows, used)
+    assert account.n_rejected == rows - used
+    assert len(log) == used
+    assert len(account.first_rejected) == min(rows - used, 5)
+    assert all("\n" not in str(one) for one in account.first_rejected)
+
+
+def test_there_are_more_than_sixty_hostile_logs():
+    assert len(CASES) >= 60
+
+
+def test_rejected_rows_are_named_by_their_line(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(b'id,length,ended\n\na,4,1\nb,3.7,1\nc,5,maybe\nd,5\n"e\nf",6,0\ng,-1,1\n')
+    log = read_sessions(path)
+    assert [str(one) for one in log.account.first_rejected] == [
+        "row 4: length must be a whole number ≥ 1; got '3.7'.",
+        "row 5: ended must be true or false, 1 or 0; got 'maybe'.",
+        "row 6: a row must have 3 cells; got 2.",
+        "row 9: length must be a whole number ≥ 1; got '-1'.",
+    ]
+    assert (log.account.n_rows, log.account.n_used) == (6, 2)
+
+
+@pytest.mark.parametrize("kind", ["endless line", "endless line of numbers", "quotes without end"])
+def test_memory_stays_small_whatever_the_file_holds(kind, tmp_path):
+    path = tmp_path / "log.csv"
+    with path.open("wb") as file:
+        file.write(b"length\n5\n")
+        if kind == "endless line":
+            file.truncate(600 << 20)  # zeros
+        elif kind == "endless line of numbers":
+            for _ in range(80):
+                file.write(b"1,2,3,4," * (1 << 17))
+        else:
+            for _ in range(10):
+                file.write(b'"4\n' * (1 << 17))
+    code = (
+        "import resource, sys\n"
+        "from sojourn.sessions import read_sessions\n"
+        "log = read_sessions(sys.argv[1])\n"
+        "print(log.account.n_rows == log.account.n_used + log.account.n_rejected, log.account.n_used)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=100
+    )
+    adds_up, used, megabytes = done.stdout.split()
+    assert (adds_up, used) == ("True", "1")
+    assert int(megabytes) < 512
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("any") / "log.csv"
+    path.write_bytes(b"length,ended\n4,1\n" + content)
+    log = read_sessions(path)
+    assert log.account.n_rows == log.account.n_used + log.account.n_rejected
+    assert len(log) == log.account.n_used >= 1
+
+
+cells = st.text(alphabet='ab0",;\n é', max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(cells, st.integers(-2, 10**6), st.booleans(), cells), min_size=1, max_size=20),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_well_formed_files_are_read_as_pythons_own_reader_reads_them(tmp_path_factory, rows, quoting, end):
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, quoting=quoting, lineterminator=end)
+    writer.writerow(["id", "length", "ended", "group"])
+    writer.writerows([*rows, ("x", 7, True, "y")])
+    text = buffer.getvalue()
+    path = tmp_path_factory.mktemp("csv") / "log.csv"
+    path.write_bytes(text.encode())
+    log = read_sessions(path)
+    expected: dict[tuple[int, bool, str], int] = {}
+    for _, length, ended, group in list(csv.reader(io.StringIO(text, newline="")))[1:]:
+        if int(length) >= 1:
+            key = (int(length), ended == "True", group.replace('"', '""').strip())
+            expected[key] = expected.get(key, 0) + 1
+    found: dict[tuple[int, bool, str], int] = {}
+    for length, seen, group, count in zip(log.lengths, log.observed, log.group, log.counts, strict=True):
+        key = (int(length), bool(seen), log.labels[group])
+        found[key] = found.get(key, 0) + int(count)
+    assert found == expected
+    assert log.account.n_rows == len(rows) + 1

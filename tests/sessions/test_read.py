@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.sessions import SessionLog, read_sessions
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def as_rows(log):
+    """The rows of a log, sorted, without counts."""
+    columns = zip(log.lengths, log.observed, log.entry, log.group, log.counts, strict=True)
+    rows = [(int(n), bool(seen), int(e), int(g)) for n, seen, e, g, times in columns for _ in range(times)]
+    return sorted(rows)
+
+
+def test_columns_are_found_by_their_usual_names(tmp_path):
+    path = write(tmp_path / "log.csv", "Session Length,Censored,entry,segment\n5,1,2,b\n3,0,1,a\n3,0,1,b\n")
+    log = read_sessions(path)
+    assert as_rows(log) == [(3, True, 1, 0), (3, True, 1, 1), (5, False, 2, 0)]
+    assert log.labels == ("b", "a")  # the largest first
+    assert (len(log), log.n_open, log.n_groups, log.name) == (3, 1, 2, "log.csv")
+
+
+def test_columns_can_be_named_or_left_out(tmp_path):
+    path = write(tmp_path / "log.csv", "clicks,left,ended,group\n5,0,1,x\n3,1,1,y\n")
+    log = read_sessions(path, length="clicks", observed="left", group="none")
+    assert as_rows(log) == [(3, True, 1, 0), (5, False, 1, 0)]
+    assert log.n_groups == 0
+    assert as_rows(read_sessions(path, length="clicks", observed="none", group="none")) == [
+        (3, True, 1, 0),
+        (5, True, 1, 0),
+    ]
+    with pytest.raises(ValueError, match=r"^log.csv has no column 'clics'. Did you mean 'clicks'\?$"):
+        read_sessions(path, length="clics")
+
+
+def test_rows_that_are_alike_are_counted(tmp_path):
+    rng = np.random.default_rng(0)
+    lengths, ended = rng.geometric(0.2, 5000), rng.random(5000) < 0.5
+    text = "".join(f"{n},{int(seen)}\n" for n, seen in zip(lengths, ended, strict=True))
+    log = read_sessions(write(tmp_path / "log.csv", "length,ended\n" + text))
+    assert log.lengths.size < 120
+    assert as_rows(log) == sorted((int(n), bool(seen), 1, 0) for n, seen in zip(lengths, ended, strict=True))
+    assert log.sample.n == 5000
+
+
+def test_a_log_is_the_same_from_csv_parquet_and_memory(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(1)
+    n = 3000
+    lengths = rng.geometric(0.1, n)
+    entry = np.minimum(rng.integers(1, 5, n), lengths)
+    seen = rng.random(n) < 0.7
+    group = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
+    table = pa.table({"length": lengths, "observed": seen, "entry": entry, "group": group})
+    pq.write_table(table, tmp_path / "log.parquet")
+    rows = zip(lengths, seen, entry, group, strict=True)
+    text = "length,observed,entry,group\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in rows)
+    logs = [
+        read_sessions(tmp_path / "log.parquet"),
+        read_sessions(write(tmp_path / "log.csv", text)),
+        SessionLog.from_columns(lengths, seen, entry=entry, group=group.tolist()),
+    ]
+    assert as_rows(logs[0]) == as_rows(logs[1]) == as_rows(logs[2])
+    assert logs[0].labels == logs[1].labels == logs[2].labels == ("a", "b", "c")
+    assert logs[0].account.n_rows == logs[1].account.n_rows == n
+
+
+def test_bad_rows_of_parquet_are_named(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(
+        {
+            "length": pa.array([3.0, None, 2.5, 7.0, 9.0, float("nan")]),
+            "ended": pa.array(["yes", "no", "yes", "perhaps", None, "yes"]),
+            "group": pa.array(["x", None, "x", "y", "y", "y"]),
+        }
+    )
+    pq.write_table(table, tmp_path / "log.parquet")
+    log = read_sessions(tmp_path / "log.parquet")
+    assert (log.account.n_rows, log.account.n_used, log.account.n_rejected) == (6, 1, 5)
+    assert [str(one) for one in log.account.first_rejected] == [
+        "row 2: length must be a whole number ≥ 1; got 'None'.",
+        "row 3: length must be a whole number ≥ 1; got '2.5'.",
+        "row 4: ended must be true or false, 1 or 0; got 'perhaps'.",
+        "row 5: ended must be true or false, 1 or 0; got 'None'.",
+        "row 6: length must be a whole number ≥ 1; got 'nan'.",
+    ]
+
+
+def test_parquet_of_strange_types_is_refused_row_by_row(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"length": [[1, 2], [3]]}), tmp_path / "log.parquet")
+    with pytest.raises(
+        ValueError, match=r"^log.parquet must have a row that can be used: all 2 are rejected"
+    ):
+        read_sessions(tmp_path / "log.parquet")
+    pq.write_table(pa.table({"length": pa.array([], type=pa.int64())}), tmp_path / "none.parquet")
+    with pytest.raises(
+        ValueError, match=r"^none.parquet must have a row that can be used: it has names only"
+    ):
+        read_sessions(tmp_path / "none.parquet")
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    (tmp_path / "log.parquet").write_bytes(b"PAR1....PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        ValueError, match=r"^log.parquet is a Parquet file, .* pip install 'sojourn\[parquet\]'.$"
+    ):
+        read_sessions(tmp_path / "log.parquet")
+    (tmp_path / "other.parquet").write_bytes(b"length\n4\n")
+    with pytest.raises(
+        ValueError, match=r"^other.parquet must be a Parquet file; it does not begin like one.$"
+    ):
+        read_sessions(tmp_path / "other.parquet")
+
+
+def test_identifiers_are_no_groups(tmp_path):
+    text = "length,group\n" + "".join(f"{i % 9 + 1},user{i}\n" for i in range(3000))
+    log = read_sessions(write(tmp_path / "log.csv", text))
+    assert (log.n_groups, len(log)) == (0, 3000)
+    assert "too many for groups" in log.account.notes[0]
+    assert "user" not in log.account.notes[0]
+
+
+@pytest.mark.parametrize("path", ["nothing.csv", "."])
+def test_files_that_are_none_are_refused(path, tmp_path):
+    with pytest.raises(ValueError, match=r"^path must be a file"):
+        read_sessions(tmp_path / path)
+
+
+def test_columns_in_memory_are_checked():
+    with pytest.raises(ValueError, match=r"^lengths\[1\] must be a whole number from 1 to 2\*\*53; got 0.$"):
+        SessionLog.from_columns([1, 0])
+    with pytest.raises(ValueError, match=r"^group must be as many as lengths; got 1 groups for 2 lengths.$"):
+        SessionLog.from_columns([1, 2], group=["a"])
+
+
+def test_large_files_are_read_in_pieces(tmp_path, monkeypatch):
+    from sojourn.sessions import _chunks
+
+    rng = np.random.default_rng(3)
+    lengths = rng.geometric(0.1, 4000)
+    lines = [f'"note {i}\nmore",{n}\n' if i % 50 == 0 else f"plain,{n}\n" for i, n in enumerate(lengths)]
+    path = write(tmp_path / "log.csv", "id,length\n" + "".join(lines))
+    whole = read_sessions(path)
+    monkeypatch.setattr(_chunks, "_PIECE", 97)
+    monkeypatch.setattr(sys.modules["sojourn.sessions._read"], "_HEAD", 31)
+    pieces = read_sessions(path)
+    assert as_rows(whole) == as_rows(pieces) == sorted((int(n), True, 1, 0) for n in lengths)
+    assert whole.account == pieces.account
+    assert sj.fit(whole.lengths, counts=whole.counts, family="geometric").n == 4000
