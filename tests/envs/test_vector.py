@@ -52,11 +52,7 @@ def sides(name, stack, **settings):
 
 def told(infos):
     """Return the infos that are told of some sub-environment."""
-    return {
-        key: value
-        for key, value in infos.items()
-        if np.any(infos[f"_{key}"] if f"_{key}" in infos else value)
-    }
+    return {key: value for key, value in infos.items() if np.any(infos.get(f"_{key}", value))}
 
 
 def assert_equal_infos(left, right):

@@ -1,0 +1,311 @@
+"""Learners on Gymnasium environments: read where there is a table, played where there is none."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.wrappers import TimeLimit, TransformReward
+from reference import blackjack
+
+import sojourn as sj
+from sojourn.envs import LawDiscount, RandomLength, StepIndex, TabularEnv
+
+LAW = sj.Geometric(0.9)
+BOLD = sj.UCBVI(LAW, sj.PaperBonus(0.001))
+
+
+def without_table(env):
+    """Return an environment that does what this one does, but must be played to know it."""
+    return TransformReward(env, lambda reward: reward)
+
+
+def assert_same(left, right, *, but=()):
+    for field in dataclasses.fields(sj.Run):
+        if field.name not in {"seconds", "law", "agent", *but}:
+            np.testing.assert_array_equal(getattr(left, field.name), getattr(right, field.name), field.name)
+
+
+@pytest.mark.parametrize(
+    "given", [lambda: "Taxi-v4", lambda: gymnasium.make("Taxi-v4")], ids=["id", "object"]
+)
+def test_an_environment_with_a_table_is_played_as_its_table(given):
+    settings = {"episodes": 200, "seed": 3}
+    expected = sj.learn(BOLD, sj.TabularMDP.from_env("Taxi-v4"), LAW, **settings)
+    found = sj.learn(BOLD, given(), LAW, **settings)
+    assert_same(found, expected)
+    assert found.regret is not None
+    assert found.observations is None
+    assert found.episodes_per_second > 0.0
+
+
+def test_our_own_ids_need_no_import():
+    found = sj.learn(BOLD, "sojourn/RiverSwim-v0", LAW, episodes=50)
+    assert_same(found, sj.learn(BOLD, sj.mdps.river_swim(), LAW, episodes=50), but=["problem"])
+    assert found.problem == "sojourn/RiverSwim-v0"
+
+
+def exact_blackjack():
+    transitions, rewards, start, states = blackjack.tables()
+    transitions /= transitions.sum(axis=2, keepdims=True)
+    return sj.TabularMDP(transitions, rewards, start=start / start.sum(), terminal=len(states) - 1)
+
+
+def test_blackjack_is_learned():
+    """The values are those of the game written down as tables, within 4.5 standard errors."""
+    game, episodes = exact_blackjack(), 6_000
+    chance = game.start @ sj.evaluate(game, LAW, np.full((1, game.n_states, 2), 0.5)).value
+    best = game.start @ sj.plan(game, LAW).value
+    assert (chance, best) == pytest.approx((-0.3828605, -0.0456635), abs=1e-6)
+    settings = {"episodes": episodes, "seed": 0, "reward_range": (-1, 1)}
+    player = sj.learn(sj.RandomPlayer(), "Blackjack-v1", LAW, **settings)
+    assert abs(player.rewards.mean() - chance) < 4.5 * player.rewards.std() / np.sqrt(episodes)
+    learner = sj.learn(BOLD, "Blackjack-v1", LAW, **settings)
+    last = learner.rewards[episodes // 2 :]
+    error = last.std() / np.sqrt(last.size)
+    assert best - 0.1 < last.mean() < best + 4.5 * error
+    assert last.mean() - 4.5 * error > chance
+    assert set(np.unique(learner.rewards)) == {-1.0, 0.0, 1.0}
+    assert all(len(observation) == 3 for observation in learner.observations)
+    assert len(learner.observations) > 200
+
+
+def test_the_run_says_what_it_cannot_know():
+    run = sj.learn(BOLD, "Blackjack-v1", LAW, episodes=20, reward_range=(-1, 1))
+    assert (run.regret, run.regret_width, run.price, run.clairvoyant_regret) == (None, None, None, None)
+    assert run.problem == "Blackjack-v1"
+    assert 0.0 < run.seconds < 60.0
+    assert run.episodes_per_second == 20 / run.seconds
+    assert "mean reward" in repr(run)
+    assert "episodes a second" in run._repr_html_()
+    run.plot()
+
+
+def test_a_trial_is_a_function_of_its_settings_and_seed():
+    settings = {"episodes": 300, "reward_range": (-1, 1)}
+    first = sj.learn(BOLD, "Blackjack-v1", LAW, seed=5, **settings)
+    assert_same(first, sj.learn(BOLD, gymnasium.make("Blackjack-v1"), LAW, seed=5, **settings))
+    other = sj.learn(BOLD, "Blackjack-v1", LAW, seed=6, **settings)
+    assert not np.array_equal(first.rewards, other.rewards)
+
+
+def test_all_learners_meet_the_same_lengths_and_start_states():
+    env = without_table(TabularEnv(sj.TabularMDP.from_env("Taxi-v4")))
+    law, settings = sj.Uniform(2, 30), {"episodes": 40, "seed": 1, "reward_range": (-10, 20)}
+    runs = [sj.learn(agent, env, law, **settings) for agent in (sj.RandomPlayer(), BOLD)]
+    begun = [[run.observations[start] for start in run.starts] for run in runs]
+    assert begun[0] == begun[1]
+    assert len(set(begun[0])) > 20
+    cut = ~(runs[0].observed & runs[1].observed)
+    assert np.array_equal(runs[0].lengths[~cut], runs[1].lengths[~cut])
+    on_a_table = sj.learn(sj.RandomPlayer(), sj.mdps.river_swim(), law, episodes=40, seed=1)
+    assert np.array_equal(runs[0].lengths[~cut], on_a_table.lengths[~cut])
+
+
+def test_played_and_read_are_the_same_where_nothing_is_left_to_chance():
+    """A deterministic problem, and a player whose chance is its own: the two paths must agree exactly."""
+    problem = sj.mdps.cash_or_invest(3)
+    settings = {"episodes": 100, "seed": 2}
+    read = sj.learn(sj.RandomPlayer(), problem, LAW, **settings)
+    played = sj.learn(
+        sj.RandomPlayer(), without_table(TabularEnv(problem)), LAW, reward_range=(0, 1), **settings
+    )
+    assert_same(played, read, but=["regret", "regret_width", "price", "observations", "problem"])
+
+
+class Recorder:
+    """An agent that plays action 0 and writes down all that it is told."""
+
+    def __init__(self):
+        self.log, self.ends, self.told = [], [], {}
+
+    def start(self, **told):
+        self.told = told
+        return self
+
+    def act(self, state, h):
+        return 0
+
+    def observe(self, *step):
+        self.log.append(step)
+
+    def end_episode(self, length, observed):
+        self.ends.append((length, observed))
+
+
+def play(env, law, episodes=1, reward_range=(0, 1)):
+    recorder = Recorder()
+    run = sj.learn(recorder, env, law, episodes=episodes, reward_range=reward_range)
+    assert recorder.ends == list(zip(run.lengths, run.observed, strict=True))
+    return recorder
+
+
+def sea():
+    return without_table(TabularEnv(sj.mdps.deep_sea(4)))  # ends by itself after 4 steps
+
+
+@pytest.mark.parametrize(
+    ("make", "length", "end", "terminated"),
+    [
+        (sea, 3, (3, True), False),
+        (sea, 5, (4, False), True),
+        (sea, 4, (4, False), True),  # on the same step, the length is not seen
+        (lambda: TimeLimit(sea(), 2), 3, (2, False), False),
+        (lambda: TimeLimit(sea(), 2), 2, (2, False), False),
+    ],
+)
+def test_ends_and_limits_censor_the_length(make, length, end, terminated):
+    recorder = play(make(), sj.Fixed(length), reward_range=(-1, 1))
+    assert recorder.ends == [end]
+    assert recorder.log[-1][-1] == terminated
+    assert not any(step[-1] for step in recorder.log[:-1])
+
+
+def test_a_learner_is_told_what_can_be_known():
+    recorder = play("Blackjack-v1", LAW, 30, reward_range=(-1, 1))
+    assert recorder.told["n_states"] == 705  # 32 · 11 · 2 observations, and the end
+    assert recorder.told["n_actions"] == 2
+    assert recorder.told["terminal_reward"] == 0.5
+    assert {step[2] for step in recorder.log} <= {0.0, 0.5, 1.0}
+    assert recorder.told.get("rewards") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "terminal_reward", "seen"),
+    [
+        ((0, 1), 0.0, 0.5),
+        ((0, 0.5), 0.0, 1.0),
+        ((0.25, 1), 0.0, 0.5),
+        ((-1, 1), 0.5, 0.75),
+        ((-2, 0.5), 0.8, 1.0),
+    ],
+)
+def test_rewards_are_mapped_to_the_unit_interval_with_what_comes_after_the_end(given, terminal_reward, seen):
+    env = without_table(TabularEnv(sj.TabularMDP(np.ones((1, 1, 1)), [[0.5]])))
+    recorder = play(env, sj.Fixed(1), reward_range=given)
+    assert recorder.told["terminal_reward"] == terminal_reward
+    assert recorder.log[0][2] == seen
+
+
+def test_the_step_can_be_a_part_of_the_state():
+    env = StepIndex(TabularEnv(sj.mdps.two_paths()), 5)
+    run = sj.learn(sj.RandomPlayer(), env, sj.Fixed(4), episodes=50, reward_range=(0, 1))
+    assert {tuple(observation) for observation in run.observations} == {
+        (0, 0),
+        *((state, h) for state in (1, 2) for h in range(1, 5)),
+    }
+
+
+class Told(gymnasium.Env):
+    """Shows more observations than anybody counts."""
+
+    observation_space, action_space = spaces.Text(9), spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return str(self.np_random.integers(4)), {}
+
+    def step(self, action):
+        return str(self.np_random.integers(4)), float(action), False, False, {}
+
+
+def test_states_that_cannot_be_counted_need_a_number_in_the_settings():
+    settings = {"episodes": 200, "reward_range": (0, 1)}
+    with pytest.raises(ValueError, match=r"^n_states must be given.*Write UCBVI\(\.\.\., n_states=1_000\)"):
+        sj.learn(BOLD, Told(), LAW, **settings)
+    run = sj.learn(dataclasses.replace(BOLD, n_states=5), Told(), LAW, **settings)
+    assert sorted(run.observations) == ["0", "1", "2", "3"]
+    late = slice(150, None)
+    assert run.rewards[late].sum() > 0.8 * run.lengths[late].sum()  # action 1 pays 1
+
+
+def test_a_number_in_the_settings_is_believed_before_the_spaces():
+    agent = Recorder()
+    agent.n_states = 400
+    sj.learn(agent, "Blackjack-v1", LAW, episodes=1, reward_range=(-1, 1))
+    assert agent.told["n_states"] is None
+
+
+def test_progress_is_reported():
+    shares = []
+    sj.learn(
+        sj.RandomPlayer(), "Blackjack-v1", LAW, episodes=50, reward_range=(-1, 1), progress=shares.append
+    )
+    assert shares == [k / 50 for k in range(1, 51)]
+
+
+RANGE = r"reward_range must be two finite numbers, the lower first; got"
+
+
+@pytest.mark.parametrize(
+    ("env", "settings", "error", "message"),
+    [
+        (
+            "Blackjack-v1",
+            {},
+            ValueError,
+            r"reward_range must be given for Blackjack-v1, which has no .*\(low, high\)",
+        ),
+        ("Blackjack-v1", {"reward_range": (1, -1)}, ValueError, rf"{RANGE} \(1, -1\)\."),
+        ("Blackjack-v1", {"reward_range": (0, np.nan)}, ValueError, rf"{RANGE} \(0, nan\)\."),
+        ("Blackjack-v1", {"reward_range": (-1e308, 1e308)}, ValueError, rf"{RANGE}"),
+        ("Blackjack-v1", {"reward_range": 1}, TypeError, rf"{RANGE} 1\."),
+        ("Blackjack-v1", {"reward_range": (0, 1, 2)}, TypeError, rf"{RANGE} \(0, 1, 2\)\."),
+        (
+            "Blackjack-v1",
+            {"reward_range": (0, 1)},
+            ValueError,
+            r"reward_range must hold every reward; got -1.0 in episode \d+, outside \(0.0, 1.0\)\.",
+        ),
+        (
+            "Taxi-v4",
+            {"reward_range": (-10, 20)},
+            ValueError,
+            r"reward_range must be left out: the rewards are known",
+        ),
+        (
+            "CartPole-v1",
+            {"reward_range": (0, 1)},
+            ValueError,
+            r"env must have discrete observations; got Box.*bins",
+        ),
+        (
+            "Blackjakc-v1",
+            {},
+            ValueError,
+            r"Unknown environment 'Blackjakc-v1'\. Did you mean 'Blackjack-v1'\?",
+        ),
+        (3, {}, TypeError, r"mdp must be a TabularMDP, or a Gymnasium id or environment; got 3\."),
+    ],
+)
+def test_bad_input_gets_one_line(env, settings, error, message):
+    with pytest.raises(error, match=f"^{message}") as caught:
+        sj.learn(sj.RandomPlayer(), env, LAW, episodes=50, **settings)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrap", [RandomLength, LawDiscount])
+def test_a_law_may_not_count_twice(wrap):
+    env = StepIndex(wrap(gymnasium.make("Taxi-v4"), LAW), 5)
+    with pytest.raises(
+        ValueError, match=f"^env must not have {wrap.__name__} inside: learn draws the lengths"
+    ):
+        sj.learn(BOLD, env, LAW, episodes=5, reward_range=(-10, 20))
+
+
+def test_vector_environments_are_refused():
+    envs = gymnasium.make_vec("Taxi-v4", num_envs=2)
+    with pytest.raises(TypeError, match="must be a Gymnasium id or environment; got"):
+        sj.learn(BOLD, envs, LAW, episodes=5, reward_range=(-10, 20))
+
+
+def test_an_action_that_is_none_is_refused():
+    class Wrong(Recorder):
+        def act(self, state, h):
+            return 2
+
+    with pytest.raises(ValueError, match=r"^act must return an action in 0 … 1; got 2\.$"):
+        sj.learn(Wrong(), "Blackjack-v1", LAW, episodes=1, reward_range=(-1, 1))
