@@ -31,7 +31,9 @@ def test_every_environment_listed_can_be_planned_in(run):
     rows = json.loads(run("list", "envs", "--json").stdout)
     assert [row["name"] for row in rows] == [*BUILDERS, *GYMNASIUM_IDS]
     for row in rows:
-        if row["kind"] == "gymnasium":
+        if row["kind"] == "builder":
+            assert row["id"] in gymnasium.registry
+        else:
             mdp = sj.TabularMDP.from_env(row["name"])
             assert (mdp.n_states, mdp.n_actions) == (row["states"], row["actions"])
 

@@ -67,12 +67,13 @@ def _agents() -> list[dict[str, Any]]:
 
 def _envs() -> list[dict[str, Any]]:
     with working("Reading Gymnasium's tables"):
+        from sojourn.envs import IDS  # noqa: PLC0415
         from sojourn.mdps import BUILDERS  # noqa: PLC0415
 
-        rows: list[dict[str, Any]] = [
-            {"name": name, "kind": "builder", "signature": signature(build), "description": summary(build)}
-            for name, build in BUILDERS.items()
-        ]
+        rows: list[dict[str, Any]] = []
+        for id_, name in IDS.items():
+            about = {"signature": signature(BUILDERS[name]), "description": summary(BUILDERS[name])}
+            rows.append({"name": name, "kind": "builder", "id": id_, **about})
         for problem in gymnasium_problems():
             size = {"states": problem.n_states, "actions": problem.n_actions}
             about = f"From Gymnasium: {problem.n_states:,} states, {problem.n_actions} actions."
@@ -91,5 +92,9 @@ def _print(rows: list[dict[str, Any]], what: str) -> None:
             listing.add_row(*entry)
         show(listing)
     if what == "environment":
-        note = "Other Gymnasium ids with a transition table will do as well. States include the added end."
+        note = (
+            "Other Gymnasium ids with a transition table will do as well. States include the added end. "
+            f"In Python, 'import sojourn.envs' registers the first {sum('id' in row for row in rows)} with "
+            f"Gymnasium: {rows[0]['name']} is gymnasium.make('{rows[0]['id']}')."
+        )
         show("", Text(note, style="dim"))
