@@ -87,7 +87,7 @@ def test_import_paths_are_known(text):
 )
 def test_other_texts_are_no_import_paths(text):
     assert not is_import_path(text)
-    with pytest.raises(ValueError, match="must be written like 'package.module:Name'"):
+    with pytest.raises(ValueError, match=r"must be written like 'package\.module:Name'"):
         import_object(text[:100])
 
 

@@ -15,6 +15,8 @@ from sojourn.cli._list import list_names
 from sojourn.cli._output import examples
 from sojourn.cli._plan import EXAMPLES as PLAN_EXAMPLES
 from sojourn.cli._plan import plan
+from sojourn.cli._run import EXAMPLES as RUN_EXAMPLES
+from sojourn.cli._run import run
 
 __all__ = ["app"]
 
@@ -27,6 +29,7 @@ app = typer.Typer(
 )
 app.command("law", cls=NarrowCommand, epilog=examples(LAW_EXAMPLES))(law)
 app.command("plan", cls=NarrowCommand, epilog=examples(PLAN_EXAMPLES))(plan)
+app.command("run", cls=NarrowCommand, epilog=examples(RUN_EXAMPLES))(run)
 app.command("list", cls=NarrowCommand, epilog=examples(LIST_EXAMPLES))(list_names)
 
 

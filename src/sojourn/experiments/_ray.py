@@ -1,0 +1,180 @@
+"""The executor of a Ray cluster: the only module that imports Ray.
+
+Only the driver keeps results, so that a task that Ray runs twice does no harm. A task is tried again by us
+and not by Ray: a job that raised or crashed `retries` times is given up, a node that died costs no try.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn._imports import import_object
+from sojourn._validation import check_whole
+from sojourn.experiments._executor import ExecutorError, Job, Outcome, say_error
+
+__all__ = ["Ray"]
+
+_MOST_LOST = 20  # times that a job may be lost with its node
+_CONNECT = 10.0  # seconds
+_AHEAD = 2  # tasks that are submitted for each processor
+_ENVIRONMENT = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Runs jobs on a Ray cluster, or on one of its own on this machine.
+
+    Every node needs this version of sojourn, and modules of your own where Python finds them.
+
+    Args:
+        address: "host:port" of the cluster's head, or "auto" for the one that this machine belongs to; None
+            starts a small cluster on this machine and stops it at the end.
+        retries: How often a job that raised or crashed is tried again.
+        workers: How many jobs run at a time; by default as many as the cluster has processors.
+    """
+
+    address: str | None = None
+    retries: int = 2
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("retries", self.retries, least=0)
+        if self.workers is not None:
+            check_whole("workers", self.workers, least=1)
+
+    @property
+    def n_workers(self) -> int:
+        """Number of jobs at a time, as far as it was said; 1 before the cluster is known."""
+        return self.workers or 1
+
+    def run(self, function: str, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+        """Run a function on every job; see `Executor.run`."""
+        with _connected(self.address, self.workers) as ray:
+            yield from _Driver(ray, self, function, jobs).outcomes()
+
+
+def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str, float]:
+    """Run one job on a node; return what came of it, why it failed, and how long it took."""
+    for place in path:
+        if place not in sys.path:
+            sys.path.append(place)
+    begun = time.perf_counter()
+    try:
+        return import_object(function)(text), "", time.perf_counter() - begun
+    except Exception as error:  # whatever a learner of the user's own raises
+        return None, say_error(error), time.perf_counter() - begun
+
+
+@dataclass(frozen=True)
+class _Try:
+    job: Job
+    number: int
+    lost: int
+
+
+class _Driver:
+    def __init__(self, ray: Any, settings: Ray, function: str, jobs: Sequence[Job]) -> None:
+        self._ray, self._settings, self._function = ray, settings, function
+        self._task = ray.remote(num_cpus=1, max_retries=0)(_call)
+        self._waiting = deque(_Try(job, 1, 0) for job in jobs)
+        self._running: dict[Any, _Try] = {}
+        self._path = [place for place in sys.path if place]
+
+    def outcomes(self) -> Generator[Outcome, None, None]:
+        try:
+            while self._waiting or self._running:
+                self._submit()
+                done, _ = self._ray.wait(list(self._running), timeout=1.0)
+                for reference in done:
+                    made = self._take(reference)
+                    if made is not None:
+                        yield made
+        finally:
+            for reference in self._running:
+                with contextlib.suppress(Exception):  # the cluster may be gone
+                    self._ray.cancel(reference, force=True)
+
+    def _submit(self) -> None:
+        most = self._settings.workers
+        if most is None:
+            most = _AHEAD * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        while self._waiting and len(self._running) < most:
+            call = self._waiting.popleft()
+            reference = self._task.remote(self._function, call.job.text, self._path)
+            self._running[reference] = call
+
+    def _take(self, reference: Any) -> Outcome | None:
+        call = self._running.pop(reference)
+        lost = call.lost
+        try:
+            content, reason, seconds = self._ray.get(reference)
+            if content is not None:
+                return Outcome(call.job.key, content, "", seconds, call.number)
+        except self._ray.exceptions.RayError as error:
+            reason, seconds = say_error(error), 0.0
+            if isinstance(error, _losses(self._ray)) and lost < _MOST_LOST:
+                self._waiting.append(_Try(call.job, call.number, lost + 1))
+                return None
+        if call.number <= self._settings.retries:
+            self._waiting.append(_Try(call.job, call.number + 1, lost))
+            return None
+        return Outcome(call.job.key, None, reason, seconds, call.number)
+
+
+def _losses(ray: Any) -> tuple[type[Exception], ...]:
+    """Return the errors that say that a node is gone, and nothing of the job."""
+    names = ("NodeDiedError", "ObjectLostError", "OwnerDiedError", "LocalRayletDiedError")
+    return tuple(getattr(ray.exceptions, name) for name in names if hasattr(ray.exceptions, name))
+
+
+@contextlib.contextmanager
+def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray  # noqa: PLC0415
+    except ImportError as error:
+        raise ExecutorError("Ray is not installed; install it with: pip install 'sojourn[ray]'.") from error
+    if ray.is_initialized():
+        yield ray
+        return
+    told: dict[str, Any] = (
+        {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
+    )
+    if address:
+        _check_reachable(address)
+    try:
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **told)
+    except Exception as error:  # Ray raises many kinds, by what it finds at the address
+        raise ExecutorError(f"No Ray cluster at {address or 'this machine'}: {say_error(error)}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Raise `ExecutorError` soon if nobody listens: Ray itself would wait long, and could end the process."""
+    if address == "auto":
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ExecutorError(f"address must be 'host:port' or 'auto'; got {address!r}.")
+    try:
+        with socket.create_connection((host, int(port)), timeout=_CONNECT):
+            pass
+    except OSError as error:
+        raise ExecutorError(f"No Ray cluster at {address}: {error.strerror or error}.") from error

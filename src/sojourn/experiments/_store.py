@@ -1,0 +1,188 @@
+"""The store: one immutable file a trial, with the hash of its content in its name.
+
+    STORE/
+      sojourn-store.json            says that this folder is a store
+      trials/KEY-HASH.npz           one a trial: KEY is the trial's, HASH that of the bytes
+      experiments/HASH.json         what was asked for: the file, and its trials by learner
+      timings.log                   how long trials took: a line each
+      damaged/                      what was found damaged and set aside, never read
+
+The listing of the folders is the truth: nothing says "running", and reading needs no lock. All names are made
+of hexadecimal digits: no name that a user chose becomes a path. Writers hold a shared lock, so that who is
+alone can tell that temporary files belong to nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from sojourn._files import write_atomically
+from sojourn.experiments._locks import lock
+from sojourn.experiments._timings import TimingLog
+
+__all__ = ["Store", "StoredTrial", "digest"]
+
+MARKER = "sojourn-store.json"
+MARK = b'{"format": "sojourn store 1"}\n'
+_TRIAL = re.compile(r"([0-9a-f]{32})-([0-9a-f]{32})\.npz")
+_EXPERIMENT = re.compile(r"([0-9a-f]{32})\.json")
+_FOLDERS = ("trials", "experiments", "damaged")
+
+
+def digest(content: bytes) -> str:
+    """Return the hash that names a file by its content."""
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class StoredTrial:
+    """A trial's file, as its name states it."""
+
+    key: str
+    content_hash: str
+    path: Path
+
+    def read(self) -> bytes | None:
+        """Return the file's bytes, or None if they are not those that its name states."""
+        return _content(self.path, self.content_hash)
+
+
+class Store:
+    """A folder of finished trials.
+
+    Args:
+        folder: Where it is. Nothing is made before something is written.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).absolute()
+        self.timings = TimingLog(self.folder / "timings.log")
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store."""
+        return (self.folder / MARKER).is_file()
+
+    def check_can_open(self) -> None:
+        """Raise `ValueError` if the folder is something else, or its parts lead elsewhere."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"{self.folder} must be a folder; it is a file.")
+        for name in (*_FOLDERS, MARKER, self.timings.path.name):
+            if (self.folder / name).is_symlink():
+                raise ValueError(f"{self.folder / name} must not be a link.")
+        if self.folder.is_dir() and not self.exists and any(self.folder.iterdir()):
+            raise ValueError(f"{self.folder} must be a store of 'sojourn run', or an empty or new folder.")
+
+    def check_exists(self) -> None:
+        """Raise `ValueError` if there is no store."""
+        self.check_can_open()
+        if not self.exists:
+            raise ValueError(f"{self.folder} must be a store of 'sojourn run'; there is none.")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make the store if there is none; meanwhile nobody takes our temporary files for left ones."""
+        self.check_can_open()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self.exists:
+            write_atomically(self.folder / MARKER, lambda file: file.write(MARK))
+        for name in _FOLDERS[:2]:
+            (self.folder / name).mkdir(exist_ok=True)
+        with (self.folder / MARKER).open("rb") as marker:
+            self._clean(marker)
+            lock(marker, wait=True, alone=False)
+            try:
+                yield
+            finally:
+                self._clean(marker)
+
+    def _clean(self, marker: IO[bytes]) -> None:
+        """Remove temporary files that were left behind, if nobody else is writing."""
+        if lock(marker, wait=False, alone=True):
+            for path in self.temporary_files():
+                path.unlink(missing_ok=True)
+
+    def temporary_files(self) -> list[Path]:
+        """Return the files that somebody is writing, or left behind."""
+        places = [self.folder, *(self.folder / name for name in _FOLDERS)]
+        return sorted(path for place in places if place.is_dir() for path in place.glob(".*.tmp"))
+
+    def is_being_written(self) -> bool:
+        """Whether a run has this store open."""
+        with (self.folder / MARKER).open("rb") as marker:
+            return not lock(marker, wait=False, alone=True)
+
+    def add_trial(self, key: str, content: bytes, seconds: float) -> Path:
+        """Keep a trial's file, and how long it took; a trial that is there already is left as it is."""
+        name = f"{key}-{digest(content)}.npz"
+        self.timings.append(key, seconds)  # first: so no trial is without
+        return self._keep("trials", name, content)
+
+    def add_experiment(self, told: Mapping[str, Any]) -> Path:
+        """Keep what was asked for."""
+        content = json.dumps(told, sort_keys=True, indent=1).encode()
+        return self._keep("experiments", f"{digest(content)}.json", content)
+
+    def _keep(self, folder: str, name: str, content: bytes) -> Path:
+        path = self.folder / folder / name
+        if _content(path, digest(content)) is not None:
+            return path
+        return write_atomically(path, lambda file: file.write(content))
+
+    def trials(self) -> list[StoredTrial]:
+        """Return the trials that there are, by the names of their files, in order."""
+        return [StoredTrial(found[1], found[2], path) for path, found in self._named("trials", _TRIAL)]
+
+    def experiments(self) -> list[tuple[str, Path]]:
+        """Return the files of what was asked for, with the hashes in their names, in order."""
+        return [(found[1], path) for path, found in self._named("experiments", _EXPERIMENT)]
+
+    def strangers(self) -> list[Path]:
+        """Return files in the store's folders that have no name of a store's file."""
+        known = {path for path, _ in self._named("trials", _TRIAL)}
+        known |= {path for path, _ in self._named("experiments", _EXPERIMENT)}
+        known |= set(self.temporary_files())
+        places = [self.folder / name for name in _FOLDERS[:2]]
+        return sorted(
+            path for place in places if place.is_dir() for path in place.iterdir() if path not in known
+        )
+
+    def _named(self, folder: str, form: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
+        try:
+            names = sorted(os.listdir(self.folder / folder))
+        except FileNotFoundError:
+            return []
+        place = self.folder / folder
+        found = ((name, form.fullmatch(name)) for name in names)
+        return [(place / name, match) for name, match in found if match is not None]
+
+    def set_aside(self, path: Path) -> Path:
+        """Move a damaged file out of the way; it is not deleted."""
+        place = self.folder / "damaged"
+        place.mkdir(exist_ok=True)
+        number = 1
+        while (target := place / f"{path.name}.{number}").exists():
+            number += 1
+        return path.rename(target)
+
+
+def _content(path: Path, content_hash: str) -> bytes | None:
+    """Return a file's bytes if they have this hash; links are not followed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        try:
+            content = file.read()
+        except OSError:  # a folder, or a disk that fails
+            return None
+    return content if digest(content) == content_hash else None

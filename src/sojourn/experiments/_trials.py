@@ -1,0 +1,123 @@
+"""Trials: settings and a seed, what they are called, and playing one."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn._files import pack_archive, unpack_archive
+from sojourn._imports import import_object, is_import_path, source_digest
+from sojourn._typing import IntArray
+from sojourn.errors import NewerVersionWarning
+from sojourn.experiments._settings import build, import_paths, to_text
+from sojourn.laws import parse_law
+from sojourn.learning import Run, learn
+from sojourn.mdps import TabularMDP, parse_problem
+from sojourn.planning import plan
+
+__all__ = ["RESULTS", "Trial", "play_trial", "read_trial", "spread_by_ratios"]
+
+RESULTS = 1
+"""Raised whenever a change of code changes results: trials of another number are not reused."""
+
+FORMAT = "sojourn trial 1"
+_EPISODES = ("starts", "lengths", "observed", "rewards", "regret", "regret_width", "price")
+_SUMS = ("lengths", "observed", "rewards", "regret", "regret_width", "price")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One learner, one problem, one law, one seed.
+
+    Attributes:
+        settings: Everything that the result depends on, as plain settings, but the seed.
+        seed: The seed.
+    """
+
+    settings: Mapping[str, Any]
+    seed: int
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The trial as one line of JSON, the same for the same trial."""
+        return to_text({"seed": self.seed, **self.settings})
+
+    @functools.cached_property
+    def key(self) -> str:
+        """What the trial is called: a hash of `text` and of the results number, 32 hexadecimal digits."""
+        return hashlib.sha256(f"{RESULTS} {self.text}".encode()).hexdigest()[:32]
+
+
+def code_of(problem: str, learner: Mapping[str, Any]) -> dict[str, str]:
+    """Return digests of the files that define what is the user's own, by module."""
+    paths = [problem.partition("(")[0], *import_paths(learner)]
+    own = [path for path in paths if is_import_path(path)]
+    for path in own:
+        import_object(path)
+    return {path.partition(":")[0]: source_digest(path) for path in own}
+
+
+def play_trial(text: str) -> bytes:
+    """Play the trial that one line of JSON states, and return its file: a function of that line alone."""
+    told = json.loads(text)
+    settings = {key: value for key, value in told.items() if key != "seed"}
+    changed = code_of(settings["problem"], settings["learner"]) != settings.get("code", {})
+    if changed:
+        raise ValueError("the code of a learner or problem is not the one that the run began with.")
+    mdp, law = _problem(settings["problem"]), parse_law(settings["law"])
+    agent = build(settings["learner"], lambda: plan(mdp, law))
+    run = learn(agent, mdp, law, episodes=settings["episodes"], seed=told["seed"])
+    about = {
+        "format": FORMAT,
+        "results": RESULTS,
+        "settings": settings,
+        "seed": told["seed"],
+        "problem": run.problem,
+    }
+    return pack_archive(about, _recorded(run, settings["record"]))
+
+
+@functools.lru_cache(maxsize=8)
+def _problem(text: str) -> TabularMDP:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NewerVersionWarning)  # said once, when the experiment was read
+        return parse_problem(text)
+
+
+def _recorded(run: Run, record: str | Mapping[str, int]) -> dict[str, Any]:
+    """Return what is kept of a run: every episode as it was, or sums up to some of them."""
+    if isinstance(record, str):
+        kept = {name: getattr(run, name) for name in _EPISODES}
+        return {name: array for name, array in kept.items() if array is not None}
+    checkpoints = spread_by_ratios(run.lengths.size, record["checkpoints"])
+    arrays: dict[str, Any] = {"checkpoints": checkpoints}
+    for name in _SUMS:
+        array = getattr(run, name)
+        if array is not None:
+            arrays[f"sum_{name}"] = np.cumsum(array)[checkpoints - 1]
+    return arrays
+
+
+def spread_by_ratios(episodes: int, most: int) -> IntArray:
+    """Return at most `most` episode numbers from 1 to the last, each about the same multiple of the last one.
+
+    Example:
+        >>> spread_by_ratios(1000, 4).tolist()
+        [1, 10, 100, 1000]
+    """
+    if most >= episodes:
+        return np.arange(1, episodes + 1)
+    return np.unique(np.geomspace(1, episodes, most).round().astype(np.int64))
+
+
+def read_trial(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a trial's file says and holds; `name` is what messages call it."""
+    return unpack_archive(io.BytesIO(content), name=name, form=FORMAT, writer="sojourn run")

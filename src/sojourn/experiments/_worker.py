@@ -1,0 +1,54 @@
+"""A worker process: calls one function on text after text, until its run is gone.
+
+It is started as `python -c` with a line that calls `main`, not by multiprocessing: nothing of the caller's
+own script is run again, and nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from typing import IO
+
+from sojourn._imports import import_object
+from sojourn.experiments._executor import say_error
+from sojourn.experiments._frames import CALL, ERROR, READY, RESULT, read_frame, write_frame
+
+__all__ = ["main"]
+
+
+def main(function: str) -> None:
+    """Answer every call that comes on stdin, on stdout; end when stdin does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the run's affair
+    faulthandler.enable()
+    calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # what a learner prints must not get among the answers
+    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(calls, waiting), daemon=True).start()
+    write_frame(answers, READY, b"")
+    while True:
+        _answer(function, waiting.get(), answers)
+
+
+def _listen(calls: IO[bytes], waiting: queue.SimpleQueue[str]) -> None:
+    """Take calls; when the run is gone, end at once, in the middle of a trial too."""
+    while (frame := read_frame(calls)) is not None:
+        if frame[0] == CALL:
+            waiting.put(frame[1].decode())
+    os._exit(0)
+
+
+def _answer(function: str, text: str, answers: IO[bytes]) -> None:
+    begun = time.perf_counter()
+    try:
+        kind, content = RESULT, import_object(function)(text)
+    except Exception as error:  # whatever a learner of the user's own raises
+        kind, content = ERROR, say_error(error).encode()
+    sys.stdout.flush()
+    write_frame(answers, kind, content, time.perf_counter() - begun)
