@@ -8,14 +8,28 @@ from sojourn.learning._estimate import Estimate, estimate_mean
 from sojourn.learning._learn import learn
 from sojourn.learning._names import name_agents
 from sojourn.learning._run import Run
+from sojourn.learning._statistics import (
+    Interval,
+    bootstrap_interval,
+    interquartile_mean,
+    paired_difference,
+    probability_of_improvement,
+    standard_error,
+)
 
 __all__ = [
     "Comparison",
     "Estimate",
+    "Interval",
     "Run",
+    "bootstrap_interval",
     "compare",
     "estimate_mean",
+    "interquartile_mean",
     "learn",
     "name_agents",
+    "paired_difference",
+    "probability_of_improvement",
     "spread_episodes",
+    "standard_error",
 ]

@@ -12,6 +12,12 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw, label
 from sojourn.learning._estimate import Estimate, estimate_mean
+from sojourn.learning._statistics import (
+    Interval,
+    bootstrap_interval,
+    paired_difference,
+    probability_of_improvement,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +68,8 @@ class Comparison:
     @property
     def difference(self) -> Estimate:
         """Total regret minus the first learner's, paired by seed, each `(agents,)`; the first is 0."""
-        return _paired(self.cumulative_regret[:, :, -1])
+        total = self.cumulative_regret[:, :, -1]
+        return paired_difference(total, total[:1])
 
     @property
     def mean_reward(self) -> Estimate:
@@ -72,7 +79,18 @@ class Comparison:
     @property
     def reward_difference(self) -> Estimate:
         """Reward in an episode minus the first learner's, paired by seed, each `(agents,)`."""
-        return _paired(self.rewards)
+        return paired_difference(self.rewards, self.rewards[:1])
+
+    @property
+    def interquartile_regret(self) -> Interval:
+        """Interquartile mean of the total regret and its 95% bootstrap interval, each `(agents,)`."""
+        return bootstrap_interval(self.cumulative_regret[:, :, -1])
+
+    @property
+    def improvement(self) -> FloatArray:
+        """Probability that a learner's total regret is less than the first's, over all pairs, `(agents,)`."""
+        total = self.cumulative_regret[:, :, -1]
+        return probability_of_improvement(total, total[:1])
 
     def table(self) -> str:
         """Return the means and their 95% intervals as a table in plain text, one line a learner."""
@@ -109,7 +127,3 @@ class Comparison:
         differences[0] = "—" if differences[0] == "—" else "0"
         columns = (self.names, self.total_regret.texts(), differences, self.mean_reward.texts())
         return list(zip(*columns, strict=True))
-
-
-def _paired(values: FloatArray) -> Estimate:
-    return estimate_mean(values - values[:1])

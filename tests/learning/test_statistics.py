@@ -1,0 +1,103 @@
+"""Statistics over seeds, against SciPy and by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from sojourn.learning import (
+    bootstrap_interval,
+    interquartile_mean,
+    paired_difference,
+    probability_of_improvement,
+    standard_error,
+)
+
+SAMPLES = arrays(float, st.integers(2, 40), elements=st.floats(-1e6, 1e6, width=32))
+
+
+@given(SAMPLES)
+def test_the_interquartile_mean_is_scipys_trimmed_mean(values):
+    np.testing.assert_allclose(
+        interquartile_mean(values), stats.trim_mean(values, 0.25), rtol=1e-12, atol=1e-9
+    )
+
+
+@given(SAMPLES)
+def test_the_standard_error_is_scipys(values):
+    np.testing.assert_allclose(standard_error(values), stats.sem(values), rtol=1e-9, atol=1e-9)
+
+
+@given(SAMPLES, SAMPLES)
+def test_the_probability_of_improvement_is_mann_and_whitneys(ours, theirs):
+    # U counts pairs in which the first is larger; fewer is better, so the second's U is ours.
+    found = stats.mannwhitneyu(theirs, ours, method="asymptotic").statistic / (ours.size * theirs.size)
+    assert probability_of_improvement(ours, theirs) == pytest.approx(found, abs=1e-12)
+    more = probability_of_improvement(ours, theirs, less_is_better=False)
+    assert more + probability_of_improvement(ours, theirs) == pytest.approx(1.0)
+
+
+@given(SAMPLES)
+def test_a_paired_difference_is_scipys_test_of_pairs(values):
+    other = np.sin(np.arange(values.size)) + values * 0.5
+    if np.ptp(values - other) < 1e-3:
+        return
+    found = paired_difference(values, other)
+    low, high = stats.ttest_rel(values, other).confidence_interval(0.95)
+    np.testing.assert_allclose([found.low, found.high], [low, high], rtol=1e-7, atol=1e-7)
+
+
+def test_small_cases_by_hand():
+    assert interquartile_mean([1.0, 2.0, 3.0]) == 2.0  # nothing is left out of fewer than four
+    assert interquartile_mean([0.0, 1.0, 2.0, 100.0]) == 1.5
+    assert interquartile_mean([[0.0, 1.0], [4.0, 3.0]], axis=0).tolist() == [2.0, 2.0]
+    assert probability_of_improvement([1.0], [2.0]) == 1.0
+    assert probability_of_improvement([[1.0, 5.0], [2.0, 2.0]], [[2.0, 2.0]]).tolist() == [0.5, 0.5]
+    assert np.isnan(standard_error([3.0]))
+    assert standard_error([[1.0], [2.0]]).shape == (2,)
+
+
+def test_what_is_not_known_stays_so():
+    assert np.isnan(interquartile_mean([1.0, np.nan, 2.0, 3.0, 4.0]))
+    assert np.isnan(probability_of_improvement([1.0, np.nan], [2.0]))
+    assert np.isnan(paired_difference([1.0, np.nan], [0.0, 0.0]).mean)
+
+
+def test_a_bootstrap_interval_is_that_of_all_draws():
+    # All 3³ draws of three values, each as likely: the exact law of the bootstrap mean.
+    values = np.array([0.0, 1.0, 5.0])
+    means = [np.mean(draw) for draw in itertools.product(values, repeat=3)]
+    exact = np.quantile(means, [0.1, 0.9], method="inverted_cdf")
+    found = bootstrap_interval(values, np.mean, level=0.8, resamples=20_000)
+    assert found.value == pytest.approx(2.0)
+    np.testing.assert_allclose([found.low, found.high], exact, atol=1e-12)
+
+
+def test_a_bootstrap_interval_is_scipys():
+    values = np.random.default_rng(1).exponential(size=30)
+    ours = bootstrap_interval(values, np.mean, resamples=50_000)
+    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=50_000, rng=2)
+    np.testing.assert_allclose([ours.low, ours.high], theirs.confidence_interval, rtol=5e-3)
+
+
+def test_rows_are_drawn_together_and_the_same_every_time():
+    values = np.random.default_rng(0).normal(size=(3, 12))
+    values[1] = values[0] + 1.0
+    found = bootstrap_interval(values, resamples=500)
+    np.testing.assert_allclose(found.low[1] - found.low[0], 1.0)
+    again = bootstrap_interval(values, resamples=500)
+    assert (found.low == again.low).all()
+    alone = bootstrap_interval(values[0], resamples=500)
+    assert (alone.low, alone.high) == (found.low[0], found.high[0])
+
+
+@pytest.mark.parametrize(("name", "value"), [("level", 1.0), ("level", np.nan), ("resamples", 0)])
+def test_bad_settings_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        bootstrap_interval([1.0, 2.0], **{name: value})
