@@ -6,6 +6,7 @@ from sojourn.laws._bands import Band, band_of_sample, survival_band
 from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._beta_geometric import BetaGeometric
 from sojourn.laws._discrete_weibull import DiscreteWeibull
+from sojourn.laws._distance import closest_geometric, distance
 from sojourn.laws._empirical import Empirical
 from sojourn.laws._fixed import Fixed
 from sojourn.laws._geometric import Geometric
@@ -44,6 +45,8 @@ __all__ = [
     "Tabulated",
     "Uniform",
     "band_of_sample",
+    "closest_geometric",
+    "distance",
     "fit",
     "fit_sample",
     "is_heavy",

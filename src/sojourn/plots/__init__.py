@@ -10,6 +10,7 @@ from sojourn.plots._comparison import (
 )
 from sojourn.plots._law import LawCurves, draw_law, law_curves, law_figure
 from sojourn.plots._run import RunCurves, draw_run, run_curves, run_figure
+from sojourn.plots._sessions import SessionCurves, draw_sessions, session_curves, session_figure
 from sojourn.plots._style import COLOURS, new_figure, tidy
 
 __all__ = [
@@ -17,15 +18,19 @@ __all__ = [
     "ComparisonCurves",
     "LawCurves",
     "RunCurves",
+    "SessionCurves",
     "comparison_curves",
     "comparison_figure",
     "draw_comparison",
     "draw_law",
     "draw_run",
+    "draw_sessions",
     "law_curves",
     "law_figure",
     "new_figure",
     "run_curves",
     "run_figure",
+    "session_curves",
+    "session_figure",
     "tidy",
 ]

@@ -15,7 +15,7 @@ from sojourn._typing import FloatArray
 from sojourn.laws import MAX_STEP, LengthLaw, is_heavy, label, quantile, same_mean
 from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, tidy, write
 
-__all__ = ["LawCurves", "draw_law", "law_curves", "law_figure"]
+__all__ = ["LawCurves", "draw_law", "law_curves", "law_figure", "limits", "set_steps"]
 
 _SHOWN, _SHOWN_HEAVY = 1e-3, 1e-4
 """Steps are shown until the survival of the law is below this, the second for heavy tails."""
@@ -106,12 +106,12 @@ def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
         _draw_reference(panel, curves.h, values[1:], is_survival=is_survival)
         _draw(panel, curves.h, values[0], is_survival=is_survival)
         write(panel, title=title, x="step h", y=text)
-        _set_steps(panel, float(curves.h[-1]), heavy=curves.heavy)
+        set_steps(panel, float(curves.h[-1]), heavy=curves.heavy)
         if is_survival and curves.heavy:
             panel.set_yscale("log")
             panel.set_ylim(0.6 * _SHOWN_HEAVY, 1.7)
         else:
-            panel.set_ylim(*_limits(values, whole=is_survival))
+            panel.set_ylim(*limits(values, whole=is_survival))
 
 
 def _draw(panel: Axes, h: FloatArray, values: FloatArray, *, is_survival: bool) -> None:
@@ -134,7 +134,8 @@ def _draw_reference(panel: Axes, h: FloatArray, rows: FloatArray, *, is_survival
         )
 
 
-def _set_steps(panel: Axes, end: float, *, heavy: bool) -> None:
+def set_steps(panel: Axes, end: float, *, heavy: bool) -> None:
+    """Show steps 1 … `end` on the horizontal axis, logarithmic for heavy tails and long axes."""
     if heavy or end > _LONG:
         panel.set_xscale("log")
         panel.set_xlim(0.9, end * 1.1)
@@ -147,7 +148,7 @@ def _set_steps(panel: Axes, end: float, *, heavy: bool) -> None:
     panel.set_xlim(1.0 - air, end + air)
 
 
-def _limits(values: FloatArray, *, whole: bool) -> tuple[float, float]:
+def limits(values: FloatArray, *, whole: bool) -> tuple[float, float]:
     """Return the whole of [0, 1], or the part of it in which everything happens, with a little air."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if whole or high - low > 0.5 or high == low:

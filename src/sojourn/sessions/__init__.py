@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+from sojourn.sessions._advice import group_words, law_words, number, percent
+from sojourn.sessions._analysis import Analysis, RankedFit, analyse
+from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
+from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._read import read_sessions
 
-__all__ = ["Account", "Rejection", "SessionLog", "read_sessions"]
+__all__ = [
+    "Account",
+    "Analysis",
+    "GroupTest",
+    "ProblemPrice",
+    "RankedFit",
+    "Rejection",
+    "SessionLog",
+    "analyse",
+    "compare_groups",
+    "group_words",
+    "law_words",
+    "number",
+    "percent",
+    "price_geometric",
+    "read_sessions",
+]

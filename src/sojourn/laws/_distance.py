@@ -1,0 +1,108 @@
+"""How far one discount function is from another, and the nearest geometric one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sojourn._typing import FloatArray
+from sojourn.laws._base import MAX_STEP, LengthLaw
+from sojourn.laws._geometric import Geometric
+
+__all__ = ["closest_geometric", "distance"]
+
+_EACH = 2048
+"""Up to this step, every step is looked at for a crossing; later ones on a grid that widens."""
+
+_GRID = 2048
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+
+def distance(law: LengthLaw, other: LengthLaw) -> float:
+    """Return Σ_h |γ(h) − γ'(h)|, in steps, nothing truncated.
+
+    For rewards in a range R, no policy's values under the two laws differ by more than R times this, and the
+    policy that is best under one loses at most R times this under the other. Between two crossings the sum is
+    a difference of tails; crossings are looked for at every step up to 2048, and after that on a grid that
+    widens with the step.
+
+    Example:
+        >>> from sojourn.laws import Fixed, Geometric
+        >>> distance(Fixed(2), Geometric(0.5))  # 0 + 1/2 + 1/4 + 1/8 + …
+        1.0
+    """
+    grid = _steps(law, other)
+    return _distance(law, other, grid, law.survival(grid))
+
+
+def closest_geometric(law: LengthLaw) -> Geometric:
+    """Return the geometric law at the smallest `distance`: the best that a single γ can do.
+
+    Example:
+        >>> from sojourn.laws import Geometric, QuasiHyperbolic
+        >>> closest_geometric(Geometric(0.9))
+        Geometric(gamma=0.9)
+        >>> round(closest_geometric(QuasiHyperbolic(0.7, 0.95)).gamma, 3)
+        0.937
+    """
+    if isinstance(law, Geometric):
+        return law
+    if law.longest == 1:
+        return Geometric(0.0)
+    grid = _steps(law, law)
+    survival = law.survival(grid)
+
+    def loss(odds: float) -> float:
+        return _distance(law, _geometric(odds), grid, survival)
+
+    # Between a tenth and ten times the odds of going on that the mean length implies.
+    middle = math.log(max(law.mean - 1.0, 1e-9))
+    low, high = middle - 4.0, middle + 4.0
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = loss(left), loss(right)
+    while high - low > 1e-9:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = loss(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = loss(right)
+    return _geometric(0.5 * (low + high))
+
+
+def _geometric(log_odds: float) -> Geometric:
+    return Geometric(min(1.0 / (1.0 + math.exp(-log_odds)), 1.0 - 2.0**-53))
+
+
+def _steps(*laws: LengthLaw) -> FloatArray:
+    """Return steps to look at, to where next to nothing is left of any law."""
+    last = 2.0
+    while last < MAX_STEP and max(float(law.tail(last)) / law.mean for law in laws) > 1e-12:
+        last = min(2.0 * last, float(MAX_STEP))
+    if last <= _EACH:
+        return np.arange(1.0, last + 1.0)
+    far = np.geomspace(_EACH, last, _GRID).round()
+    return np.unique(np.concatenate((np.arange(1.0, _EACH), far)))
+
+
+def _distance(law: LengthLaw, other: LengthLaw, grid: FloatArray, survival: FloatArray) -> float:
+    above = survival >= other.survival(grid)
+    turns = [_crossing(law, other, grid[i], grid[i + 1]) for i in np.flatnonzero(np.diff(above)).tolist()]
+    begins = np.array([1.0, *turns])
+    gaps = law.tail(begins) - other.tail(begins)
+    return float(np.abs(gaps - np.append(gaps[1:], 0.0)).sum())
+
+
+def _crossing(law: LengthLaw, other: LengthLaw, before: float, after: float) -> float:
+    """Return the first step from which the order of the two laws is that at `after`."""
+    order = bool(law.survival(after) >= other.survival(after))
+    while after - before > 1.0:
+        middle = float((before + after) // 2.0)
+        if bool(law.survival(middle) >= other.survival(middle)) == order:
+            after = middle
+        else:
+            before = middle
+    return after

@@ -1,0 +1,222 @@
+"""A session log beside the laws that were fitted to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn._typing import FloatArray
+from sojourn.laws import Fit, Sample, is_heavy, quantile
+from sojourn.plots._law import limits, set_steps
+from sojourn.plots._style import COLOURS, INK, fold, new_figure, tidy, write
+from sojourn.sessions import Analysis, law_words
+
+__all__ = ["SessionCurves", "draw_sessions", "session_curves", "session_figure"]
+
+_SHOWN, _SHOWN_HEAVY = 1e-3, 1e-5
+_MOST_POINTS = 400
+_MOST_BINS = 40
+_LEAST_ENDS = 20
+"""So many sessions must have ended within a dot, so that a dot says something."""
+
+_FEW = 60
+"""Up to so many steps, survival is drawn as the staircase that it is."""
+
+_DATA = "#5B6770"
+_PANELS = ("Survival", "Hazard", "Implied discount")
+
+
+@dataclass(frozen=True)
+class SessionCurves:
+    """What the figure of a session log shows.
+
+    Attributes:
+        names: What the fitted laws are called: the best, the next, the geometric one.
+        styles: "best", "next" or "geometric", by law.
+        heavy: Whether the best law's tail is heavy: axes are then logarithmic.
+        h: Steps, `(n,)`.
+        survival: γ(h) of the laws, `(k, n)`.
+        hazard: P(H = h | H ≥ h) of the laws, `(k, n)`.
+        estimate: Kaplan–Meier's γ(h), `(n,)`; NaN past the data.
+        lower: Lower end of its band, `(n,)`.
+        upper: Upper end of its band, `(n,)`.
+        confidence: Of the band.
+        dots: Middle steps of pieces of the data, `(m,)`.
+        dot_hazard: Share of those at risk in each piece that left, `(m,)`.
+        dot_error: Twice its standard error, `(m,)`.
+    """
+
+    names: tuple[str, ...]
+    styles: tuple[str, ...]
+    heavy: bool
+    h: FloatArray
+    survival: FloatArray
+    hazard: FloatArray
+    estimate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    confidence: float
+    dots: FloatArray
+    dot_hazard: FloatArray
+    dot_error: FloatArray
+
+
+def session_curves(analysis: Analysis) -> SessionCurves:
+    """Compute the curves of a session log's analysis."""
+    chosen = _chosen(analysis)
+    heavy, longest = is_heavy(analysis.law), analysis.log.sample.longest
+    last = max(min(quantile(analysis.law, _SHOWN_HEAVY if heavy else _SHOWN) + 1, longest), 2)
+    if last > _MOST_POINTS:
+        spread = np.geomspace if heavy or last > 500 else np.linspace
+        h = np.unique(spread(1, last, _MOST_POINTS).round())
+    else:
+        h = np.arange(1.0, last + 1.0)
+    band = analysis.band
+    stair = np.minimum(np.searchsorted(band.steps, h, side="left"), band.steps.size - 1)
+    dots, shares, errors = _pieces(analysis.log.sample, last)
+    fitted = [fit.law for _, fit in chosen]
+    return SessionCurves(
+        names=tuple(f"{law_words(fit)}{_NOTES[style]}" for style, fit in chosen),
+        styles=tuple(style for style, _ in chosen),
+        heavy=heavy,
+        h=h,
+        survival=np.array([law.survival(h) for law in fitted]),
+        hazard=np.array([law.hazard(h) for law in fitted]),
+        estimate=band.estimate[stair],
+        lower=band.lower[stair],
+        upper=band.upper[stair],
+        confidence=band.confidence,
+        dots=dots,
+        dot_hazard=shares,
+        dot_error=errors,
+    )
+
+
+_NOTES = {"best": ", the best by BIC", "next": ", the next", "geometric": ""}
+
+
+def _chosen(analysis: Analysis) -> list[tuple[str, Fit]]:
+    """Return the best fit, the next one that is not geometric, and the geometric one."""
+    chosen = [("best", analysis.best.fit)]
+    others = [one for one in analysis.fits[1:] if one.fit.family != "geometric"]
+    chosen += [("next", one.fit) for one in others[:1]]
+    if analysis.best.fit.family != "geometric":
+        chosen.append(("geometric", analysis.ranked("geometric").fit))
+    return chosen
+
+
+def _pieces(sample: Sample, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return middle steps, hazards and twice their standard errors, neighbouring steps put together.
+
+    Steps are put together until enough sessions have ended in them, and on long axes more the later they are.
+    """
+    steps = np.arange(1, min(last, 100_000) + 1)
+    at_risk = sample.at_risk(steps).astype(np.float64)
+    ended = np.zeros(steps.size)
+    near = sample.ends <= steps[-1]
+    ended[sample.ends[near] - 1] = sample.ended[near]
+    found: list[tuple[float, float, float]] = []
+    begin, growth = 0, max(1.0, last / 500.0) ** (1.0 / _MOST_BINS)
+    for end in range(1, steps.size + 1):
+        if not ended[begin:end].any() and not found:
+            begin = end  # nobody leaves yet: those steps must not thin out the first dot
+            continue
+        wide = end - begin >= begin * (growth - 1.0) or last <= _MOST_BINS
+        enough = ended[begin:end].sum() >= _LEAST_ENDS
+        if not (enough and wide and end - begin >= last / 500.0):
+            continue
+        risk, gone = at_risk[begin:end].sum(), ended[begin:end].sum()
+        share = gone / risk
+        middle = float((at_risk[begin:end] @ steps[begin:end]) / risk)
+        found.append((middle, share, 2.0 * float(np.sqrt(share * (1.0 - share) / risk))))
+        begin = end
+    table = np.array(found).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]
+
+
+def draw_sessions(curves: SessionCurves, axes: Sequence[Axes], *, first: int = 0) -> None:
+    """Draw survival, hazard and implied discount on as many of these as there are axes, from `first` on."""
+    for panel, title in zip(axes, _PANELS[first:], strict=False):
+        tidy(panel)
+        if title == "Survival":
+            _draw_survival(panel, curves)
+        else:
+            _draw_hazard(panel, curves, discount=title == "Implied discount")
+        set_steps(panel, float(curves.h[-1]), heavy=curves.heavy)
+
+
+def _draw_survival(panel: Axes, curves: SessionCurves) -> None:
+    few = curves.h.size <= _FEW
+    stairs: Any = {"drawstyle": "steps-pre" if few else "default"}
+    band: Any = {"color": _DATA, "linewidth": 0.0, "alpha": 0.22, "step": "pre" if few else None}
+    name = f"{100.0 * curves.confidence:g}% band of the data"
+    panel.fill_between(curves.h, curves.lower, curves.upper, label=name, zorder=1, **band)
+    panel.plot(curves.h, curves.estimate, color=_DATA, linewidth=1.3, label="data", zorder=2, **stairs)
+    for name, style, values in zip(curves.names, curves.styles, curves.survival, strict=True):
+        panel.plot(curves.h, values, label=name, **_LOOKS[style], **stairs)
+    write(panel, title="Survival", x="step h", y="γ(h) = P(H ≥ h)")
+    if curves.heavy:
+        panel.set_yscale("log")
+        least = max(float(curves.survival[0].min()), 1e-6)
+        panel.set_ylim(0.5 * min(least, float(curves.estimate[curves.estimate > 0.0].min())), 1.7)
+    else:
+        panel.set_ylim(-0.03, 1.04)
+
+
+def _draw_hazard(panel: Axes, curves: SessionCurves, *, discount: bool) -> None:
+    heights = 1.0 - curves.dot_hazard if discount else curves.dot_hazard
+    panel.errorbar(
+        curves.dots,
+        heights,
+        curves.dot_error,
+        fmt="o",
+        markersize=3.0,
+        color=_DATA,
+        ecolor=_DATA,
+        elinewidth=0.8,
+        alpha=0.8,
+        zorder=2,
+    )
+    rows = 1.0 - curves.hazard if discount else curves.hazard
+    for style, values in zip(curves.styles, rows, strict=True):
+        panel.plot(curves.h, values, **_LOOKS[style])
+    title, text = ("Implied discount", "ρ(h) = γ(h+1)/γ(h)") if discount else ("Hazard", "P(H = h | H ≥ h)")
+    write(panel, title=title, x="step h", y=text)
+    whole = 1.0 if discount else 0.0  # nobody leaves: what both panels are seen against
+    panel.set_ylim(*limits(np.concatenate((rows.ravel(), heights, [whole])), whole=False))
+
+
+_LOOKS: dict[str, dict[str, Any]] = {
+    "best": {"color": COLOURS[0], "linewidth": 1.8, "zorder": 4},
+    "next": {"color": COLOURS[2], "linewidth": 1.3, "linestyle": (0, (1, 1.2)), "zorder": 3},
+    "geometric": {"color": COLOURS[1], "linewidth": 1.4, "linestyle": (0, (4, 2)), "zorder": 3},
+}
+
+
+def session_figure(analysis: Analysis) -> Figure:
+    """Show a session log's survival with its band, its hazard and implied discount, and the fitted laws.
+
+    Returns:
+        The figure, in no window: `figure.savefig("sessions.pdf")` writes it.
+    """
+    curves = session_curves(analysis)
+    figure, panels = new_figure(3, height=3.4)
+    draw_sessions(curves, panels)
+    handles, names = panels[0].get_legend_handles_labels()
+    legend = figure.legend(
+        handles,
+        [fold(name, 60) for name in names],
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+        fontsize=8.5,
+        labelcolor=INK,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return figure

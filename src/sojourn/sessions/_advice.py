@@ -1,0 +1,224 @@
+"""What a session log says, in plain words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from sojourn.laws import Fit, Geometric, LengthLaw, label, quantile
+
+if TYPE_CHECKING:
+    from sojourn.sessions._analysis import Analysis
+    from sojourn.sessions._groups import GroupTest
+
+__all__ = ["advise", "group_words", "law_words", "number", "percent"]
+
+_SURE = 10.0
+"""How much larger the log-likelihood ratio to a geometric law must be before leaving is said to change."""
+
+
+def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
+    """Return headings with a paragraph each."""
+    found = [
+        ("The sessions", _sessions(analysis)),
+        ("How long they last", _lengths(analysis)),
+        ("How people leave", _leaving(analysis)),
+        ("The law", _law(analysis)),
+        ("A single γ", _single(analysis)),
+        ("How far to plan", _horizons(analysis)),
+    ]
+    if analysis.price is not None:
+        found.append(("On the problem", _priced(analysis)))
+    if analysis.groups is not None:
+        found.append(("Groups", group_words(analysis.groups)))
+    return tuple(found)
+
+
+def number(value: float) -> str:
+    """Return a number as people read it: three digits or so, thousands apart."""
+    if not math.isfinite(value) or abs(value) >= 1e15:
+        return f"{value:.3g}"
+    if abs(value) >= 1000.0 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, never 0% or 100% for what is only near."""
+    hundred = 100.0 * share
+    if share in (0.0, 1.0):
+        return f"{hundred:.0f}%"
+    if hundred < 0.01:
+        return "less than 0.01%"
+    if hundred > 99.99:
+        return "more than 99.99%"
+    return f"{hundred:.2g}%" if hundred < 99.0 else f"{hundred:.4g}%"
+
+
+def law_words(fit: Fit) -> str:
+    """Return a fitted law in few words."""
+    if fit.family != "mixture":
+        return label(fit.law)
+    weight, one, other = fit.parameters.values()
+    return f"Mixture({weight:.3g} of Geometric({one:.4g}), {1.0 - weight:.3g} of Geometric({other:.4g}))"
+
+
+def _sessions(analysis: Analysis) -> str:
+    log = analysis.log
+    n, late = len(log), int(log.counts[log.entry > 1].sum())
+    text = f"{n:,} session{'s' * (n != 1)}"
+    if log.n_open:
+        text += (
+            f", of which {log.n_open:,} ({percent(log.n_open / n)}) are open: of these it is known only that "
+            "they got as far as they did, and they count as such."
+        )
+    else:
+        text += ", all of them seen to their end."
+    if late:
+        text += (
+            f" {late:,} came under observation after their first step, and count from there on: sessions "
+            "that ended before they could be seen are missing from the log, and this makes up for it."
+        )
+    if log.account.n_rejected:
+        text += f" {log.account.n_rejected:,} rows of the file could not be used."
+    return text
+
+
+def _lengths(analysis: Analysis) -> str:
+    law, best = analysis.law, analysis.best.fit
+    text = f"A session lasts {number(law.mean)} steps on average; half of them last at most "
+    text += f"{number(quantile(law, 0.5))}, and one in ten more than {number(quantile(law, 0.1))}."
+    unseen = analysis.unseen
+    if unseen > 0.02:
+        text += (
+            f" {percent(unseen)} of that mean lie past the longest session of the log: they come from the "
+            "fitted law and not from the data."
+        )
+    if best.edge:
+        text += (
+            f" The fit is at the edge of its family ({', '.join(best.edge)}), so the mean is uncertain: more "
+            "data, or longer ones, would settle it."
+        )
+    return text
+
+
+def _leaving(analysis: Analysis) -> str:
+    law = analysis.law
+    early = _first_at_risk(law)
+    late = max(quantile(law, 0.1), early + 1)
+    begin, end = float(law.hazard(early)), float(law.hazard(late))
+    text = f"Nobody leaves before step {early}; then" if early > 1 else "After the first step"
+    text += f" {percent(begin)} leave, and of those who reach step {late:,}, {percent(end)}."
+    sure = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood) > _SURE
+    if not sure or 0.9 < end / begin < 1.1:
+        return f"{text} Leaving is about as likely at every step."
+    if end < begin:
+        stay, fresh = number(float(law.remaining(late))), number(float(law.remaining(early)))
+        return (
+            f"{text} Leaving slows down: who has stayed long will stay longer, {stay} more steps on average "
+            f"from step {late:,} on, against {fresh} from step {early} on."
+        )
+    return f"{text} Leaving speeds up: the longer a session has lasted, the likelier its end."
+
+
+def _first_at_risk(law: LengthLaw) -> int:
+    """Return the first step at which a session can end."""
+    return quantile(law, 1.0 - 1e-12)
+
+
+def _law(analysis: Analysis) -> str:
+    best = analysis.best
+    text = f"By BIC the best of {len(analysis.fits)} families is {law_words(best.fit)}"
+    rivals = [one for one in analysis.fits[1:] if one.bic_gap < 6.0]
+    if rivals:
+        names = " and ".join(law_words(one.fit) for one in rivals[:2])
+        text += f", but {names} {'is' if len(rivals) == 1 else 'are'} almost as likely"
+    width = f"{100.0 * analysis.band.confidence:g}%"
+    if best.in_band:
+        return f"{text}. It stays inside the {width} band around the data at every step."
+    if best.excess < 0.01:
+        return (
+            f"{text}. It leaves the {width} band around the data, by {percent(best.excess)} of the sessions "
+            f"at most (at step {best.step:,}): the log is long enough to tell, but little depends on it."
+        )
+    return (
+        f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions at "
+        f"step {best.step:,}: no family here fits, and what follows is only as good as that. Use the table "
+        "of the data itself."
+    )
+
+
+def _single(analysis: Analysis) -> str:
+    law, gamma = analysis.law, analysis.geometric.gamma
+    if isinstance(law, Geometric):
+        return f"A single γ is all there is to it: discount with γ = {gamma:.6g}."
+    share = analysis.gap / law.mean
+    usual = analysis.usual.gamma
+    other = f" (not {usual:.4g}, as the mean length would have it)" if abs(gamma - usual) > 5e-4 else ""
+    cost = f"The best single γ is {gamma:.4g}{other}. "
+    cost += (
+        f"Its discount function is off by Σ|γ − γ'| = {number(analysis.gap)} steps, {percent(share)} of the "
+        f"mean length: planning with it loses at most that much, for rewards within a range of 1"
+    )
+    cost += f" (with {usual:.4g}, {number(analysis.usual_gap)}). "
+    if share <= 0.02:
+        return f"A single γ is good enough. {cost}".strip()
+    if share <= 0.1:
+        return f"A single γ will do if a loss of a few percent does not matter. {cost}".strip()
+    return (
+        f"A single γ is not good enough. {cost}Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
+        "policy that knows the step."
+    )
+
+
+def _horizons(analysis: Analysis) -> str:
+    parts = []
+    for left in analysis.truncations:
+        reach = analysis.horizon(left)
+        parts.append(f"{'more than 2^53' if reach is None else f'{reach:,}'} for Δ = {left:g}")
+    return (
+        "Past the effective horizon all steps together weigh no more than Δ: it is "
+        + ", ".join(parts)
+        + " (the longest session of the log has "
+        + f"{analysis.log.sample.longest:,} steps)."
+    )
+
+
+def _priced(analysis: Analysis) -> str:
+    price = analysis.price
+    if price is None:
+        return ""
+    if price.loss <= max(price.width, 1e-9 * abs(price.best)):
+        return (
+            f"On {price.problem} the policy that is best under γ = {price.gamma:.4g} is best under the "
+            f"fitted law as well: {price.best:.6g} a session."
+        )
+    share = percent(price.loss / abs(price.best)) if price.best else "all"
+    return (
+        f"On {price.problem} the best policy earns {price.best:.6g} a session. The one that is best under "
+        f"γ = {price.gamma:.4g} earns {price.geometric:.6g}: the geometric assumption costs "
+        f"{price.loss:.4g}, {share}."
+    )
+
+
+_BROKEN = (
+    "That breaks two things. One law for all mixes several: it is right for a session of which nothing is "
+    "known, and wrong for one whose group is seen; fit each group by itself. And if the group is a state "
+    "that changes within a session, the end depends on what happens, so no law of lengths is a discount: "
+    "make leaving part of the problem's transitions."
+)
+
+
+def group_words(test: GroupTest) -> str:
+    """Return what a test of groups means."""
+    chance = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
+    result = f"(log-rank χ² = {test.statistic:.4g} on {test.freedom} degrees of freedom, {chance})"
+    if not test.depends:
+        sure = "is not seen to depend" if test.p_value >= 1e-3 else "hardly depends"
+        return f"Leaving {sure} on the group {result}: one law for all is fair."
+    known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
+    (low, quiet), (high, hasty) = min(known), max(known)
+    return (
+        f"Leaving depends on the group {result}: group {hasty} ends {high:.2f} times as often as it would if "
+        f"all left alike, group {quiet} {low:.2f} times. {_BROKEN}"
+    )

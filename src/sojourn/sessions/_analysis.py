@@ -1,0 +1,196 @@
+"""From a session log to a law: every family fitted, ranked and held against the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sojourn._validation import check_positive
+from sojourn.laws import (
+    FAMILIES,
+    MAX_STEP,
+    Band,
+    Fit,
+    Geometric,
+    KaplanMeier,
+    LengthLaw,
+    band_of_sample,
+    closest_geometric,
+    distance,
+    fit_sample,
+)
+from sojourn.sessions._groups import GroupTest, compare_groups
+from sojourn.sessions._log import SessionLog
+from sojourn.sessions._price import ProblemPrice, price_geometric
+
+if TYPE_CHECKING:
+    from sojourn.mdps import TabularMDP
+
+__all__ = ["Analysis", "RankedFit", "analyse"]
+
+
+@dataclass(frozen=True)
+class RankedFit:
+    """A family's most likely law, and how it stands beside the others and the data.
+
+    Attributes:
+        fit: The law and its likelihood.
+        bic_gap: How much larger its BIC is than the smallest.
+        aic_gap: How much larger its AIC is than the smallest.
+        excess: By how much γ leaves the simultaneous band where it does so most; ≤ 0 if it never does.
+        step: Where that is.
+    """
+
+    fit: Fit
+    bic_gap: float
+    aic_gap: float
+    excess: float
+    step: int
+
+    @property
+    def in_band(self) -> bool:
+        """Whether the data, at the band's confidence, leave room for this law."""
+        return self.excess <= 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What a session log says.
+
+    Attributes:
+        log: The log.
+        band: Kaplan–Meier's survival with a simultaneous band.
+        fits: Every family, the smallest BIC first.
+        geometric: The geometric law closest to the best fit, by Σ|γ − γ'|: the best that a single γ can do.
+        truncations: For which weights left (Δ) effective horizons are wanted.
+        groups: Whether leaving depends on the group; None where there are none.
+        price: What the geometric law costs on a problem; None where none was given.
+    """
+
+    log: SessionLog
+    band: Band
+    fits: tuple[RankedFit, ...]
+    geometric: Geometric
+    truncations: tuple[float, ...]
+    groups: GroupTest | None
+    price: ProblemPrice | None
+
+    @property
+    def best(self) -> RankedFit:
+        """The fit with the smallest BIC."""
+        return self.fits[0]
+
+    @property
+    def law(self) -> LengthLaw:
+        """The law with the smallest BIC."""
+        return self.best.fit.law
+
+    def ranked(self, family: str) -> RankedFit:
+        """Return the fit of a family."""
+        return next(one for one in self.fits if one.fit.family == family)
+
+    @cached_property
+    def usual(self) -> Geometric:
+        """The geometric law that is usually assumed: the one with the mean of the best fit."""
+        return Geometric(min(1.0 - 1.0 / self.law.mean, 1.0 - 2.0**-53))
+
+    @cached_property
+    def gap(self) -> float:
+        """Σ|γ − γ'| for the closest geometric law, in steps."""
+        return distance(self.law, self.geometric)
+
+    @cached_property
+    def usual_gap(self) -> float:
+        """Σ|γ − γ'| for the geometric law of the same mean, in steps."""
+        return distance(self.law, self.usual)
+
+    @cached_property
+    def kaplan_meier(self) -> KaplanMeier | None:
+        """Kaplan–Meier's law with a geometric tail; None where late entries leave it undefined."""
+        log = self.log
+        entry = log.entry if (log.entry > 1).any() else None
+        try:
+            return KaplanMeier(log.lengths, log.observed, counts=log.counts, entry=entry)
+        except ValueError:
+            return None
+
+    @property
+    def unseen(self) -> float:
+        """The share of the best fit's mean that lies past the longest session of the log."""
+        past = self.log.sample.longest + 1
+        return float(self.law.tail(past)) / self.law.mean if past <= MAX_STEP else 0.0
+
+    def horizon(self, truncation: float) -> int | None:
+        """Return the smallest N with Γ(N) ≤ truncation; None above 2**53."""
+        law = self.law
+        if law.longest is None and float(law.tail(MAX_STEP)) > truncation:
+            return None
+        return law.effective_horizon(truncation)
+
+    def advice(self) -> tuple[tuple[str, str], ...]:
+        """Return what it means in plain words, as headings with a paragraph each."""
+        from sojourn.sessions._advice import advise  # noqa: PLC0415
+
+        return advise(self)
+
+    def as_dict(self, *, labels: bool = False) -> dict[str, Any]:
+        """Return all of it as plain data, for JSON; groups by what the log calls them only if asked."""
+        from sojourn.sessions._record import record  # noqa: PLC0415
+
+        return record(self, labels=labels)
+
+    def plot(self) -> Any:
+        """Draw survival, hazard and implied discount; see `sojourn.plots.session_figure`."""
+        from sojourn.plots import session_figure  # noqa: PLC0415
+
+        return session_figure(self)
+
+
+def analyse(
+    log: SessionLog,
+    *,
+    confidence: float = 0.95,
+    truncations: Sequence[float] = (1.0, 0.1, 0.01),
+    problem: TabularMDP | None = None,
+) -> Analysis:
+    """Fit every family of laws to a session log, rank them, and hold them against the data.
+
+    Args:
+        log: Sessions, at least one of which was seen to end.
+        confidence: Of the band around Kaplan–Meier's survival.
+        truncations: Weights Δ > 0 for which effective horizons are wanted.
+        problem: A problem on which to price the geometric assumption.
+
+    Raises:
+        ValueError: If no session was seen to end.
+
+    Example:
+        >>> import numpy as np, sojourn as sj
+        >>> lengths = sj.BetaGeometric(3.0, 6.0).sample(np.random.default_rng(0), 5_000)
+        >>> found = analyse(sj.sessions.SessionLog.from_columns(lengths))
+        >>> found.best.fit.family, found.best.in_band, found.ranked("geometric").in_band
+        ('beta_geometric', True, False)
+    """
+    wanted = tuple(check_positive(f"truncations[{i}]", value) for i, value in enumerate(truncations))
+    sample = log.sample
+    if not sample.n_observed:
+        raise ValueError(
+            f"{log.name} must have a session that was seen to end: all {sample.n:,} are open, "
+            "and nothing is known of how long sessions are."
+        )
+    band = band_of_sample(sample, confidence=confidence)
+    fits = sorted((fit_sample(sample, family) for family in FAMILIES), key=lambda one: _order(one.bic))
+    least = min(one.aic for one in fits)
+    ranked = tuple(
+        RankedFit(one, one.bic - fits[0].bic, one.aic - least, *band.excess(one.law)) for one in fits
+    )
+    geometric = closest_geometric(fits[0].law)
+    price = None if problem is None else price_geometric(problem, fits[0].law, geometric)
+    return Analysis(log, band, ranked, geometric, wanted, compare_groups(log), price)
+
+
+def _order(criterion: float) -> float:
+    return criterion if not math.isnan(criterion) else math.inf

@@ -1,0 +1,116 @@
+"""Whether leaving depends on a group or a state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn._typing import FloatArray, IntArray
+from sojourn.laws import Sample
+from sojourn.sessions._log import SessionLog
+
+__all__ = ["GroupTest", "compare_groups", "log_rank", "log_rank_of"]
+
+_MOST = 30
+"""How many groups are compared; the smaller ones are put together."""
+
+
+@dataclass(frozen=True)
+class GroupTest:
+    """A log-rank test of whether all groups leave alike (Mantel 1966; Peto and Peto 1972).
+
+    Attributes:
+        sizes: Sessions in each group.
+        ended: How many of them were seen to end.
+        expected: How many would have been, had all groups left alike.
+        statistic: χ².
+        freedom: Its degrees of freedom.
+        p_value: The chance of so large a χ² if all groups left alike.
+        pooled: How many of the smallest groups the last one puts together; 0 if it is one of its own.
+    """
+
+    sizes: tuple[int, ...]
+    ended: tuple[int, ...]
+    expected: tuple[float, ...]
+    statistic: float
+    freedom: int
+    p_value: float
+    pooled: int = 0
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """How many times as often as expected each group left; NaN where nothing was expected."""
+        pairs = zip(self.ended, self.expected, strict=True)
+        return tuple(seen / due if due > 0.0 else math.nan for seen, due in pairs)
+
+    @property
+    def depends(self) -> bool:
+        """Whether leaving depends on the group: surely (p < 0.001), and by more than two in a hundred."""
+        apart = [abs(ratio - 1.0) for ratio in self.ratios if not math.isnan(ratio)]
+        return self.p_value < 1e-3 and max(apart, default=0.0) > 0.02
+
+
+def compare_groups(log: SessionLog) -> GroupTest | None:
+    """Return the test of a log's groups, the smallest put together; None where there is none to compare."""
+    if log.n_groups < 2:
+        return None
+    kept = log.n_groups if log.n_groups <= _MOST else _MOST - 1
+    group = np.minimum(log.group, kept)
+    merged = SessionLog(log.lengths, log.observed, log.entry, group, log.counts, log.labels)
+    samples = [merged.only(i) for i in range(min(log.n_groups, kept + 1))]
+    return log_rank_of(samples, pooled=log.n_groups - kept)
+
+
+def log_rank_of(samples: Sequence[Sample], *, pooled: int = 0) -> GroupTest | None:
+    """Return the test of tallied groups."""
+    steps = np.unique(np.concatenate([sample.ends for sample in samples]))
+    at_risk = np.stack([sample.at_risk(steps) for sample in samples])
+    ended = np.zeros_like(at_risk)
+    for row, sample in zip(ended, samples, strict=True):
+        row[np.searchsorted(steps, sample.ends)] = sample.ended
+    return log_rank(at_risk, ended, sizes=[sample.n for sample in samples], pooled=pooled)
+
+
+def log_rank(
+    at_risk: IntArray, ended: IntArray, *, sizes: Sequence[int], pooled: int = 0
+) -> GroupTest | None:
+    """Return the test of how many were at risk and how many ended, by group and step; None if nothing ended.
+
+    Args:
+        at_risk: `(groups, steps)`; a session may change its group from step to step.
+        ended: `(groups, steps)`.
+        sizes: How many sessions, or rows, each group has.
+        pooled: How many groups the last one puts together.
+    """
+    from scipy.special import gammaincc  # noqa: PLC0415
+
+    total, all_ended = at_risk.sum(axis=0).astype(np.float64), ended.sum(axis=0).astype(np.float64)
+    shares = at_risk / np.where(total > 0.0, total, 1.0)
+    expected = shares @ all_ended
+    spread = all_ended * np.where(total > 1.0, (total - all_ended) / np.maximum(total - 1.0, 1.0), 0.0)
+    covariance = np.diag(shares @ spread) - (shares * spread) @ shares.T
+    gap = ended.sum(axis=1) - expected
+    statistic, freedom = _quadratic(gap, covariance)
+    if not freedom:
+        return None
+    return GroupTest(
+        sizes=tuple(int(size) for size in sizes),
+        ended=tuple(ended.sum(axis=1).tolist()),
+        expected=tuple(expected.tolist()),
+        statistic=statistic,
+        freedom=freedom,
+        p_value=float(gammaincc(freedom / 2.0, statistic / 2.0)),
+        pooled=pooled,
+    )
+
+
+def _quadratic(gap: FloatArray, covariance: FloatArray) -> tuple[float, int]:
+    """Return gapᵀ C⁻ gap and the rank of C."""
+    values, vectors = np.linalg.eigh(covariance)
+    some = values > 1e-9 * max(float(values[-1]), 1e-300)
+    if not some.any() or values[-1] <= 0.0:
+        return 0.0, 0
+    return float(((vectors[:, some].T @ gap) ** 2 / values[some]).sum()), int(some.sum())

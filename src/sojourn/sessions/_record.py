@@ -1,0 +1,110 @@
+"""An analysis as plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sojourn.laws import quantile
+
+if TYPE_CHECKING:
+    from sojourn.sessions._analysis import Analysis, RankedFit
+
+__all__ = ["record"]
+
+
+def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
+    """Return everything as dictionaries, lists, texts and numbers."""
+    log, account, law = analysis.log, analysis.log.account, analysis.law
+    return {
+        "source": log.name,
+        "rows": {
+            "read": account.n_rows,
+            "used": account.n_used,
+            "rejected": account.n_rejected,
+            "first_rejected": [{"row": one.row, "rule": one.rule} for one in account.first_rejected],
+            "notes": list(account.notes),
+        },
+        "sessions": len(log),
+        "open": log.n_open,
+        "late_entries": int(log.counts[log.entry > 1].sum()),
+        "law": repr(law),
+        "mean": law.mean,
+        "median": quantile(law, 0.5),
+        "mean_past_the_data": analysis.unseen,
+        "kaplan_meier_mean": None if analysis.kaplan_meier is None else analysis.kaplan_meier.mean,
+        "fits": [_fit(one) for one in analysis.fits],
+        "single_gamma": {
+            "gamma": analysis.geometric.gamma,
+            "distance": analysis.gap,
+            "same_mean_gamma": analysis.usual.gamma,
+            "same_mean_distance": analysis.usual_gap,
+        },
+        "effective_horizons": [
+            {"truncation": left, "horizon": analysis.horizon(left)} for left in analysis.truncations
+        ],
+        "band": {
+            "kind": analysis.band.kind,
+            "confidence": analysis.band.confidence,
+            "steps": analysis.band.steps.tolist(),
+            "estimate": analysis.band.estimate.tolist(),
+            "lower": analysis.band.lower.tolist(),
+            "upper": analysis.band.upper.tolist(),
+        },
+        "groups": _groups(analysis, labels=labels),
+        "problem": _price(analysis),
+        "advice": [{"about": about, "text": text} for about, text in analysis.advice()],
+    }
+
+
+def _fit(one: RankedFit) -> dict[str, Any]:
+    fit = one.fit
+    return {
+        "family": fit.family,
+        "law": repr(fit.law),
+        "parameters": fit.parameters,
+        "standard_errors": fit.standard_errors,
+        "log_likelihood": fit.log_likelihood,
+        "aic": fit.aic,
+        "bic": fit.bic,
+        "mean": fit.law.mean,
+        "in_band": one.in_band,
+        "leaves_band_by": one.excess,
+        "at_step": one.step,
+        "at_edge": list(fit.edge),
+    }
+
+
+def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
+    test = analysis.groups
+    if test is None:
+        return None
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, strict=True)
+    groups: list[dict[str, Any]] = [
+        {"group": i + 1, "sessions": size, "ended": ended, "expected": due, "ratio": ratio}
+        for i, (size, ended, due, ratio) in enumerate(rows)
+    ]
+    if labels:
+        for i, group in enumerate(groups):
+            pooled = bool(test.pooled) and i == len(groups) - 1
+            group["label"] = "all others" if pooled else analysis.log.labels[i]
+    return {
+        "chi_squared": test.statistic,
+        "degrees_of_freedom": test.freedom,
+        "p_value": test.p_value,
+        "depends": test.depends,
+        "groups": groups,
+    }
+
+
+def _price(analysis: Analysis) -> dict[str, Any] | None:
+    price = analysis.price
+    if price is None:
+        return None
+    return {
+        "problem": price.problem,
+        "value": price.best,
+        "value_under_geometric": price.geometric,
+        "gamma": price.gamma,
+        "loss": price.loss,
+        "width": price.width,
+    }

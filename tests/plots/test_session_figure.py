@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.plots import draw_sessions, new_figure, session_curves, session_figure
+from sojourn.sessions import SessionLog, analyse
+
+
+def found(law, n=3_000, seed=0):
+    rng = np.random.default_rng(seed)
+    lengths = law.sample(rng, n)
+    cuts = sj.Geometric(1.0 - 0.4 / law.mean).sample(rng, n)
+    return analyse(SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts))
+
+
+def test_curves_are_those_of_the_fits_and_of_kaplan_meier():
+    analysis = found(sj.NegativeBinomial(3.0, 0.8))
+    curves = session_curves(analysis)
+    assert curves.styles == ("best", "next", "geometric")
+    np.testing.assert_array_equal(curves.survival[0], analysis.law.survival(curves.h))
+    np.testing.assert_array_equal(curves.hazard[2], analysis.ranked("geometric").fit.law.hazard(curves.h))
+    np.testing.assert_allclose(curves.estimate, analysis.kaplan_meier.survival(curves.h), rtol=1e-12)
+    assert np.all((curves.lower <= curves.estimate) & (curves.estimate <= curves.upper))
+    assert "best by BIC" in curves.names[0]
+
+
+def test_dots_are_shares_of_those_at_risk():
+    lengths = np.repeat([1, 2, 3, 4], [400, 300, 200, 100])
+    curves = session_curves(analyse(SessionLog.from_columns(lengths)))
+    # 400 of 1000, 300 of 600, 200 of 300, 100 of 100.
+    np.testing.assert_allclose(curves.dots, [1, 2, 3, 4])
+    np.testing.assert_allclose(curves.dot_hazard, [0.4, 0.5, 2 / 3, 1.0])
+    np.testing.assert_allclose(curves.dot_error[0], 2 * np.sqrt(0.4 * 0.6 / 1000))
+
+
+def test_steps_before_the_first_end_do_not_thin_out_the_first_dot():
+    curves = session_curves(found(sj.Polynomial(1.6, offset=20)))
+    assert curves.dots[0] >= 21
+    assert curves.dot_hazard[0] == pytest.approx(float(sj.Polynomial(1.6).hazard(1)), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "law", [sj.Geometric(0.9), sj.Polynomial(1.4, offset=3), sj.Geometric(0.9995), sj.Fixed(1)], ids=repr
+)
+def test_figures_are_drawn_for_short_long_and_heavy_laws(law, tmp_path):
+    figure = session_figure(found(law))
+    figure.savefig(tmp_path / "sessions.png", dpi=40)
+    assert [panel.get_title(loc="left") for panel in figure.axes] == [
+        "Survival",
+        "Hazard",
+        "Implied discount",
+    ]
+    assert (tmp_path / "sessions.png").stat().st_size > 1_000
+
+
+def test_one_panel_can_be_drawn_alone():
+    _, panels = new_figure(1)
+    draw_sessions(session_curves(found(sj.Geometric(0.9))), panels, first=1)
+    assert panels[0].get_title(loc="left") == "Hazard"

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.laws import FAMILIES, distance
+from sojourn.sessions import SessionLog, analyse, compare_groups, group_words, price_geometric
+
+
+def draw(law, n, *, seed=0, open_after=3.0, groups=None):
+    """A log of n sessions, cut off by a geometric law with so many times their mean."""
+    rng = np.random.default_rng(seed)
+    lengths = law.sample(rng, n)
+    cuts = sj.Geometric(1.0 - 1.0 / (open_after * law.mean)).sample(rng, n)
+    names = None if groups is None else rng.choice(groups, n).tolist()
+    return SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts, group=names, name="drawn.csv")
+
+
+def said(analysis, heading):
+    return dict(analysis.advice())[heading]
+
+
+def test_every_family_is_ranked_by_bic_and_held_against_the_band():
+    found = analyse(draw(sj.NegativeBinomial(3.0, 0.8), 5_000))
+    assert {one.fit.family for one in found.fits} == set(FAMILIES)
+    bics = [one.fit.bic for one in found.fits]
+    assert bics == sorted(bics)
+    assert found.best.fit.family == "negative_binomial"
+    assert found.best.bic_gap == 0.0
+    assert min(one.aic_gap for one in found.fits) == 0.0
+    for one in found.fits:
+        assert one.in_band == found.band.holds(one.fit.law)
+    assert found.best.in_band
+    assert not found.ranked("geometric").in_band
+
+
+def test_the_mean_agrees_with_kaplan_meier():
+    found = analyse(draw(sj.DiscreteWeibull(0.9, 0.8), 20_000))
+    assert found.law.mean == pytest.approx(found.kaplan_meier.mean, rel=0.05)
+    assert found.unseen == pytest.approx(
+        float(found.law.tail(found.log.sample.longest + 1)) / found.law.mean, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (sj.BetaGeometric(2.2, 4.0), "slows down"),
+        (sj.NegativeBinomial(3.0, 0.8), "speeds up"),
+        (sj.Geometric(0.9), "as likely at every step"),
+        (sj.Polynomial(1.6, offset=5), "Nobody leaves before step 6"),
+    ],
+    ids=repr,
+)
+def test_how_people_leave_is_said_in_words(law, words):
+    assert words in said(analyse(draw(law, 6_000)), "How people leave")
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (sj.Geometric(0.9), "A single γ is all there is to it"),
+        (sj.Polynomial(1.4, offset=20), "A single γ is not good enough"),
+    ],
+    ids=repr,
+)
+def test_whether_a_single_gamma_will_do_is_said_in_words(law, words):
+    assert said(analyse(draw(law, 6_000)), "A single γ").startswith(words)
+
+
+def test_a_single_gamma_is_good_enough_where_the_law_is_almost_geometric():
+    found = analyse(draw(sj.QuasiHyperbolic(0.98, 0.95), 200_000, open_after=10.0))
+    assert found.best.fit.family == "quasi_hyperbolic"
+    assert said(found, "A single γ").startswith("A single γ is good enough")
+
+
+def test_no_family_fits_what_no_family_holds():
+    lengths = np.repeat([2, 9, 30], 2_000)
+    text = said(analyse(SessionLog.from_columns(lengths)), "The law")
+    assert "no family here fits" in text
+
+
+def test_effective_horizons_are_those_of_the_best_law():
+    found = analyse(draw(sj.Geometric(0.9), 4_000), truncations=(0.5, 1e-3))
+    assert [found.horizon(left) for left in (0.5, 1e-3)] == [
+        found.law.effective_horizon(left) for left in (0.5, 1e-3)
+    ]
+    assert f"{found.horizon(0.5)} for Δ = 0.5" in said(found, "How far to plan")
+
+
+@pytest.mark.parametrize(
+    "law", [sj.Polynomial(1.4), sj.BetaGeometric(2.0, 3.0), sj.NegativeBinomial(4.0, 0.7)]
+)
+@pytest.mark.parametrize("mdp", [sj.mdps.cash_or_invest(5), sj.mdps.river_swim(4), sj.mdps.two_paths()])
+def test_a_wrong_discount_costs_no_more_than_its_distance_times_the_range_of_rewards(law, mdp):
+    for gamma in (0.5, 0.9):
+        price = price_geometric(mdp, law, sj.Geometric(gamma))
+        reach = max(float(mdp.rewards.max()), 0.0) - min(float(mdp.rewards.min()), 0.0)
+        assert -price.width <= price.loss <= distance(law, sj.Geometric(gamma)) * reach + price.width
+
+
+def test_the_price_on_a_problem_is_that_of_plans_evaluated_under_the_law():
+    mdp = sj.mdps.cash_or_invest(5)
+    found = analyse(draw(sj.BetaGeometric(2.2, 4.0), 4_000), problem=mdp)
+    best = sj.plan(mdp, found.law)
+    other = sj.plan(mdp, found.geometric)
+    value = sj.evaluate(mdp, found.law, other.policy, after=other.after).value @ mdp.start
+    assert found.price.best == pytest.approx(best.value @ mdp.start, rel=1e-12)
+    assert found.price.loss == pytest.approx(best.value @ mdp.start - value, rel=1e-9)
+    assert found.price.loss > 0.01
+    assert "the geometric assumption costs" in said(found, "On the problem")
+
+
+def test_groups_are_compared_as_lifelines_compares_them():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 3, 900)
+    lengths, cuts = rng.geometric(0.1 + 0.02 * group), rng.geometric(0.05, 900)
+    observed, seen = lengths < cuts, np.minimum(lengths, cuts)
+    test = compare_groups(SessionLog.from_columns(seen, observed, group=group.tolist()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from lifelines.statistics import multivariate_logrank_test
+
+        # lifelines keeps a censored subject at risk at its time: a censored n is n − 1 there.
+        theirs = multivariate_logrank_test(np.where(observed, seen, seen - 1), group, observed)
+    assert test.statistic == pytest.approx(theirs.test_statistic, rel=1e-10)
+    assert test.p_value == pytest.approx(theirs.p_value, rel=1e-8)
+    assert test.freedom == 2
+    assert sum(test.expected) == pytest.approx(sum(test.ended))
+    assert test.depends
+    assert "make leaving part of the problem's transitions" in group_words(test)
+
+
+def test_groups_that_leave_alike_are_found_alike():
+    p_values = [
+        compare_groups(draw(sj.Geometric(0.9), 400, seed=seed, groups=["a", "b"])).p_value
+        for seed in range(200)
+    ]
+    # Under the null hypothesis p-values are uniform: of 200, 20 ± 4.2 are below 0.1.
+    assert 8 <= sum(p < 0.1 for p in p_values) <= 34
+    test = compare_groups(draw(sj.Geometric(0.9), 4000, seed=1, groups=["a", "b"]))
+    assert "not seen to depend" in group_words(test)
+
+
+def test_many_groups_are_put_together():
+    log = draw(sj.Geometric(0.9), 5_000, groups=[f"g{i}" for i in range(200)])
+    test = compare_groups(log)
+    assert len(test.sizes) == 30
+    assert sum(test.sizes) == 5_000
+    assert test.pooled == 171
+
+
+def test_one_group_is_nothing_to_compare():
+    assert compare_groups(draw(sj.Geometric(0.9), 100, groups=["a"])) is None
+    assert compare_groups(draw(sj.Geometric(0.9), 100)) is None
+
+
+def test_the_record_is_plain_data_without_the_logs_own_words():
+    log = draw(sj.Geometric(0.9), 500, groups=["alice@example.com", "bob"])
+    found = analyse(log, problem=sj.mdps.two_paths())
+    text = json.dumps(found.as_dict())
+    assert "alice" not in text
+    assert "alice@example.com" in json.dumps(found.as_dict(labels=True))
+    record = json.loads(text)
+    assert sj.parse_law(record["law"]) == found.law
+    assert record["rows"]["read"] == record["rows"]["used"] == 500
+    assert record["problem"]["loss"] == found.price.loss
+
+
+def test_late_entries_are_told():
+    log = SessionLog.from_columns([5, 9, 3, 4] * 50, entry=[2, 1, 1, 1] * 50)
+    assert "50 came under observation after their first step" in said(analyse(log), "The sessions")
+
+
+def test_a_log_of_open_sessions_only_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^open.csv must have a session that was seen to end: all 2 are open"
+    ):
+        analyse(SessionLog.from_columns([3, 4], [False, False], name="open.csv"))
+
+
+@pytest.mark.parametrize("lengths", [[1], [5], [1] * 50, [1, 2], [10**9, 3]])
+def test_tiny_logs_have_an_answer(lengths):
+    found = analyse(SessionLog.from_columns(lengths))
+    assert all(text for _, text in found.advice())
+    json.dumps(found.as_dict())
