@@ -13,11 +13,14 @@ from sojourn._kernels._backward import (
     induce,
     sweep,
 )
+from sojourn._kernels._belief import Belief, refresh
+from sojourn._kernels._changes import Desk, watch_all
 from sojourn._kernels._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels._greedy import choose, fill_policy
-from sojourn._kernels._replan import Belief, Desk, refresh, replan
+from sojourn._kernels._replan import replan
 from sojourn._kernels._rounds import follow_round
 from sojourn._kernels._slices import fill_slices, measure_slices
+from sojourn._kernels._sweep import Sheet
 from sojourn._kernels._tables import Tables, find_state, number_state, record
 from sojourn._kernels._ties import priority
 from sojourn._kernels._trial import Manner, Scale, World, look_up_all, play, value_from
@@ -28,6 +31,7 @@ __all__ = [
     "Desk",
     "Manner",
     "Scale",
+    "Sheet",
     "Spread",
     "Tables",
     "World",
@@ -56,4 +60,5 @@ __all__ = [
     "sweep",
     "sweep_variance",
     "value_from",
+    "watch_all",
 ]

@@ -29,9 +29,12 @@ class Tables(NamedTuple):
     tried: PolicyArray  # (states,) how many of its actions were played
     pair_of: PolicyArray  # (states, A) pair, or −1
     value: FloatArray  # (states, N + 1) V_1 … V_{N+1}
+    watch: PolicyArray  # (states, N) a pair that attains V, or −1 until all actions were tried; see `replan`
+    second: FloatArray  # (states, N) no other pair of the state has a larger Q
     visits_at: PolicyArray  # (states, N + 1) visits by layer, or (states, 0) where nobody asks for them
     into: PolicyArray  # (states,) last arc into it, or −1
     state_of: PolicyArray  # (pairs,)
+    action_of: PolicyArray  # (pairs,)
     visits: IntArray  # (pairs,)
     paid: FloatArray  # (pairs,) known reward, or the sum of those seen
     reward: FloatArray  # (pairs,) what a backup starts from: the reward, or its mean and a bonus
@@ -90,6 +93,7 @@ def record(tables: Tables, state: int, action: int, successor: int) -> int:
         tables.sizes[N_PAIRS] += 1
         tables.pair_of[state, action] = pair
         tables.state_of[pair] = state
+        tables.action_of[pair] = action
         tables.tried[state] += 1
     tables.visits[pair] += 1
     arc = tables.first_arc[pair]

@@ -9,9 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sojourn._kernels._belief import Belief
+from sojourn._kernels._changes import Desk
 from sojourn._kernels._greedy import greedy_action
 from sojourn._kernels._jit import inlined, kernel
-from sojourn._kernels._replan import Belief, Desk, replan
+from sojourn._kernels._replan import replan
+from sojourn._kernels._sweep import Sheet
 from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
 from sojourn._kernels._variance import Spread, sweep_variance
 from sojourn._typing import BoolArray, FloatArray, IndexArray, IntArray
@@ -135,6 +138,7 @@ def play(
     tables: Tables,
     belief: Belief,
     desk: Desk,
+    sheet: Sheet,
     spread: Spread,
     manner: Manner,
     scale: Scale,
@@ -209,5 +213,5 @@ def play(
         if spread.outer.size > 0:
             sweep_variance(tables, belief, spread, played[:n_played])
         else:
-            replan(tables, belief, played[:n_played], desk)
+            replan(tables, belief, played[:n_played], desk, sheet)
     return int(starts.size)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sojourn._kernels._belief import Belief, refresh
 from sojourn._kernels._jit import kernel
-from sojourn._kernels._replan import Belief, refresh
 from sojourn._kernels._tables import N_PAIRS, N_STATES, Tables
 from sojourn._typing import FloatArray, IntArray
 

@@ -24,10 +24,11 @@ from sojourn._kernels import (
     replan,
     sweep_variance,
     value_from,
+    watch_all,
 )
 from sojourn._memory import check_fits
 from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
-from sojourn.agents._room import START_ROOM, Outlook, clean_desk, copied, empty_tables
+from sojourn.agents._room import START_ROOM, Outlook, clean_desk, clean_sheet, copied, empty_tables
 
 if TYPE_CHECKING:
     from sojourn.agents._ucbvi import UCBVI
@@ -72,7 +73,8 @@ class Optimist:
         self._awaited: tuple[int, int, int] | None = None
         self._step = 0
         self._tables = empty_tables(outlook, n_actions, START_ROOM, START_ROOM, START_ROOM)
-        self._desk = clean_desk(self.n_layers, START_ROOM)
+        self._desk = clean_desk(self.n_layers, START_ROOM, START_ROOM)
+        self._sheet = clean_sheet(START_ROOM, START_ROOM, START_ROOM)
         number_state(self._tables, _NO_NAME)
         self._tables.value[_TERMINAL] = self._scaled(terminal_reward) * outlook.caps
 
@@ -112,6 +114,7 @@ class Optimist:
                 self._tables,
                 self._belief,
                 self._desk,
+                self._sheet,
                 self._outlook.spread,
                 self.manner,
                 scale,
@@ -225,22 +228,16 @@ class Optimist:
         """How often each (state, action) was played, sparse; rows are the environment's states."""
         tables, n_pairs = self._tables, int(self._tables.sizes[1])
         rows = tables.names[tables.state_of[:n_pairs]]
-        actions = np.empty(n_pairs, dtype=np.int64)
-        numbers, columns = np.nonzero(tables.pair_of[: tables.sizes[0]] >= 0)
-        actions[tables.pair_of[numbers, columns]] = columns
         shape = (self.n_states or int(rows.max(initial=-1)) + 1, self.n_actions)
-        return sparse.coo_array((tables.visits[:n_pairs], (rows, actions)), shape=shape)
+        return sparse.coo_array((tables.visits[:n_pairs], (rows, tables.action_of[:n_pairs])), shape=shape)
 
     @property
     def transition_counts(self) -> list[tuple[int, int, int, int]]:
         """Every (state, action, next state, count) seen; next state −1 is the end of an episode."""
         tables, n_arcs = self._tables, int(self._tables.sizes[2])
         pairs = tables.arc_from[:n_arcs]
-        numbers, columns = np.nonzero(tables.pair_of[: tables.sizes[0]] >= 0)
-        action_of = np.empty(int(tables.sizes[1]), dtype=np.int64)
-        action_of[tables.pair_of[numbers, columns]] = columns
         return [
-            (int(tables.names[tables.state_of[p]]), int(action_of[p]), int(tables.names[y]), int(n))
+            (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
             for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
         ]
 
@@ -263,7 +260,7 @@ class Optimist:
         if spread.outer.size > 0:
             sweep_variance(self._tables, self._belief, spread, played)
         else:
-            replan(self._tables, self._belief, played, self._desk)
+            replan(self._tables, self._belief, played, self._desk, self._sheet)
 
     def _has_doubled(self) -> bool:
         return any(self._tables.visits[pair] >= 2 * self._last_planned.get(pair, 0) for pair in self._played)
@@ -306,5 +303,6 @@ class Optimist:
             "give a smaller horizon or a larger truncation",
         )
         self._tables = copied(old, empty_tables(self._outlook, self.n_actions, states, pairs, arcs))
-        if pairs > self._desk.token.size:
-            self._desk = clean_desk(self.n_layers, pairs)._replace(clock=self._desk.clock)
+        watch_all(self._tables)
+        self._desk = clean_desk(self.n_layers, states, pairs)
+        self._sheet = clean_sheet(states, pairs, arcs)

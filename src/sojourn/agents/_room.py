@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn._kernels import Desk, Spread, Tables, number_state
-from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn._kernels import Desk, Sheet, Spread, Tables, number_state
+from sojourn._typing import FloatArray, PolicyArray
 
-__all__ = ["NO_SPREAD", "START_ROOM", "Outlook", "clean_desk", "copied", "empty_tables"]
+__all__ = ["NO_SPREAD", "START_ROOM", "Outlook", "clean_desk", "clean_sheet", "copied", "empty_tables"]
 
 NO_SPREAD = Spread(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
 """For a bonus that does not look at variances."""
@@ -38,6 +38,7 @@ def empty_tables(outlook: Outlook, n_actions: int, states: int, pairs: int, arcs
     n_layers, caps = outlook.ratios.size, outlook.caps
     value = np.repeat(caps[np.newaxis], states, axis=0)
     value[:, n_layers] = outlook.last
+    watched = n_layers if outlook.spread.outer.size == 0 else 0
 
     def numbers(shape: int | tuple[int, int], fill: int = -1) -> PolicyArray:
         return np.full(shape, fill, dtype=np.int32)
@@ -49,9 +50,12 @@ def empty_tables(outlook: Outlook, n_actions: int, states: int, pairs: int, arcs
         tried=numbers(states, 0),
         pair_of=numbers((states, n_actions)),
         value=value,
-        visits_at=numbers((states, n_layers + 1 if outlook.spread.outer.size > 0 else 0), 0),
+        watch=numbers((states, watched)),
+        second=np.zeros((states, watched)),
+        visits_at=numbers((states, 0 if watched else n_layers + 1), 0),
         into=numbers(states),
         state_of=numbers(pairs),
+        action_of=numbers(pairs),
         visits=np.zeros(pairs, dtype=np.int64),
         paid=np.zeros(pairs),
         reward=np.zeros(pairs),
@@ -80,10 +84,40 @@ def copied(old: Tables, new: Tables) -> Tables:
     return new
 
 
-def clean_desk(n_layers: int, pairs: int) -> Desk:
-    """Return room to replan in."""
+def clean_desk(n_layers: int, states: int, pairs: int) -> Desk:
+    """Return room to follow changes in."""
+    return Desk(
+        clock=np.zeros(1, dtype=np.int64),
+        sweeps=np.zeros(2, dtype=np.int64),
+        state_token=np.full(states, -1, dtype=np.int64),
+        pair_token=np.full(pairs, -1, dtype=np.int64),
+        fallen_token=np.full(states, -1, dtype=np.int64),
+        now=_numbers(states),
+        fell=_numbers(states),
+        fallen=_numbers(states),
+        rows=_numbers(pairs),
+        seeds=_numbers(pairs),
+        tops=np.empty(pairs, dtype=np.int64),
+        layers=np.empty(n_layers),
+    )
 
-    def room() -> IntArray:
-        return np.full(pairs, -1, dtype=np.int64)
 
-    return Desk(np.ones(1, dtype=np.int64), room(), room(), room(), room(), room(), np.empty(n_layers))
+def clean_sheet(states: int, pairs: int, arcs: int) -> Sheet:
+    """Return room to sweep in."""
+    return Sheet(
+        pairs=_numbers(pairs),
+        stops=_numbers(pairs),
+        n_pairs=_numbers(states),
+        least=np.empty(states),
+        to=_numbers(arcs),
+        weights=np.empty(arcs),
+        rewards=np.empty(pairs),
+        roots=np.empty(pairs),
+        above=np.empty(states),
+        here=np.empty(states),
+    )
+
+
+def _numbers(size: int) -> PolicyArray:
+    """Return room for numbers that are never negative: compiled loops look them up without asking."""
+    return np.empty(size, dtype=np.uint32)

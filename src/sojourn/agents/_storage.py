@@ -1,7 +1,7 @@
 """Learners in play on disk: one `.npz` file, arrays and a line of JSON, no pickle.
 
 All tables are kept as they are, and so is what the belief says layer by layer: a learner that comes back goes
-on bit for bit. The desk is room to work in: of it only the clock is kept.
+on bit for bit. The desk is room to work in: nothing of it is kept.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
-from sojourn._kernels import Tables
+from sojourn._kernels import Tables, watch_all
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._registry import BONUSES
-from sojourn.agents._room import Outlook, clean_desk, empty_tables
+from sojourn.agents._room import Outlook, clean_desk, clean_sheet, empty_tables
 from sojourn.agents._ucbvi import UCBVI
 from sojourn.laws import parse_law
 from sojourn.planning._storage import text_of_law
@@ -25,6 +25,7 @@ from sojourn.planning._storage import text_of_law
 __all__ = ["load_learner", "save_learner"]
 
 _FORMAT = "sojourn learner 1"
+_KEPT = [name for name in Tables._fields if name not in {"watch", "second"}]  # those follow from the others
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -42,7 +43,6 @@ def save_learner(learner: Optimist, path: str | Path) -> Path:
         "key": int(learner._key),
         "low": float(learner._low),
         "span": float(learner._span),
-        "clock": int(learner._desk.clock[0]),
     }
     arrays: dict[str, Any] = {
         "played": np.array(learner._played, dtype=np.int64),
@@ -50,7 +50,7 @@ def save_learner(learner: Optimist, path: str | Path) -> Path:
     }
     if learner._rewards is not None:
         arrays["rewards"] = learner._rewards
-    for name in Tables._fields:
+    for name in _KEPT:
         arrays[f"tables.{name}"] = getattr(learner._tables, name)
     for name, part in _parts_of_outlook(learner._outlook):
         arrays[f"outlook.{name}"] = part
@@ -82,6 +82,7 @@ def load_learner(path: str | Path) -> Optimist:
     wrong = _what_is_wrong(learner)
     if wrong:
         raise ValueError(f"{path} is a damaged learner: {wrong}.")
+    watch_all(learner._tables)
     return learner
 
 
@@ -149,10 +150,11 @@ def _rebuild(about: dict[str, Any], arrays: Arrays) -> Optimist:
     )
     learner.episode = int(about["episode"])
     learner._low, learner._span = float(about["low"]), float(about["span"])
-    tables = {name: np.ascontiguousarray(arrays[f"tables.{name}"]) for name in Tables._fields}
-    learner._tables = Tables(**tables)
-    learner._desk = clean_desk(learner.n_layers, learner._tables.visits.size)
-    learner._desk.clock[0] = about["clock"]
+    kept = {name: np.ascontiguousarray(arrays[f"tables.{name}"]) for name in _KEPT}
+    rooms = (kept["names"].size, kept["visits"].size, kept["arc_to"].size)
+    learner._tables = empty_tables(learner._outlook, learner.n_actions, *rooms)._replace(**kept)
+    learner._desk = clean_desk(learner.n_layers, *rooms[:2])
+    learner._sheet = clean_sheet(*rooms)
     learner._played = [int(pair) for pair in arrays["played"]]
     learner._seen_this_episode = set(learner._played)
     learner._last_planned = {int(pair): int(count) for pair, count in arrays["last_planned"]}
@@ -185,6 +187,7 @@ def _what_is_wrong(learner: Optimist) -> str:
         np.array_equal(tables.tried, np.count_nonzero(tables.pair_of >= 0, axis=1)),
         _are_in(tables.into, -1, n_arcs),
         _are_in(tables.state_of[pairs], 0, n_states),
+        _are_in(tables.action_of[pairs], 0, learner.n_actions),
         _are_in(tables.visits[pairs], 1, np.inf),
         _are_in(tables.first_arc[pairs], 0, n_arcs),
         _are_in(tables.last_arc[pairs], 0, n_arcs),
