@@ -10,7 +10,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import agents, envs, errors, laws, learning, mdps, planning, plots, sessions, testing, theory
+    from sojourn import (
+        agents,
+        envs,
+        errors,
+        experiments,
+        laws,
+        learning,
+        mdps,
+        planning,
+        plots,
+        sessions,
+        testing,
+        theory,
+    )
     from sojourn.agents import (
         UCBVI,
         Bernstein,
@@ -21,6 +34,7 @@ if TYPE_CHECKING:
         RandomPlayer,
         load_learner,
     )
+    from sojourn.experiments import load_results
     from sojourn.laws import (
         Band,
         BetaGeometric,
@@ -91,12 +105,14 @@ __all__ = [
     "envs",
     "errors",
     "evaluate",
+    "experiments",
     "fit",
     "laws",
     "learn",
     "learning",
     "load_learner",
     "load_plan",
+    "load_results",
     "mdps",
     "parse_law",
     "parse_problem",
@@ -114,6 +130,7 @@ _FOLDERS = (
     "agents",
     "envs",
     "errors",
+    "experiments",
     "laws",
     "learning",
     "mdps",
@@ -123,7 +140,7 @@ _FOLDERS = (
     "testing",
     "theory",
 )
-_HOMES = ("laws", "mdps", "planning", "agents", "learning")
+_HOMES = ("laws", "mdps", "planning", "agents", "learning", "experiments")
 """Where a name that is not a folder is looked for, cheapest import first."""
 
 

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from sojourn.cli._errors import Invocation, OneLineGroup
+from sojourn.cli._export import EXAMPLES as EXPORT_EXAMPLES
+from sojourn.cli._export import export
 from sojourn.cli._help import NarrowCommand
 from sojourn.cli._law import EXAMPLES as LAW_EXAMPLES
 from sojourn.cli._law import law
@@ -17,6 +19,8 @@ from sojourn.cli._plan import EXAMPLES as PLAN_EXAMPLES
 from sojourn.cli._plan import plan
 from sojourn.cli._run import EXAMPLES as RUN_EXAMPLES
 from sojourn.cli._run import run
+from sojourn.cli._verify import EXAMPLES as VERIFY_EXAMPLES
+from sojourn.cli._verify import verify
 
 __all__ = ["app"]
 
@@ -30,6 +34,8 @@ app = typer.Typer(
 app.command("law", cls=NarrowCommand, epilog=examples(LAW_EXAMPLES))(law)
 app.command("plan", cls=NarrowCommand, epilog=examples(PLAN_EXAMPLES))(plan)
 app.command("run", cls=NarrowCommand, epilog=examples(RUN_EXAMPLES))(run)
+app.command("verify", cls=NarrowCommand, epilog=examples(VERIFY_EXAMPLES))(verify)
+app.command("export", cls=NarrowCommand, epilog=examples(EXPORT_EXAMPLES))(export)
 app.command("list", cls=NarrowCommand, epilog=examples(LIST_EXAMPLES))(list_names)
 
 

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     laws = "laws"
     agents = "agents"
     envs = "envs"
+    specs = "specs"
 
 
 def list_names(
@@ -31,12 +32,14 @@ def list_names(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """List the laws, agents or environments that there are, as other commands take them."""
-    rows = {Kind.laws: _laws, Kind.agents: _agents, Kind.envs: _envs}[kind]()
+    """List the laws, agents, environments or example experiments that other commands take."""
+    rows = {Kind.laws: _laws, Kind.agents: _agents, Kind.envs: _envs, Kind.specs: _specs}[kind]()
     if as_json:
         print_json(rows)
     elif kind is Kind.laws:
         _print(rows, "law")
+    elif kind is Kind.specs:
+        _print(rows, "experiment")
     elif kind is Kind.agents:
         _print([row for row in rows if row["kind"] == "learner"], "learner")
         show("")
@@ -65,6 +68,16 @@ def _agents() -> list[dict[str, Any]]:
     ]
 
 
+def _specs() -> list[dict[str, Any]]:
+    from sojourn.experiments._examples import example_names, read_example  # noqa: PLC0415
+
+    rows = []
+    for name in example_names():
+        first = read_example(name).partition("\n")[0]
+        rows.append({"name": name, "signature": name, "description": first.removeprefix("# ")})
+    return rows
+
+
 def _envs() -> list[dict[str, Any]]:
     with working("Reading Gymnasium's tables"):
         from sojourn.envs import IDS  # noqa: PLC0415
@@ -76,8 +89,8 @@ def _envs() -> list[dict[str, Any]]:
             rows.append({"name": name, "kind": "builder", "id": id_, **about})
         for problem in gymnasium_problems():
             size = {"states": problem.n_states, "actions": problem.n_actions}
-            about = f"From Gymnasium: {problem.n_states:,} states, {problem.n_actions} actions."
-            row = {"name": problem.name, "kind": "gymnasium", "signature": problem.name, "description": about}
+            text = f"From Gymnasium: {problem.n_states:,} states, {problem.n_actions} actions."
+            row = {"name": problem.name, "kind": "gymnasium", "signature": problem.name, "description": text}
             rows.append(row | size)
     return rows
 

@@ -15,7 +15,7 @@ from sojourn.experiments._executor import Executor, Job, Outcome
 from sojourn.experiments._folder import importing_from
 from sojourn.experiments._processes import Processes, usable_cores
 from sojourn.experiments._spec import Cell, Experiment
-from sojourn.experiments._store import Store, StoredTrial
+from sojourn.experiments._store import Store, StoredFile
 from sojourn.experiments._trials import Trial
 
 __all__ = ["Failure", "Inventory", "Report", "run_experiment", "take_stock"]
@@ -98,7 +98,7 @@ def take_stock(experiment: Experiment, store: Store) -> Inventory:
     return Inventory(trials, done, tuple(trial.path for trial, is_sound in judged if not is_sound))
 
 
-def _are_sound(trials: list[StoredTrial]) -> list[bool]:
+def _are_sound(trials: list[StoredFile]) -> list[bool]:
     return [trial.read() is not None for trial in trials]
 
 
@@ -159,9 +159,9 @@ def _mend(store: Store) -> None:
     for trial in store.trials():
         if trial.key not in times:
             store.timings.append(trial.key, math.nan)
-    for content_hash, path in store.experiments():
-        if StoredTrial("", content_hash, path).read() is None:
-            store.set_aside(path)
+    for file in store.experiments():
+        if file.read() is None:
+            store.set_aside(file.path)
 
 
 def _told(experiment: Experiment, stock: Inventory) -> dict[str, Any]:

@@ -3,7 +3,7 @@
     STORE/
       sojourn-store.json            says that this folder is a store
       trials/KEY-HASH.npz           one a trial: KEY is the trial's, HASH that of the bytes
-      experiments/HASH.json         what was asked for: the file, and its trials by learner
+      experiments/KEY-HASH.json     what was last asked for under a name: the file, and its trials by learner
       timings.log                   how long trials took: a line each
       damaged/                      what was found damaged and set aside, never read
 
@@ -28,12 +28,12 @@ from sojourn._files import write_atomically
 from sojourn.experiments._locks import lock
 from sojourn.experiments._timings import TimingLog
 
-__all__ = ["Store", "StoredTrial", "digest"]
+__all__ = ["Store", "StoredFile", "digest"]
 
 MARKER = "sojourn-store.json"
 MARK = b'{"format": "sojourn store 1"}\n'
-_TRIAL = re.compile(r"([0-9a-f]{32})-([0-9a-f]{32})\.npz")
-_EXPERIMENT = re.compile(r"([0-9a-f]{32})\.json")
+_NAME = re.compile(r"([0-9a-f]{32})-([0-9a-f]{32})\.(npz|json)")
+_ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = ("trials", "experiments", "damaged")
 
 
@@ -43,8 +43,8 @@ def digest(content: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class StoredTrial:
-    """A trial's file, as its name states it."""
+class StoredFile:
+    """A file of the store, as its name states it."""
 
     key: str
     content_hash: str
@@ -127,9 +127,14 @@ class Store:
         return self._keep("trials", name, content)
 
     def add_experiment(self, told: Mapping[str, Any]) -> Path:
-        """Keep what was asked for."""
+        """Keep what was asked for, in place of what was before under the same name."""
         content = json.dumps(told, sort_keys=True, indent=1).encode()
-        return self._keep("experiments", f"{digest(content)}.json", content)
+        key = digest(str(told["name"]).encode())
+        kept = self._keep("experiments", f"{key}-{digest(content)}.json", content)
+        for other in self.experiments():
+            if other.key == key and other.path != kept:
+                other.path.unlink(missing_ok=True)
+        return kept
 
     def _keep(self, folder: str, name: str, content: bytes) -> Path:
         path = self.folder / folder / name
@@ -137,32 +142,32 @@ class Store:
             return path
         return write_atomically(path, lambda file: file.write(content))
 
-    def trials(self) -> list[StoredTrial]:
+    def trials(self) -> list[StoredFile]:
         """Return the trials that there are, by the names of their files, in order."""
-        return [StoredTrial(found[1], found[2], path) for path, found in self._named("trials", _TRIAL)]
+        return self._files("trials")
 
-    def experiments(self) -> list[tuple[str, Path]]:
-        """Return the files of what was asked for, with the hashes in their names, in order."""
-        return [(found[1], path) for path, found in self._named("experiments", _EXPERIMENT)]
+    def experiments(self) -> list[StoredFile]:
+        """Return the files of what was asked for, in the order of their names."""
+        return self._files("experiments")
 
     def strangers(self) -> list[Path]:
         """Return files in the store's folders that have no name of a store's file."""
-        known = {path for path, _ in self._named("trials", _TRIAL)}
-        known |= {path for path, _ in self._named("experiments", _EXPERIMENT)}
-        known |= set(self.temporary_files())
-        places = [self.folder / name for name in _FOLDERS[:2]]
-        return sorted(
-            path for place in places if place.is_dir() for path in place.iterdir() if path not in known
-        )
+        known = {file.path for file in (*self.trials(), *self.experiments())} | set(self.temporary_files())
+        places = [self.folder / name for name in _ENDINGS if (self.folder / name).is_dir()]
+        return sorted(path for place in places for path in place.iterdir() if path not in known)
 
-    def _named(self, folder: str, form: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
+    def _files(self, folder: str) -> list[StoredFile]:
+        place = self.folder / folder
         try:
-            names = sorted(os.listdir(self.folder / folder))
+            names = sorted(os.listdir(place))
         except FileNotFoundError:
             return []
-        place = self.folder / folder
-        found = ((name, form.fullmatch(name)) for name in names)
-        return [(place / name, match) for name, match in found if match is not None]
+        found = ((name, _NAME.fullmatch(name)) for name in names)
+        return [
+            StoredFile(match[1], match[2], place / name)
+            for name, match in found
+            if match is not None and match[3] == _ENDINGS[folder]
+        ]
 
     def set_aside(self, path: Path) -> Path:
         """Move a damaged file out of the way; it is not deleted."""

@@ -1,0 +1,117 @@
+"""Looking at every byte of a store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.experiments._settings import to_text
+from sojourn.experiments._store import MARK, MARKER, Store, StoredFile
+from sojourn.experiments._trials import read_trial
+
+__all__ = ["Finding", "Verdict", "verify_store"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something in a store that is not as it was written.
+
+    Attributes:
+        path: Where it is.
+        what: What is wrong, in a few words.
+    """
+
+    path: Path
+    what: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found in a store.
+
+    Attributes:
+        trials: Number of sound trials.
+        experiments: For each experiment its name, how many different trials it asks for, and how many are
+        there. findings: What is wrong; empty if nothing is.
+    """
+
+    trials: int
+    experiments: tuple[tuple[str, int, int], ...]
+    findings: tuple[Finding, ...]
+
+
+def verify_store(store: Store | str | Path, progress: Callable[[float], object] | None = None) -> Verdict:
+    """Read every file of a store, and say what is not as it was written; nothing is changed.
+
+    The next run sets damaged files aside and plays their trials again.
+
+    Raises:
+        ValueError: If there is no store.
+    """
+    store = store if isinstance(store, Store) else Store(store)
+    store.check_exists()
+    findings = list(_oddities(store))
+    sound: set[str] = set()
+    files = store.trials()
+    for i, file in enumerate(files):
+        wrong = _wrong_with_trial(file)
+        if wrong:
+            findings.append(Finding(file.path, wrong))
+        else:
+            sound.add(file.key)
+        if progress is not None and i % 64 == 0:
+            progress(i / len(files))
+    findings += _in_timings(store, {file.key for file in files})
+    experiments = []
+    for file in store.experiments():
+        content = file.read()
+        if content is None:
+            findings.append(Finding(file.path, "its content is not what its name says"))
+        else:
+            told = json.loads(content)
+            asked = {key for cell in told["cells"] for key in cell["trials"]}
+            experiments.append((str(told["name"]), len(asked), len(asked & sound)))
+    return Verdict(len(sound), tuple(sorted(experiments)), tuple(findings))
+
+
+def _oddities(store: Store) -> Iterator[Finding]:
+    """Yield what is wrong with the folder itself."""
+    marker = store.folder / MARKER
+    if marker.read_bytes() != MARK:
+        yield Finding(marker, "its content is not that of a store's")
+    if not store.is_being_written():
+        for path in store.temporary_files():
+            yield Finding(path, "a temporary file was left")
+    for path in store.strangers():
+        yield Finding(path, "no file of a store has such a name")
+    for key, count in Counter(file.key for file in store.trials()).items():
+        if count > 1:
+            paths = [file.path for file in store.trials() if file.key == key]
+            yield Finding(paths[-1], f"one of {count} different results of the same trial")
+
+
+def _wrong_with_trial(file: StoredFile) -> str:
+    content = file.read()
+    if content is None:
+        return "its content is not what its name says"
+    try:
+        about, _ = read_trial(content, file.path.name)
+        text = to_text({"seed": about["seed"], **about["settings"]})
+        key = hashlib.sha256(f"{about['results']} {text}".encode()).hexdigest()[:32]
+    except (KeyError, TypeError, ValueError):
+        return "it is not a trial's file"
+    return "" if key == file.key else "it is another trial's"
+
+
+def _in_timings(store: Store, keys: set[str]) -> Iterator[Finding]:
+    times, damaged = store.timings.read()
+    if damaged:
+        lines = f"line {damaged[0]}" + (f" and {len(damaged) - 1} more" if len(damaged) > 1 else "")
+        yield Finding(store.timings.path, f"{lines} damaged")
+    n_lost = len(keys - times.keys())
+    if n_lost:
+        yield Finding(store.timings.path, f"timings of {n_lost:,} trials are lost")
