@@ -123,20 +123,23 @@ def test_the_general_bonus_is_not_the_classic_one_for_a_fixed_length():
     np.testing.assert_allclose(general.most, [9.0, 4.0, 1.0, 0.0])
 
 
+@pytest.mark.parametrize("way", ["changes", "sweeps", "either"])
 @pytest.mark.parametrize("belief", BELIEFS[:3], ids=repr)
 @pytest.mark.parametrize("rewards", ["known", "learned"])
-def test_replanning_what_changed_gives_the_bits_of_a_full_sweep(belief, rewards):
-    mdp = sj.mdps.garnet(12, 3, 3, seed=4)
-    learner = start(
-        sj.UCBVI(belief, sj.PaperBonus(0.01)), mdp, 60, **({} if rewards == "known" else {"rewards": None})
-    )
-    moved = False
+@pytest.mark.parametrize("mdp", [sj.mdps.garnet(12, 3, 3, seed=4), PROBLEMS[2]], ids=lambda mdp: mdp.name)
+def test_replanning_gives_the_bits_of_a_full_sweep(mdp, belief, rewards, way):
+    settings = {} if rewards == "known" else {"rewards": None}
+    learner = start(sj.UCBVI(belief, sj.PaperBonus(0.01)), mdp, 60, **settings)
+    before, n_moved = learner._tables.q[:0].copy(), 0
     for _ in play(learner, mdp, belief, 60, 2):
-        q, value = reference.full_sweep(learner)
+        q, value = reference.full_sweep(learner, before)
         np.testing.assert_array_equal(learner._tables.q[: len(q)], q)
         np.testing.assert_array_equal(learner._tables.value[: len(value)], value)
-        moved = moved or bool((value[1:, 0] < learner._belief.caps[0]).any())
-    assert moved
+        n_moved += bool((q[: len(before)] < before).any())
+        before = q
+        if way != "either":
+            learner._desk.sweeps[:] = 2 if way == "sweeps" else 0  # 2: there is always one more to come
+    assert n_moved > 10
 
 
 def test_priorities_are_those_of_plain_integers():

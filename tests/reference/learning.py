@@ -69,14 +69,16 @@ class DenseBernstein(DenseUCBVI):
             value[self.terminal] = terminal_reward * self.rest[h]
 
 
-def full_sweep(learner):
+def full_sweep(learner, before):
     """Return Q and V that a full sweep from the last layer over all visited pairs gives, in plain floats.
 
-    Sums are formed in the order of the package's backups, so that results can be compared bit for bit.
+    `before` are the Q values before it, by pairs. Sums are formed in the order of the package's backups, so
+    that results can be compared bit for bit.
     """
     tables, belief = learner._tables, learner._belief
     n_states, n_pairs = int(tables.sizes[0]), int(tables.sizes[1])
-    q, value = tables.q[:n_pairs].copy(), tables.value[:n_states].copy()
+    q, value = np.tile(belief.caps, (n_pairs, 1)), tables.value[:n_states].copy()
+    q[: len(before)] = before
     arcs = {pair: [] for pair in range(n_pairs)}
     for pair in range(n_pairs):
         arc = tables.first_arc[pair]
