@@ -10,8 +10,15 @@ from sojourn.plots._comparison import (
 )
 from sojourn.plots._law import LawCurves, draw_law, law_curves, law_figure
 from sojourn.plots._run import RunCurves, draw_run, run_curves, run_figure
-from sojourn.plots._sessions import SessionCurves, draw_sessions, session_curves, session_figure
+from sojourn.plots._sessions import (
+    SessionCurves,
+    draw_sessions,
+    session_curves,
+    session_figure,
+    session_key,
+)
 from sojourn.plots._style import COLOURS, new_figure, tidy
+from sojourn.plots._svg import svg_pair
 
 __all__ = [
     "COLOURS",
@@ -32,5 +39,7 @@ __all__ = [
     "run_figure",
     "session_curves",
     "session_figure",
+    "session_key",
+    "svg_pair",
     "tidy",
 ]

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from sojourn._typing import FloatArray
 from sojourn.laws import Fit, Sample, is_heavy, quantile
 from sojourn.plots._law import limits, set_steps
-from sojourn.plots._style import COLOURS, INK, fold, new_figure, tidy, write
+from sojourn.plots._style import COLOURS, INK, PlainFigure, fold, new_figure, tidy, write
+from sojourn.plots._svg import svg_pair
 from sojourn.sessions import Analysis, law_words
 
-__all__ = ["SessionCurves", "draw_sessions", "session_curves", "session_figure"]
+__all__ = ["SessionCurves", "draw_sessions", "session_curves", "session_figure", "session_key"]
 
 _SHOWN, _SHOWN_HEAVY = 1e-3, 1e-5
 _MOST_POINTS = 400
@@ -220,3 +223,24 @@ def session_figure(analysis: Analysis) -> Figure:
     for text in legend.get_texts():
         text.set_parse_math(False)
     return figure
+
+
+def session_key(curves: SessionCurves) -> list[tuple[str, tuple[str, str]]]:
+    """Return what the lines of the figure are, each with a small picture of it; see `svg_pair`."""
+    _, panels = new_figure(1)
+    _draw_survival(panels[0], curves)
+    found = []
+    for handle, name in zip(*panels[0].get_legend_handles_labels(), strict=True):
+        picture = PlainFigure(figsize=(0.5, 0.18))
+        FigureCanvasAgg(picture)
+        sample = picture.add_axes((0.0, 0.0, 1.0, 1.0))
+        sample.set_axis_off()
+        sample.set_xlim(0.0, 1.0)
+        sample.set_ylim(0.0, 1.0)
+        if isinstance(handle, Line2D):
+            look: Any = {"color": handle.get_color(), "linewidth": 1.3 * handle.get_linewidth()}
+            sample.plot([0.0, 1.0], [0.5, 0.5], linestyle=handle.get_linestyle(), **look)
+        else:
+            sample.fill_between([0.0, 1.0], 0.0, 1.0, color=_DATA, alpha=0.3, linewidth=0.0)
+        found.append((name, svg_pair(picture)))
+    return found

@@ -1,0 +1,8 @@
+"""Reports: HTML pages that hold all that they show and load nothing."""
+
+from __future__ import annotations
+
+from sojourn.reports._page import render, write_page
+from sojourn.reports._sessions import session_report
+
+__all__ = ["render", "session_report", "write_page"]

@@ -1,0 +1,145 @@
+"""The report on a session log."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sojourn.laws import quantile
+from sojourn.plots import draw_sessions, new_figure, session_curves, session_key, svg_pair
+from sojourn.reports._page import render
+from sojourn.sessions import Analysis, RankedFit, law_words, number, percent
+
+__all__ = ["session_report"]
+
+_PANELS = (
+    "Survival: the share of sessions that reach each step, with its band and the fitted laws.",
+    "Hazard: the share of those at a step who leave there, in the data and in the fitted laws.",
+    "Implied discount: from each step to the next, in the data and in the fitted laws.",
+)
+
+
+def session_report(analysis: Analysis) -> str:
+    """Return a report on a session log as one HTML page that loads nothing.
+
+    What the log calls its groups, and what stands in rows that could not be used, is not in it.
+
+    Example:
+        >>> from sojourn.sessions import SessionLog, analyse
+        >>> page = session_report(analyse(SessionLog.from_columns([1, 2, 2, 5, 9] * 20)))
+        >>> page.splitlines()[0], "<script" in page
+        ('<!DOCTYPE html>', False)
+    """
+    log, law = analysis.log, analysis.law
+    advice = analysis.advice()
+    return render(
+        "sessions.html",
+        kind="Session lengths",
+        title=log.name,
+        summary=dict(advice)["How long they last"],
+        facts=[
+            ("sessions", f"{len(log):,}"),
+            ("still open", percent(log.n_open / len(log))),
+            ("mean length", number(law.mean)),
+            ("median length", number(quantile(law, 0.5))),
+            ("best family", analysis.best.fit.family.replace("_", " ")),
+            ("best single γ", f"{analysis.geometric.gamma:.4g}"),
+        ],
+        advice=[(heading, text) for heading, text in advice if heading != "How long they last"],
+        figures=_figures(analysis),
+        key=[
+            {"light": light, "dark": dark, "name": name}
+            for name, (light, dark) in session_key(session_curves(analysis))
+        ],
+        law=repr(law),
+        fits=[_fit(one) for one in analysis.fits],
+        least_bic=f"{analysis.best.fit.bic:,.1f}",
+        least_aic=f"{min(one.fit.aic for one in analysis.fits):,.1f}",
+        steps=_steps(analysis),
+        groups=_groups(analysis),
+        rows=_rows(analysis),
+        rejected=[(f"{one.row:,}", one.rule) for one in log.account.first_rejected],
+        notes=log.account.notes,
+        band=_band(analysis),
+    )
+
+
+def _figures(analysis: Analysis) -> list[dict[str, str]]:
+    curves = session_curves(analysis)
+    found = []
+    for place, alt in enumerate(_PANELS):
+        figure, panels = new_figure(1, width=4.2, height=3.3)
+        draw_sessions(curves, panels, first=place)
+        light, dark = svg_pair(figure)
+        found.append({"light": light, "dark": dark, "alt": alt})
+    return found
+
+
+def _fit(one: RankedFit) -> dict[str, Any]:
+    fit = one.fit
+    errors = [f"{error:.2g}" for error in fit.standard_errors.values() if not math.isnan(error)]
+    return {
+        "family": fit.family.replace("_", " "),
+        "law": law_words(fit)
+        + (f" ± {', '.join(errors)}" if errors else "")
+        + (f", {' and '.join(fit.edge)} at the edge" if fit.edge else ""),
+        "mean": number(fit.law.mean),
+        "bic": f"{one.bic_gap:,.1f}",
+        "aic": f"{one.aic_gap:,.1f}",
+        "in_band": one.in_band,
+        "band": "inside the band" if one.in_band else f"{percent(one.excess)} outside at step {one.step:,}",
+    }
+
+
+def _steps(analysis: Analysis) -> list[tuple[str, ...]]:
+    """Return the course of the data and of the best law at steps where it falls."""
+    law, band, last = analysis.law, analysis.band, analysis.log.sample.longest
+    shares = (0.95, 0.9, 0.75, 0.5, 0.25, 0.1, 0.05, 0.01, 0.001)
+    chosen = sorted({1, 2, 3, last} | {min(quantile(law, left), last) for left in shares})
+    steps = np.array([step for step in chosen if step <= last])
+    lower, upper = band.at(steps)
+    estimate = band.estimate[np.searchsorted(band.steps, steps, side="left")]
+    columns = (
+        [f"{step:,}" for step in steps.tolist()],
+        [_share(value) for value in estimate],
+        [f"{_share(low)} … {_share(high)}" for low, high in zip(lower, upper, strict=True)],
+        [_share(value) for value in law.survival(steps)],
+        [_share(value) for value in law.hazard(steps)],
+        [_share(value) for value in law.continuation(steps)],
+        [_share(value) for value in analysis.ranked("geometric").fit.law.survival(steps)],
+    )
+    return list(zip(*columns, strict=True))
+
+
+def _share(value: float) -> str:
+    return f"{value:.1e}" if 0.0 < value < 1e-3 else f"{value:.4f}"
+
+
+def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
+    test = analysis.groups
+    if test is None:
+        return []
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, strict=True)
+    found: list[tuple[str, ...]] = []
+    for i, (size, ended, due, ratio) in enumerate(rows):
+        name = "all others" if test.pooled and i == len(test.sizes) - 1 else str(i + 1)
+        found.append((name, f"{size:,}", f"{ended:,}", number(due), f"{ratio:.2f}"))
+    return found
+
+
+def _rows(analysis: Analysis) -> str:
+    account = analysis.log.account
+    text = f"{account.n_rows:,} rows were read, {account.n_used:,} used and {account.n_rejected:,} rejected."
+    return f"{text} The first of these:" if account.n_rejected else text
+
+
+def _band(analysis: Analysis) -> str:
+    confidence = f"{100.0 * analysis.band.confidence:g}%"
+    if analysis.band.kind == "dkw":
+        return (
+            f"with a band that holds all of it at once with {confidence} confidence (Dvoretzky, Kiefer and "
+            "Wolfowitz 1956; Massart 1990)"
+        )
+    return f"with the {confidence} band of Hall and Wellner (1980), which holds all of it at once"

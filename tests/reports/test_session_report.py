@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.reports import session_report, write_page
+from sojourn.sessions import SessionLog, analyse, read_sessions
+
+VOID = {"meta", "img", "source", "br", "hr", "link", "input"}
+
+
+class Reader(HTMLParser):
+    """Collects tags and attributes, and checks that every element is closed where it was opened."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], [], [], ""
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def page():
+    rng = np.random.default_rng(0)
+    lengths, cuts = sj.BetaGeometric(2.2, 4.0).sample(rng, 2_000), sj.Geometric(0.9).sample(rng, 2_000)
+    groups = rng.choice(["alice@example.com", "bob-17"], 2_000).tolist()
+    log = SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts, group=groups, name="visits.csv")
+    return session_report(analyse(log, problem=sj.mdps.cash_or_invest(5)))
+
+
+def test_the_page_loads_nothing(page):
+    read = Reader(page)
+    assert not {"script", "link", "iframe", "object", "embed", "form", "a"} & set(read.tags)
+    for _, name, value in read.attributes:
+        assert not name.startswith("on")
+        assert name != "style"
+        if name in ("src", "srcset"):
+            assert value.startswith("data:image/svg+xml;base64,")
+    outside = re.findall(r"(?:https?:|url\(|@import)[^\s\"']*", page)
+    assert outside == []
+
+
+def test_the_policy_allows_only_the_pages_own_style(page):
+    policy = next(v for t, n, v in Reader(page).attributes if t == "meta" and n == "content" and "src" in v)
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_what_the_log_calls_its_groups_is_not_in_the_page(page):
+    assert "alice" not in page
+    assert "bob" not in page
+    assert "Groups are numbered by size" in page
+    for address in re.findall(r"base64,([A-Za-z0-9+/=]+)", page):
+        assert b"alice" not in base64.b64decode(address)
+
+
+def test_what_the_page_says_is_what_was_found(page):
+    text = " ".join(Reader(page).text.split())
+    assert "2,000 rows were read, 2,000 used and 0 rejected." in text
+    assert "BetaGeometric(a=" in text
+    law = re.search(r"<pre>(\w+\(.*?\))</pre>", page)[1]
+    assert sj.parse_law(law).mean > 1.0
+    assert page.count("<picture>") == 3 + 5  # three panels; band, data and three laws
+
+
+def test_pages_are_the_same_every_time():
+    log = SessionLog.from_columns([1, 2, 2, 5, 9] * 20)
+    assert session_report(analyse(log)) == session_report(analyse(log))
+
+
+def test_hostile_words_stay_words(tmp_path):
+    path = tmp_path / "<img src=x onerror=alert(1)>.csv"
+    evil = "</style><script>alert(1)</script>"
+    rows = "".join(f"{i % 5 + 1},{evil},secret-{i}\n" for i in range(200))
+    path.write_text(f"length,group,<script>\n{rows}x,{evil},secret-x\n", encoding="utf-8")
+    page = session_report(analyse(read_sessions(path)))
+    read = Reader(page)
+    assert "script" not in read.tags
+    assert read.tags.count("style") == 1
+    assert [value for tag, name, value in read.attributes if name == "src" and value == "x"] == []
+    assert "secret" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;.csv" in page
+    assert "201 rows were read, 200 used and 1 rejected." in page
+    assert "length must be a whole number ≥ 1" in page
+
+
+@pytest.mark.parametrize("lengths", [[1], [7] * 30, [1, 10**6]])
+def test_tiny_logs_have_a_page(lengths):
+    Reader(session_report(analyse(SessionLog.from_columns(lengths))))
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path):
+    assert write_page("<p>", tmp_path / "page.html").read_text() == "<p>"
+    with pytest.raises(OSError, match="folder"):
+        write_page("<p>", tmp_path / "no folder" / "page.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
