@@ -18,13 +18,15 @@ from sojourn._kernels._changes import Desk, watch_all
 from sojourn._kernels._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels._greedy import choose, fill_policy
 from sojourn._kernels._replan import replan
+from sojourn._kernels._retrace import Trace
 from sojourn._kernels._rounds import follow_round
 from sojourn._kernels._slices import fill_slices, measure_slices
 from sojourn._kernels._sweep import Sheet
 from sojourn._kernels._tables import Tables, find_state, number_state, record
-from sojourn._kernels._ties import priority
-from sojourn._kernels._trial import Manner, Scale, World, look_up_all, play, value_from
+from sojourn._kernels._ties import mix_in, priority
+from sojourn._kernels._trial import look_up_all, play, value_from
 from sojourn._kernels._variance import Spread, sweep_variance
+from sojourn._kernels._world import Manner, Scale, World
 
 __all__ = [
     "Belief",
@@ -34,6 +36,7 @@ __all__ = [
     "Sheet",
     "Spread",
     "Tables",
+    "Trace",
     "World",
     "accumulate_horizons",
     "choose",
@@ -48,6 +51,7 @@ __all__ = [
     "look_up_all",
     "lower_gain",
     "measure_slices",
+    "mix_in",
     "number_state",
     "play",
     "preserving_residual",

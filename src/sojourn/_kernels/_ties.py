@@ -10,7 +10,7 @@ import numpy as np
 
 from sojourn._kernels._jit import inlined
 
-__all__ = ["priority"]
+__all__ = ["mix_in", "priority"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -18,7 +18,9 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 
 @inlined
-def _mix(z: np.uint64) -> np.uint64:
+def mix_in(z: np.uint64, number: int) -> np.uint64:
+    """Return a hash of a hash and one more number."""
+    z = z + _GOLDEN * np.uint64(number)
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
     return z ^ (z >> np.uint64(31))
@@ -27,7 +29,4 @@ def _mix(z: np.uint64) -> np.uint64:
 @inlined
 def priority(key: np.uint64, episode: int, h: int, state: int, action: int) -> np.uint64:
     """Return a 64-bit number that looks random in each of its arguments."""
-    z = _mix(key + _GOLDEN * np.uint64(episode))
-    z = _mix(z + _GOLDEN * np.uint64(h))
-    z = _mix(z + _GOLDEN * np.uint64(state))
-    return _mix(z + _GOLDEN * np.uint64(action))
+    return mix_in(mix_in(mix_in(mix_in(key, episode), h), state), action)

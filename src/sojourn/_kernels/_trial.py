@@ -5,8 +5,6 @@ The policy of an episode is never written down: it is asked for where the episod
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from sojourn._kernels._belief import Belief
@@ -14,47 +12,15 @@ from sojourn._kernels._changes import Desk
 from sojourn._kernels._greedy import greedy_action
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._replan import replan
+from sojourn._kernels._retrace import Trace, retrace
 from sojourn._kernels._sweep import Sheet
 from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
+from sojourn._kernels._ties import mix_in
 from sojourn._kernels._variance import Spread, sweep_variance
-from sojourn._typing import BoolArray, FloatArray, IndexArray, IntArray
+from sojourn._kernels._world import Manner, Scale, World
+from sojourn._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Manner", "Scale", "World", "look_up_all", "play", "value_from"]
-
-
-class World(NamedTuple):
-    """The problem: transitions as compressed rows, rewards as the learner and as the user count them."""
-
-    indptr: IndexArray
-    indices: IndexArray
-    data: FloatArray
-    n_actions: int
-    rewards: FloatArray  # (S·A,) mapped to [0, 1]
-    paid: FloatArray  # (S·A,) in the environment's own units
-    is_terminal: BoolArray  # (S,)
-    terminal_paid: float
-
-
-class Manner(NamedTuple):
-    """How a learner plays."""
-
-    key: np.uint64  # of its ties
-    is_random: bool  # ties at random, or the lowest action
-    starts_again: bool  # past its last layer, or holds that one
-    counts_all: bool  # steps past its last layer too
-
-
-class Scale(NamedTuple):
-    """What the value of a policy is measured with, and room for it."""
-
-    survival: FloatArray  # (M,) γ(1) … γ(M)
-    tails: FloatArray  # (M + 1,) Γ(1) … Γ(M+1)
-    middle: float  # of the rewards: what each step after M is taken to pay
-    chance: FloatArray  # (S,) zeros
-    coming: FloatArray  # (S,) zeros
-    here: IntArray  # (S,)
-    there: IntArray  # (S,)
-    numbers: IntArray  # (S,) the learner's numbers of states, 0 if they have none; see `look_up_all`
+__all__ = ["look_up_all", "play", "value_from"]
 
 
 @kernel
@@ -67,13 +33,23 @@ def look_up_all(tables: Tables, numbers: IntArray) -> None:
 
 @kernel
 def value_from(
-    world: World, tables: Tables, belief: Belief, manner: Manner, scale: Scale, episode: int, start: int
+    world: World,
+    tables: Tables,
+    belief: Belief,
+    manner: Manner,
+    scale: Scale,
+    trace: Trace,
+    episode: int,
+    start: int,
 ) -> float:
     """Return what the policy of an episode is worth from `start`, in the environment's own units.
 
     The chances of being in each state are carried forward step by step: only states that can be reached are
     asked for their action. Steps after M pay the middle of all rewards. `look_up_all` must come before.
     """
+    stem = mix_in(manner.key, episode)
+    if trace.totals.size > 0 and start == scale.start:
+        return retrace(world, tables, belief, manner, scale, trace, stem, start)
     n_layers = belief.ratios.size
     n_actions = world.n_actions
     # Unpacked: a call that passes tables costs far more than the work itself.
@@ -81,7 +57,7 @@ def value_from(
     is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
     numbers, pair_of, values, caps = scale.numbers, tables.pair_of, tables.q, belief.caps
     survival, tails = scale.survival, scale.tails
-    key, is_random, starts_again = manner.key, manner.is_random, manner.starts_again
+    is_random, starts_again = manner.is_random, manner.starts_again
     chance, coming, here, there = scale.chance, scale.coming, scale.here, scale.there
     chance[start] = 1.0
     here[0] = start
@@ -90,12 +66,12 @@ def value_from(
         layer += 1
         if layer == n_layers:
             layer = 0 if starts_again else n_layers - 1
-        n_there, earned = 0, 0.0
+        n_there, earned, leaf = 0, 0.0, mix_in(stem, layer)
         for i in range(n_here):
             s = here[i]
             p = chance[s]
             chance[s] = 0.0
-            action = greedy_action(pair_of, values, caps, numbers[s], s, layer, episode, key, is_random)
+            action = greedy_action(pair_of, values, caps, numbers[s], s, layer, leaf, is_random)
             row = s * n_actions + action
             earned += p * paid[row]
             for j in range(indptr[row], indptr[row + 1]):
@@ -142,6 +118,7 @@ def play(
     spread: Spread,
     manner: Manner,
     scale: Scale,
+    trace: Trace,
     first: int,
     starts: IntArray,
     drawn: IntArray,
@@ -173,7 +150,8 @@ def play(
         episode = first + k
         state = starts[k]
         if scale.survival.size > 0:
-            values[k] = value_from(world, tables, belief, manner, scale, episode, state)
+            values[k] = value_from(world, tables, belief, manner, scale, trace, episode, state)
+        stem = mix_in(manner.key, episode)
         n_played, total, h, layer = 0, 0.0, 0, -1
         ended = False
         number = numbers[state]
@@ -181,9 +159,8 @@ def play(
             layer += 1
             if layer == n_layers:
                 layer = 0 if manner.starts_again else n_layers - 1
-            action = greedy_action(
-                pair_of, q, caps, number, state, layer, episode, manner.key, manner.is_random
-            )
+            leaf = mix_in(stem, layer)
+            action = greedy_action(pair_of, q, caps, number, state, layer, leaf, manner.is_random)
             row = state * n_actions + action
             following = _step(world, row, rng.random())
             ended = is_terminal[following]

@@ -13,11 +13,13 @@ from sojourn._kernels import (
     Manner,
     Scale,
     Tables,
+    Trace,
     World,
     choose,
     fill_policy,
     find_state,
     look_up_all,
+    mix_in,
     number_state,
     play,
     record,
@@ -28,7 +30,15 @@ from sojourn._kernels import (
 )
 from sojourn._memory import check_fits
 from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
-from sojourn.agents._room import START_ROOM, Outlook, clean_desk, clean_sheet, copied, empty_tables
+from sojourn.agents._room import (
+    START_ROOM,
+    Outlook,
+    clean_desk,
+    clean_sheet,
+    clean_trace,
+    copied,
+    empty_tables,
+)
 
 if TYPE_CHECKING:
     from sojourn.agents._ucbvi import UCBVI
@@ -75,6 +85,7 @@ class Optimist:
         self._tables = empty_tables(outlook, n_actions, START_ROOM, START_ROOM, START_ROOM)
         self._desk = clean_desk(self.n_layers, START_ROOM, START_ROOM)
         self._sheet = clean_sheet(START_ROOM, START_ROOM, START_ROOM)
+        self._traced: tuple[FloatArray, Trace] | None = None
         number_state(self._tables, _NO_NAME)
         self._tables.value[_TERMINAL] = self._scaled(terminal_reward) * outlook.caps
 
@@ -97,7 +108,10 @@ class Optimist:
     def value_from(self, world: World, scale: Scale, start: int) -> float:
         """Return what the coming episode's policy is worth from a start state."""
         look_up_all(self._tables, scale.numbers)
-        return float(value_from(world, self._tables, self._belief, self.manner, scale, self.episode, start))
+        trace = self._trace_of(scale)
+        return float(
+            value_from(world, self._tables, self._belief, self.manner, scale, trace, self.episode, start)
+        )
 
     def play(
         self, world: World, scale: Scale, rng: np.random.Generator, starts: IntArray, drawn: IntArray
@@ -118,6 +132,7 @@ class Optimist:
                 self._outlook.spread,
                 self.manner,
                 scale,
+                self._trace_of(scale),
                 self.episode,
                 starts[rest],
                 drawn[rest],
@@ -144,7 +159,7 @@ class Optimist:
         self._check_state(state)
         if h < 1:
             raise ValueError(f"h must be a whole number ≥ 1; got {h!r}.")
-        action = int(choose(*self._greedy, state, self._layer(h), self.episode, self._key, self._is_random))
+        action = int(choose(*self._greedy, state, self._layer(h), self._stem, self._is_random))
         self._awaited = (state, action, h)
         return action
 
@@ -197,7 +212,7 @@ class Optimist:
         if self.n_states is None:
             raise ValueError("policy needs the number of states; this learner numbers them as they appear.")
         actions = np.empty((self.n_layers, self.n_states), dtype=np.min_scalar_type(self.n_actions - 1))
-        fill_policy(*self._greedy, self.episode, self._key, self._is_random, actions)
+        fill_policy(*self._greedy, self._stem, self._is_random, actions)
         return actions
 
     def q_values(self, states: IntArray | None = None) -> FloatArray:
@@ -241,9 +256,20 @@ class Optimist:
             for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
         ]
 
+    def _trace_of(self, scale: Scale) -> Trace:
+        """Return what the last valuation by this scale saw, or a clean sheet for it."""
+        if self._traced is None or self._traced[0] is not scale.survival:
+            self._traced = scale.survival, clean_trace(scale, self.n_layers)
+        return self._traced[1]
+
     @property
     def _greedy(self) -> tuple[Tables, FloatArray]:
         return self._tables, self._belief.caps
+
+    @property
+    def _stem(self) -> np.uint64:
+        """What ties of the coming episode are broken with."""
+        return np.uint64(mix_in(self._key, self.episode))
 
     @property
     def _is_random(self) -> bool:

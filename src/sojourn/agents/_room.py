@@ -6,16 +6,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn._kernels import Desk, Sheet, Spread, Tables, number_state
+from sojourn._kernels import Desk, Scale, Sheet, Spread, Tables, Trace, number_state
 from sojourn._typing import FloatArray, PolicyArray
 
-__all__ = ["NO_SPREAD", "START_ROOM", "Outlook", "clean_desk", "clean_sheet", "copied", "empty_tables"]
+__all__ = [
+    "NO_SPREAD",
+    "START_ROOM",
+    "Outlook",
+    "clean_desk",
+    "clean_sheet",
+    "clean_trace",
+    "copied",
+    "empty_tables",
+]
 
 NO_SPREAD = Spread(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
 """For a bonus that does not look at variances."""
 
 START_ROOM = 64
 """States, pairs and arcs that a new learner has room for."""
+
+
+_MOST_KEPT = 200_000
+"""States times steps whose chances are kept between valuations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +128,20 @@ def clean_sheet(states: int, pairs: int, arcs: int) -> Sheet:
         roots=np.empty(pairs),
         above=np.empty(states),
         here=np.empty(states),
+    )
+
+
+def clean_trace(scale: Scale, n_layers: int) -> Trace:
+    """Return room to keep what a valuation saw: none where the problem is large or has several starts."""
+    n_steps, n_states = scale.survival.size, scale.chance.size
+    if scale.start < 0 or n_states * max(n_steps, n_layers) > _MOST_KEPT:
+        n_steps, n_states, n_layers = -1, 0, 0
+    return Trace(
+        actions=np.full((n_states, n_layers), -3, dtype=np.int64),
+        chances=np.zeros((n_steps + 1, n_states)),
+        totals=np.zeros(n_steps + 1),
+        firsts=np.full(n_states, n_steps + 1, dtype=np.int64),
+        row=np.empty(n_layers, dtype=np.int64),
     )
 
 

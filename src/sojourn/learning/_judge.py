@@ -82,8 +82,15 @@ class Judge:
         rounding = 8.0 * 2.0**-53 * (n_steps + mdp.n_states) * largest * law.mean
         room = [np.zeros(mdp.n_states) for _ in range(2)]
         lists = [np.zeros(mdp.n_states, dtype=np.int64) for _ in range(3)]
-        middle = (low + high) / 2.0
-        scale = Scale(law.survival(steps[:-1]), law.tail(steps), middle, room[0], room[1], *lists)
+        starts = np.flatnonzero(mdp.start)
+        scale = Scale(
+            law.survival(steps[:-1]),
+            law.tail(steps),
+            int(starts[0]) if starts.size == 1 else -1,
+            (low + high) / 2.0,
+            *room,
+            *lists,
+        )
         return scale, rest * (high - low) + 2.0 * rounding
 
 
