@@ -1,0 +1,47 @@
+"""The problem, the learner's manner and the yardstick of a trial, as kernels take them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sojourn._typing import BoolArray, FloatArray, IndexArray, IntArray
+
+__all__ = ["Manner", "Scale", "World"]
+
+
+class World(NamedTuple):
+    """The problem: transitions as compressed rows, rewards as the learner and as the user count them."""
+
+    indptr: IndexArray
+    indices: IndexArray
+    data: FloatArray
+    n_actions: int
+    rewards: FloatArray  # (S·A,) mapped to [0, 1]
+    paid: FloatArray  # (S·A,) in the environment's own units
+    is_terminal: BoolArray  # (S,)
+    terminal_paid: float
+
+
+class Manner(NamedTuple):
+    """How a learner plays."""
+
+    key: np.uint64  # of its ties
+    is_random: bool  # ties at random, or the lowest action
+    starts_again: bool  # past its last layer, or holds that one
+    counts_all: bool  # steps past its last layer too
+
+
+class Scale(NamedTuple):
+    """What the value of a policy is measured with, and room for it."""
+
+    survival: FloatArray  # (M,) γ(1) … γ(M)
+    tails: FloatArray  # (M + 1,) Γ(1) … Γ(M+1)
+    start: int  # the one start state, or −1 if there are several
+    middle: float  # of the rewards: what each step after M is taken to pay
+    chance: FloatArray  # (S,) zeros
+    coming: FloatArray  # (S,) zeros
+    here: IntArray  # (S,)
+    there: IntArray  # (S,)
+    numbers: IntArray  # (S,) the learner's numbers of states, 0 if they have none; see `look_up_all`
