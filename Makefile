@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint test wheel bench lock clean
+.PHONY: help install lint test wheel bench deep lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,16 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 bench: .venv/installed ## planning and learning side by side with their rivals (minutes)
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/learning.py
+
+# Apart from .venv and the lock: torch is large. A CPU build of it is enough.
+TORCH ?= torch
+deep: .venv/installed ## stable-baselines3: its checker on the wrappers, and PPO and DQN under a law (minutes)
+	$(PYTHON) -m venv build/deep
+	$(BIN)/python -m pip freeze | grep -E '^(gymnasium|numba|numpy|scipy)==' >build/deep/constraints.txt
+	build/deep/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/deep/constraints.txt "$(TORCH)" pytest hypothesis
+	build/deep/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/deep/constraints.txt --editable '.[sb3]'
+	build/deep/bin/python -m pytest tests/envs tests/examples/test_deep_agents.py
+	build/deep/bin/python examples/deep_agents.py
 
 lock: ## compile requirements.lock again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate \

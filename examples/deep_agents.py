@@ -1,0 +1,158 @@
+"""Deep agents under a law that is not geometric: PPO and DQN, as usual and with the law.
+
+The problem is small, so that everything is known exactly: take 0.1 at every step, or invest, wait eight steps
+and get 3. Lengths have a heavy tail, γ(h) = h^−1.4. Whoever has stayed for long will stay longer, so the best
+policy takes the cash at first and invests later. An agent with a constant discount γ cannot find it: its best
+policy is the same at every step.
+
+Each agent is trained twice, without ever meeting a random length:
+(a) as usual, on the plain environment with the constant γ that has the same mean length, 1/(1 − γ);
+(b) with `LawDiscount`, which weighs rewards by γ(h), `StepIndex`, which shows the step, and γ = 1.
+
+What it learned is written down as a table, and valued exactly; and it is played on true random lengths.
+
+Run: python examples/deep_agents.py --seeds 5
+It needs stable-baselines3 (`pip install 'sojourn[sb3]'`), and takes some minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gymnasium
+import numpy as np
+import torch
+from gymnasium.wrappers import TimeLimit
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.env_util import make_vec_env
+
+import sojourn as sj
+from sojourn.envs import LawDiscount, RandomLength, StepIndex, TabularEnv
+from sojourn.learning import estimate_mean
+
+PROBLEM = sj.mdps.cash_or_invest(delay=8, payoff=3.0)
+LAW = sj.Polynomial(p=1.4)
+SAME_MEAN = 1.0 - 1.0 / LAW.mean
+STEPS = 32  # that are told apart in training; the last one's actions are held for ever
+CUT = 200  # steps that are played at most in trials: uncut, their returns would have no variance
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to train: an environment and a constant discount."""
+
+    name: str
+    env: Callable[[], gymnasium.Env]
+    gamma: float
+    sees_step: bool
+
+
+def plain_env() -> gymnasium.Env:
+    """Return the problem as it is."""
+    return TimeLimit(TabularEnv(PROBLEM), STEPS)
+
+
+def lawful_env() -> gymnasium.Env:
+    """Return the problem with rewards weighed by the law, and the step in its observations."""
+    return LawDiscount(StepIndex(TabularEnv(PROBLEM), STEPS), LAW, STEPS)
+
+
+WAYS = (
+    Way(f"usual, γ = {SAME_MEAN:.3f}", plain_env, SAME_MEAN, sees_step=False),
+    Way("LawDiscount + StepIndex", lawful_env, 1.0, sees_step=True),
+)
+
+
+def train(kind: str, way: Way, seed: int) -> BaseAlgorithm:
+    """Return a trained agent; both ways get the same settings and the same number of steps."""
+    network = {"net_arch": [64]}
+    if kind == "PPO":
+        agent = PPO(
+            "MlpPolicy",
+            make_vec_env(way.env, n_envs=8, seed=seed),
+            gamma=way.gamma,
+            seed=seed,
+            n_steps=128,
+            batch_size=256,
+            n_epochs=6,
+            learning_rate=2e-3,
+            policy_kwargs=network,
+        )
+        return agent.learn(60_000)
+    agent = DQN(
+        "MlpPolicy",
+        way.env(),
+        gamma=way.gamma,
+        seed=seed,
+        learning_rate=1e-3,
+        buffer_size=30_000,
+        learning_starts=1_000,
+        batch_size=128,
+        target_update_interval=500,
+        exploration_fraction=0.5,
+        exploration_final_eps=0.1,
+        policy_kwargs=network,
+    )
+    return agent.learn(30_000)
+
+
+def tabulate(agent: BaseAlgorithm, way: Way) -> np.ndarray:
+    """Return what the agent does, `(N, S)`: one row a step if it sees the step, else a single one."""
+    rows = []
+    for index in range(STEPS if way.sees_step else 1):
+        states = range(PROBLEM.n_states)
+        seen = np.array([[state, index] for state in states] if way.sees_step else states)
+        rows.append(agent.predict(seen, deterministic=True)[0])
+    return np.array(rows)
+
+
+def exact_value(policy: np.ndarray, law: sj.LengthLaw = LAW) -> float:
+    """Return what a policy earns on average."""
+    return float(sj.evaluate(PROBLEM, law, policy, after="hold").value[0])
+
+
+def play(policy: np.ndarray, episodes: int, seed: int) -> np.ndarray:
+    """Return what a policy earned in episodes of random length; the same seed gives the same lengths."""
+    env = RandomLength(TimeLimit(TabularEnv(PROBLEM), CUT), LAW, seed=seed)
+    returns = np.zeros(episodes)
+    for k in range(episodes):
+        state, h, over = env.reset()[0], 1, False
+        while not over:
+            state, reward, terminated, truncated, _ = env.step(policy[min(h, len(policy)) - 1, state])
+            returns[k] += reward
+            h, over = h + 1, terminated or truncated
+    return returns
+
+
+def main(seeds: int = 5, episodes: int = 4_000) -> None:
+    """Train, value and play; print what came of it."""
+    torch.set_num_threads(1)
+    best = sj.plan(PROBLEM, LAW)
+    cash, invest = (np.full((1, PROBLEM.n_states), action) for action in (0, 1))
+    print(f"{PROBLEM.name} under {LAW}, mean length {LAW.mean:.2f}")
+    print(f"  best policy    {best.value[0]:.4f}")
+    print(f"  always invest  {exact_value(invest):.4f}  more than this no constant γ leads to")
+    print(
+        f"  always cash    {exact_value(cash):.4f}  best for the γ of the same mean length, {SAME_MEAN:.3f}"
+    )
+    print(f"\n{'':28}{'exact value':>20}{f'first {CUT} steps, played':>28}{'exact':>9}")
+    cut = sj.Tabulated(LAW.survival(np.arange(1, CUT + 1)))
+    for kind in ("PPO", "DQN"):
+        for way in WAYS:
+            policies = [tabulate(train(kind, way, seed), way) for seed in range(seeds)]
+            values = estimate_mean([exact_value(policy) for policy in policies])
+            returns = [play(policy, episodes, seed) for seed, policy in enumerate(policies)]
+            played = estimate_mean(np.concatenate(returns))
+            exact = np.mean([exact_value(policy, cut) for policy in policies])
+            label = f"{kind}, {way.name}"
+            print(f"{label:28}{values.texts()[0]:>20}{played.texts()[0]:>28}{exact:>9.4f}", flush=True)
+    print(f"\nMeans of {seeds} seeds, and of {seeds * episodes:,} episodes; ± 95% intervals.")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="PPO and DQN, as usual and with the law.")
+    parser.add_argument("--seeds", type=int, default=5, help="how often each agent is trained")
+    main(parser.parse_args().seeds)

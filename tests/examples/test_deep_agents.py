@@ -1,0 +1,52 @@
+"""The bridge to deep agents, where stable-baselines3 is installed (`make deep`)."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+
+pytest.importorskip("stable_baselines3", reason="needs stable-baselines3: make deep")
+
+
+@pytest.fixture(scope="module")
+def example():
+    path = Path(__file__).parents[2] / "examples" / "deep_agents.py"
+    spec = importlib.util.spec_from_file_location("deep_agents", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["deep_agents"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_best_policy_beats_every_constant_discount(example):
+    best = sj.plan(example.PROBLEM, example.LAW)
+    assert best.lower[0] > 0.52
+    for gamma in (0.5, example.SAME_MEAN, 0.9, 0.99):
+        stationary = sj.plan(example.PROBLEM, sj.Geometric(gamma)).policy[:1]
+        assert example.exact_value(stationary) < 0.43
+
+
+def test_returns_that_were_played_have_the_exact_mean(example):
+    policy = sj.plan(example.PROBLEM, example.LAW).policy
+    cut = sj.Tabulated(example.LAW.survival(np.arange(1, example.CUT + 1)))
+    got = example.play(policy, 4_000, seed=0)
+    assert abs(got.mean() - example.exact_value(policy, cut)) < 4.5 * got.std() / np.sqrt(got.size)
+
+
+def test_agents_with_the_law_earn_half_as_much_again(example, capsys):
+    example.main(seeds=1, episodes=500)
+    lines = re.sub(r"γ = [\d.]+", "", capsys.readouterr().out)
+    found = {
+        (kind, way): float(value) for kind, way, value in re.findall(r"(\w+), (usual|Law).*?(\d\.\d+)", lines)
+    }
+    assert len(found) == 4
+    for kind in ("PPO", "DQN"):
+        assert found[kind, "usual"] == pytest.approx(0.310555, abs=1e-4)
+        assert found[kind, "Law"] > 0.50
