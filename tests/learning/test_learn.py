@@ -95,6 +95,35 @@ def test_regret_is_that_of_the_policy_played(after, ties):
         learner.play(world, judge.scale, rng, rng.integers(10, size=2), law.sample(rng, 2))
 
 
+@pytest.mark.parametrize("after", ["restart", "hold"])
+@pytest.mark.parametrize("ties", ["random", "first"])
+@pytest.mark.parametrize("horizon", [4, 30])
+@pytest.mark.parametrize(
+    "mdp", [sj.mdps.river_swim(5), sj.TabularMDP.from_env("FrozenLake-v1")], ids=lambda mdp: mdp.name
+)
+def test_what_is_kept_between_valuations_does_not_change_them(mdp, horizon, ties, after):
+    # One start state: the last valuation is gone on with. A clean one must give the same bits, and `evaluate`
+    # the same value. Where the clock starts again, early layers are played late by states reached late.
+    law = sj.Geometric(0.85)
+    agent = sj.UCBVI(law, sj.PaperBonus(0.003), horizon=horizon, after=after, ties=ties)
+    judge, world, start = _learn.Judge(mdp, law), _learn.world_of(mdp), int(mdp.start.argmax())
+    learner = agent.start(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        episodes=400,
+        rewards=mdp.rewards,
+        rng=np.random.default_rng(0),
+    )
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        kept, width = judge.value(learner, world, start)
+        exact = sj.evaluate(mdp, law, learner.policy(), after=after, tolerance=1e-10)
+        assert kept == pytest.approx(exact.value[start], abs=width + exact.width)
+        learner._traced = None
+        assert judge.value(learner, world, start)[0] == kept
+        learner.play(world, judge.scale, rng, np.array([start]), law.sample(rng, 1))
+
+
 def test_chances_that_underflow_are_let_go():
     # Two hundred states in a row, each reached with a chance of 1e-9 from the last: far ones underflow to 0.
     n_states = 200
