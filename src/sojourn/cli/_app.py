@@ -9,6 +9,8 @@ import typer
 from sojourn.cli._errors import Invocation, OneLineGroup
 from sojourn.cli._export import EXAMPLES as EXPORT_EXAMPLES
 from sojourn.cli._export import export
+from sojourn.cli._fit import EXAMPLES as FIT_EXAMPLES
+from sojourn.cli._fit import fit
 from sojourn.cli._help import NarrowCommand
 from sojourn.cli._law import EXAMPLES as LAW_EXAMPLES
 from sojourn.cli._law import law
@@ -33,6 +35,7 @@ app = typer.Typer(
 )
 app.command("law", cls=NarrowCommand, epilog=examples(LAW_EXAMPLES))(law)
 app.command("plan", cls=NarrowCommand, epilog=examples(PLAN_EXAMPLES))(plan)
+app.command("fit", cls=NarrowCommand, epilog=examples(FIT_EXAMPLES))(fit)
 app.command("run", cls=NarrowCommand, epilog=examples(RUN_EXAMPLES))(run)
 app.command("verify", cls=NarrowCommand, epilog=examples(VERIFY_EXAMPLES))(verify)
 app.command("export", cls=NarrowCommand, epilog=examples(EXPORT_EXAMPLES))(export)

@@ -37,6 +37,12 @@ class Band:
     kind: str
     confidence: float
 
+    def of(self, h: ArrayLike) -> FloatArray:
+        """Return the estimate at steps; past the data, as it was at the last of them."""
+        given = steps(h)
+        stair = np.searchsorted(self.steps, given, side="left")
+        return np.asarray(self.estimate[np.minimum(stair, self.steps.size - 1)])
+
     def at(self, h: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the band's lower and upper end at steps; past the data they are 0 and the last upper end."""
         given = steps(h)

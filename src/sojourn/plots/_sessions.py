@@ -80,7 +80,7 @@ def session_curves(analysis: Analysis) -> SessionCurves:
     else:
         h = np.arange(1.0, last + 1.0)
     band = analysis.band
-    stair = np.minimum(np.searchsorted(band.steps, h, side="left"), band.steps.size - 1)
+    lower, upper = band.at(h)
     dots, shares, errors = _pieces(analysis.log.sample, last)
     fitted = [fit.law for _, fit in chosen]
     return SessionCurves(
@@ -90,9 +90,9 @@ def session_curves(analysis: Analysis) -> SessionCurves:
         h=h,
         survival=np.array([law.survival(h) for law in fitted]),
         hazard=np.array([law.hazard(h) for law in fitted]),
-        estimate=band.estimate[stair],
-        lower=band.lower[stair],
-        upper=band.upper[stair],
+        estimate=band.of(h),
+        lower=lower,
+        upper=upper,
         confidence=band.confidence,
         dots=dots,
         dot_hazard=shares,

@@ -100,10 +100,9 @@ def _steps(analysis: Analysis) -> list[tuple[str, ...]]:
     chosen = sorted({1, 2, 3, last} | {min(quantile(law, left), last) for left in shares})
     steps = np.array([step for step in chosen if step <= last])
     lower, upper = band.at(steps)
-    estimate = band.estimate[np.searchsorted(band.steps, steps, side="left")]
     columns = (
         [f"{step:,}" for step in steps.tolist()],
-        [_share(value) for value in estimate],
+        [_share(value) for value in band.of(steps)],
         [f"{_share(low)} … {_share(high)}" for low, high in zip(lower, upper, strict=True)],
         [_share(value) for value in law.survival(steps)],
         [_share(value) for value in law.hazard(steps)],

@@ -8,15 +8,20 @@ from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._read import read_sessions
+from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
+from sojourn.sessions._steps import StepLog, read_steps
 
 __all__ = [
+    "SAMPLES",
     "Account",
     "Analysis",
     "GroupTest",
     "ProblemPrice",
     "RankedFit",
     "Rejection",
+    "SampleLog",
     "SessionLog",
+    "StepLog",
     "analyse",
     "compare_groups",
     "group_words",
@@ -25,4 +30,6 @@ __all__ = [
     "percent",
     "price_geometric",
     "read_sessions",
+    "read_steps",
+    "sample_path",
 ]

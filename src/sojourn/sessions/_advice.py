@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.laws import Fit, Geometric, LengthLaw, label, quantile
+from sojourn.laws import MAX_STEP, Fit, Geometric, LengthLaw, label, quantile
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
@@ -105,7 +105,7 @@ def _lengths(analysis: Analysis) -> str:
 def _leaving(analysis: Analysis) -> str:
     law = analysis.law
     early = _first_at_risk(law)
-    late = max(quantile(law, 0.1), early + 1)
+    late = min(max(quantile(law, 0.1), early + 1), MAX_STEP)
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     text = f"Nobody leaves before step {early}; then" if early > 1 else "After the first step"
     text += f" {percent(begin)} leave, and of those who reach step {late:,}, {percent(end)}."
@@ -212,7 +212,8 @@ _BROKEN = (
 def group_words(test: GroupTest) -> str:
     """Return what a test of groups means."""
     chance = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
-    result = f"(log-rank χ² = {test.statistic:.4g} on {test.freedom} degrees of freedom, {chance})"
+    freedom = f"{test.freedom} degree{'s' * (test.freedom > 1)} of freedom"
+    result = f"(log-rank χ² = {test.statistic:.4g} on {freedom}, {chance})"
     if not test.depends:
         sure = "is not seen to depend" if test.p_value >= 1e-3 else "hardly depends"
         return f"Leaving {sure} on the group {result}: one law for all is fair."

@@ -25,6 +25,13 @@ class Wanted:
     entry: str | None = None
     group: str | None = None
 
+    @property
+    def names_any(self) -> bool:
+        """Whether a column is asked for by name."""
+        return any(
+            name not in (None, "none") for name in (self.length, self.observed, self.entry, self.group)
+        )
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -61,6 +68,11 @@ def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
     """
     length = _find(names, wanted.length, _LENGTHS, source=source)
     if length is None:
+        if {"episode", "step"} <= {_plain(name) for name in names}:
+            raise ValueError(
+                f"{source} must have one row a session; it seems to have one a step, which "
+                "sojourn.sessions.read_steps reads."
+            )
         listed = ", ".join(repr(name[:40]) for name in names[:8]) + (", …" if len(names) > 8 else "")
         raise ValueError(
             f"{source} must have a column of session lengths called 'length', or one named with --length "

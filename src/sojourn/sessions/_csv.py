@@ -81,7 +81,7 @@ def _begin(line: bytes, wanted: Wanted, source: str) -> tuple[_Rows, bool]:
         names = next(csv.reader([decoded], delimiter=chr(delimiter)))
     except csv.Error as error:
         raise ValueError(f"{source} must begin with a row of names; it cannot be read ({error}).") from None
-    if len(names) == 1 and read_whole(names[0]) is not None and wanted == Wanted():
+    if len(names) == 1 and read_whole(names[0]) is not None and not wanted.names_any:
         columns = Columns(("length",), 0)
         reader = _Rows(columns, delimiter)
         reader.line = 0

@@ -1,0 +1,261 @@
+"""`sojourn fit`: from a session log to a law, a discount and advice."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from sojourn.cli._curves import Curve, Frame, draw
+from sojourn.cli._envs import complete_env, parse_env
+from sojourn.cli._errors import reading_input
+from sojourn.cli._files import check_target
+from sojourn.cli._options import Debug, positive
+from sojourn.cli._output import facts, fitted, print_json, results, show, working, write_line
+
+if TYPE_CHECKING:
+    from sojourn.sessions import Analysis, RankedFit, SessionLog
+
+__all__ = ["EXAMPLES", "fit"]
+
+EXAMPLES = (
+    "sojourn fit sample:streaming --figure streaming.png",
+    "sojourn fit sessions.csv --report sessions.html",
+    "sojourn fit sessions.parquet --length clicks --observed left --group country --json",
+    "sojourn fit sessions.csv --delta 0.1 --env 'cash_or_invest(5)'",
+)
+
+_FIGURES, _PAGES, _TABLES = (".png", ".svg", ".pdf"), (".html", ".htm"), (".csv",)
+_PLOT_COLUMNS = 100
+_DECADES = 3
+_LONGEST_TABLE = 1_000_000
+
+
+def fit(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SESSIONS",
+            help="A .csv or .parquet file, one row a session; or sample:NAME (streaming, support, course), "
+            "generated logs that come with Sojourn.",
+            show_default=False,
+        ),
+    ],
+    *,
+    length: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of lengths in steps.", show_default="length, …"),
+    ] = None,
+    observed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column that says whether a session was seen to end; 'none': all were.",
+            show_default="observed, ended, …, or open, censored",
+        ),
+    ] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column with the step from which a session was seen; 'none': the first.",
+            show_default="entry",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of groups, to test whether leaving depends on them; 'none': no test.",
+            show_default="group, state, segment",
+        ),
+    ] = None,
+    truncation: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--delta",
+            "--truncation",
+            metavar="Δ",
+            help="Weight that may be left after the effective horizon; may be repeated.",
+            show_default="1, 0.1, 0.01",
+        ),
+    ] = None,
+    confidence: Annotated[
+        str, typer.Option(metavar="SHARE", help="Confidence of the band around the data.")
+    ] = "0.95",
+    env: Annotated[
+        str | None,
+        typer.Option(
+            "--env",
+            "--problem",
+            metavar="ENV",
+            help="A problem on which to price a single γ; see 'sojourn list envs'.",
+            autocompletion=complete_env,
+            show_default=False,
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw into a .png, .svg or .pdf file.", show_default=False),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a report to an .html file.", show_default=False),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Write the data\'s own survival to a .csv file for tabulated("FILE").',
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Show what the log calls its groups (never in a report).")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Leave out the curve in the terminal.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Fit laws to session lengths, and say what discount and what horizon they imply.
+
+    Open sessions count as far as they got. Every family is fitted by maximum likelihood, ranked by BIC and
+    held against the data.
+    """
+    with working("Reading the log") as work:
+        with reading_input():
+            share = _share(confidence)
+            lefts = [positive("--delta", value) for value in truncation or ("1", "0.1", "0.01")]
+            _check_targets(figure, report, table)
+            problem = None if env is None else parse_env(env)
+            log = _read(source, length, observed, entry, group)
+        _account(log)
+        work.say("Fitting")
+        with reading_input():
+            from sojourn.sessions import analyse  # noqa: PLC0415
+
+            found = analyse(log, confidence=share, truncations=lefts, problem=problem)
+        if as_json:
+            print_json(found.as_dict(labels=labels))
+        else:
+            _print(found, labels=labels, plot=not no_plot)
+        work.say("Drawing")
+        _write(found, figure, report, table)
+
+
+def _share(text: str) -> float:
+    from sojourn._validation import check_open_unit  # noqa: PLC0415
+
+    try:
+        return check_open_unit("--confidence", float(text))
+    except ValueError:
+        raise ValueError(f"--confidence must be in (0, 1); got {text!r}.") from None
+
+
+def _check_targets(figure: Path | None, report: Path | None, table: Path | None) -> None:
+    targets = (("--figure", figure, _FIGURES), ("--report", report, _PAGES), ("--table", table, _TABLES))
+    for option, path, suffixes in targets:
+        if path is not None:
+            check_target(option, path, suffixes)
+
+
+def _read(source: str, *columns: str | None) -> SessionLog:
+    from sojourn.sessions import read_sessions, sample_path  # noqa: PLC0415
+
+    name = source.removeprefix("sample:")
+    path = Path(source) if name == source else sample_path(name)
+    length, observed, entry, group = columns
+    return read_sessions(path, length=length, observed=observed, entry=entry, group=group)
+
+
+def _account(log: SessionLog) -> None:
+    """Say on stderr which rows could not be used."""
+    account = log.account
+    if account.n_rejected:
+        rows = f"{account.n_rejected:,} of {account.n_rows:,} rows"
+        write_line(f"{rows} cannot be used and are left out. The first of them:", label="Warning")
+        for one in account.first_rejected:
+            write_line(f"  {log.name} {one}")
+    for note in account.notes:
+        write_line(note, label="Note")
+
+
+def _print(found: Analysis, *, labels: bool, plot: bool) -> None:
+    from sojourn.sessions import law_words, number, percent  # noqa: PLC0415
+
+    def row(one: RankedFit) -> tuple[str, ...]:
+        held = "in the band" if one.in_band else f"{percent(one.excess)} off"
+        gaps = f"{one.bic_gap:,.1f}", f"{one.aic_gap:,.1f}"
+        return law_words(one.fit), *gaps, number(one.fit.law.mean), held
+
+    headings = ["law", "BIC\nmore by", "AIC\nmore by", "mean\nlength", "against\nthe data"]
+    show(
+        Text(found.log.name, style="bold cyan"),
+        "",
+        facts(found.advice()),
+        "",
+        *fitted(headings, [row(one) for one in found.fits], left=(0, 4), drop=[2, 3, 4]),
+    )
+    if labels and found.groups is not None:
+        rows = [("group", "called")] + [(str(i + 1), name) for i, name in enumerate(found.log.labels[:30])]
+        show("", facts(rows))
+    if plot:
+        _print_curves(found)
+    show("", Text("The law, as every other command takes it:", style="bold"))
+    typer.echo(repr(found.law))
+
+
+def _print_curves(found: Analysis) -> None:
+    from sojourn.laws import is_heavy, quantile  # noqa: PLC0415
+
+    console = results()
+    geometric, heavy = found.ranked("geometric").fit.law, is_heavy(found.law)
+    last = min(quantile(found.law, 1e-3 if heavy else 0.01), found.log.sample.longest)
+    curves = [
+        Curve(lambda steps: found.law.survival(steps).tolist(), "the law", "cyan", "*"),
+        Curve(lambda steps: found.band.of(steps).tolist(), "the data", "white", "o", dashed=True),
+    ]
+    if found.best.fit.family != "geometric":
+        heights = geometric.survival
+        curves.append(Curve(lambda steps: heights(steps).tolist(), "geometric", "yellow", ".", dashed=True))
+    frame = Frame(max(last, 2), decades=_DECADES if heavy else 0)
+    width = min(console.width, _PLOT_COLUMNS)
+    picture = draw(curves, frame, width=width, braille=console.encoding.startswith("utf"))
+    axes = "survival γ(h) by step h" + (", both logarithmic" if heavy else "")
+    show("", Text(axes, style="bold"), picture)
+
+
+def _write(found: Analysis, figure: Path | None, report: Path | None, table: Path | None) -> None:
+    if figure is not None:
+        drawn = found.plot()
+        with reading_input():
+            drawn.savefig(figure)
+        write_line(f"Drawn into {figure}.")
+    if report is not None:
+        from sojourn.reports import session_report, write_page  # noqa: PLC0415
+
+        page = session_report(found)
+        with reading_input():
+            write_page(page, report)
+        write_line(f"Report written to {report}.")
+    if table is not None:
+        with reading_input():
+            _write_table(found, table)
+        write_line(f'Survival written to {table}; it is a law: tabulated("{table}").')
+
+
+def _write_table(found: Analysis, path: Path) -> None:
+    """Write γ(1), γ(2), … of the data, up to the longest session."""
+    law, last = found.kaplan_meier, found.log.sample.longest
+    if law is None:
+        raise ValueError("--table cannot be written: late entries leave the data's survival undefined.")
+    if last > _LONGEST_TABLE:
+        raise ValueError(f"--table takes at most {_LONGEST_TABLE:,} steps; the longest session has {last:,}.")
+    survival = law.survival(range(1, last + 1)).tolist()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["h", "survival"])
+        writer.writerows((h, repr(value)) for h, value in enumerate(survival, start=1))

@@ -1,0 +1,249 @@
+"""Logs of every step: from what was done and earned to a problem and a law."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn._validation import did_you_mean
+from sojourn.mdps import TabularMDP
+from sojourn.sessions._cells import flag_rule, read_flag, read_whole, shown, whole_rule
+from sojourn.sessions._chunks import pieces
+from sojourn.sessions._groups import GroupTest, log_rank
+from sojourn.sessions._log import Account, Rejection, SessionLog
+
+__all__ = ["StepLog", "read_steps"]
+
+_NAMES = ("episode", "step", "state", "action", "reward", "ended")
+_NAMED = 5
+
+_Row: TypeAlias = tuple[int, str, int, str, str, float, bool, bool]
+"""Line, episode, step, state, action, reward, ended, terminated."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepLog:
+    """Every step of episodes, in order.
+
+    Attributes:
+        episode: Which episode each step belongs to, numbered from 0, `(n,)`.
+        step: Its step within the episode, from 1, `(n,)`.
+        state: The state before it, as a place in `states`, `(n,)`.
+        action: What was done, as a place in `actions`, `(n,)`.
+        reward: What it paid, `(n,)`.
+        ended: Whether the episode was seen to end there by itself, as the law has it, `(n,)`.
+        terminated: Whether the problem ended it there, in a terminal state, `(n,)`.
+        states: What the states are called, sorted.
+        actions: What the actions are called, sorted.
+        account: Where the rows of the file went.
+        name: Where the log came from.
+    """
+
+    episode: IntArray
+    step: IntArray
+    state: IntArray
+    action: IntArray
+    reward: FloatArray
+    ended: BoolArray
+    terminated: BoolArray
+    states: tuple[str, ...]
+    actions: tuple[str, ...]
+    account: Account
+    name: str
+
+    @property
+    def _is_last(self) -> BoolArray:
+        return np.append(np.diff(self.episode) != 0, True)
+
+    def sessions(self) -> SessionLog:
+        """Return the lengths; what the problem ended was not seen to end by itself, nor was what is open."""
+        last = self._is_last
+        return SessionLog.from_columns(self.step[last], self.ended[last], name=self.name)
+
+    def problem(self, *, unvisited: str = "refuse") -> TabularMDP:
+        """Return the problem that the steps make most likely, with its start; see `from_transitions`.
+
+        The last step of an episode that the problem did not end leads nowhere that was seen, and is left out.
+        """
+        known = ~self._is_last | self.terminated
+        follows = np.append(self.state[1:], 0)
+        columns = {
+            "state": self.state[known],
+            "action": self.action[known],
+            "reward": self.reward[known],
+            "next_state": follows[known],
+            "terminated": self.terminated[known],
+        }
+        begins = np.bincount(self.state[self.step == 1], minlength=len(self.states))
+        return TabularMDP.from_transitions(
+            columns,
+            n_states=len(self.states),
+            n_actions=len(self.actions),
+            start=begins / begins.sum(),
+            unvisited=unvisited,
+        )
+
+    def leaving_by_state(self) -> GroupTest | None:
+        """Test whether the end depends on the state: if it does, no law of lengths is a discount."""
+        at_risk = ~(self._is_last & ~self.ended)  # where an open episode stops, its end was not looked for
+        steps = int(self.step.max())
+        shape = (len(self.states), steps)
+        risk, gone = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        np.add.at(risk, (self.state[at_risk], self.step[at_risk] - 1), 1)
+        np.add.at(gone, (self.state[self.ended], self.step[self.ended] - 1), 1)
+        return log_rank(risk, gone, sizes=risk.sum(axis=1).tolist())
+
+
+def read_steps(path: str | os.PathLike[str]) -> StepLog:
+    """Read a log of every step from a CSV file with the columns episode, step, state, action, reward, ended.
+
+    `ended` is true at the last step of an episode that was seen to end by itself; an episode without it is
+    still open. A column `terminated`, if there is one, is true where a terminal state of the problem ended
+    it. States and actions may be any words. An episode of which a row is missing or wrong is left out whole.
+
+    Raises:
+        ValueError: If the file cannot be read, a column is missing, or no episode can be used.
+    """
+    place = Path(path)
+    if not place.is_file():
+        raise ValueError(f"path must be a file that exists; got {str(path)!r}.")
+    reader = _Reader(place.name)
+    for row, cells in _records(place):
+        reader.take(row, cells)
+    return reader.log()
+
+
+def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
+    """Yield the rows of a CSV file with their lines; None where a row is too long to be one."""
+    number = 0
+    try:
+        with path.open("rb") as file:
+            for piece in pieces(file, file.read(1 << 16).removeprefix(b"\xef\xbb\xbf")):
+                if piece.too_long:
+                    number += 1
+                    yield number, None
+                    continue
+                lines = piece.text.decode("utf-8", "replace").split("\n")[:-1]
+                for line in lines:
+                    number += 1
+                    if line.strip():
+                        yield number, next(csv.reader([line]), None)
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+
+
+class _Reader:
+    """Rows as they come, then episodes as they are."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._places: dict[str, int] = {}
+        self._rejected: list[Rejection] = []
+        self._n_rows = 0
+        self._rows: list[_Row] = []
+        self._spoilt: set[str] = set()
+
+    def take(self, row: int, cells: list[str] | None) -> None:
+        """Take in a row; the first one has names."""
+        if not self._places:
+            self._name([cell.strip().lower() for cell in cells or []])
+            return
+        self._n_rows += 1
+        if cells is None or len(cells) <= max(self._places.values()):
+            self._reject(row, f"a row must have {max(self._places.values()) + 1} cells at least")
+            return
+        found = {name: cells[place].strip() for name, place in self._places.items()}
+        wrong = _wrong(found)
+        if wrong:
+            self._spoilt.add(found["episode"])
+            self._reject(row, *wrong)
+            return
+        ended, terminated = bool(read_flag(found["ended"])), bool(read_flag(found.get("terminated", "0")))
+        step, reward = read_whole(found["step"]) or 1, float(found["reward"])
+        words = found["episode"], step, found["state"], found["action"]
+        self._rows.append((row, *words, reward, ended, terminated))
+
+    def _name(self, names: list[str]) -> None:
+        for name in _NAMES:
+            if name not in names:
+                raise ValueError(f"{self._source} must have a column {name!r}.{did_you_mean(name, names)}")
+        self._places = {name: names.index(name) for name in (*_NAMES, "terminated") if name in names}
+
+    def _reject(self, row: int, rule: str, got: str = "") -> None:
+        self._rejected.append(Rejection(row, rule, got))
+
+    def log(self) -> StepLog:
+        """Return the episodes that can be used."""
+        if not self._places:
+            raise ValueError(f"{self._source} must have a row of names and one row a step; it is empty.")
+        episodes: dict[str, list[_Row]] = {}
+        for one in self._rows:
+            episodes.setdefault(one[1], []).append(one)
+        used = []
+        for rows in episodes.values():
+            rows.sort(key=lambda one: one[2])
+            wrong = "a row of its episode is rejected" if rows[0][1] in self._spoilt else _disorder(rows)
+            if wrong:
+                for one in rows:
+                    self._reject(one[0], wrong)
+            else:
+                used.append(rows)
+        first = tuple(sorted(self._rejected, key=lambda one: one.row)[:_NAMED])
+        steps = [one for rows in used for one in rows]
+        if not steps:
+            why = f"all {self._n_rows:,} are rejected, {first[0]}" if first else "it has names only."
+            raise ValueError(f"{self._source} must have a row that can be used: {why}")
+        columns = list(zip(*steps, strict=True))
+        states, state = np.unique(columns[3], return_inverse=True)
+        actions, action = np.unique(columns[4], return_inverse=True)
+        return StepLog(
+            episode=np.repeat(np.arange(len(used)), [len(rows) for rows in used]),
+            step=np.array(columns[2], dtype=np.int64),
+            state=state,
+            action=action,
+            reward=np.array(columns[5], dtype=np.float64),
+            ended=np.array(columns[6], dtype=bool),
+            terminated=np.array(columns[7], dtype=bool),
+            states=tuple(states.tolist()),
+            actions=tuple(actions.tolist()),
+            account=Account(self._n_rows, len(steps), len(self._rejected), first),
+            name=self._source,
+        )
+
+
+def _wrong(cells: dict[str, str]) -> tuple[str, str] | None:
+    """Return the rule that a row breaks and what it has instead, or None."""
+    for name in ("episode", "state", "action"):
+        if not cells[name]:
+            return f"{name} must not be empty", "''"
+    if read_whole(cells["step"]) is None:
+        return whole_rule("step"), shown(cells["step"])
+    try:
+        finite = math.isfinite(float(cells["reward"]))
+    except ValueError:
+        finite = False
+    if not finite:
+        return "reward must be a finite number", shown(cells["reward"])
+    for name in ("ended", "terminated"):
+        if read_flag(cells.get(name, "0")) is None:
+            return flag_rule(name), shown(cells[name])
+    return None
+
+
+def _disorder(rows: list[_Row]) -> str:
+    """Return what is wrong with an episode whose rows are in the order of their steps."""
+    if [one[2] for one in rows] != list(range(1, len(rows) + 1)):
+        return "an episode's steps must be 1, 2, 3, …, each once"
+    if any(one[6] or one[7] for one in rows[:-1]):
+        return "an episode must end at its last step only"
+    if rows[-1][6] and rows[-1][7]:
+        return "an episode must be either ended or terminated"
+    return ""

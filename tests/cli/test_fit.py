@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from sessions.hostile import CASES
+
+import sojourn as sj
+
+
+def test_a_log_is_fitted_and_explained(run):
+    done = run("fit", "sample:streaming", width=100)
+    assert done.exit_code == 0
+    for words in (
+        "5,000 sessions",
+        "Leaving slows down",
+        "A single γ is not good enough",
+        "BetaGeometric(a=2.37",
+    ):
+        assert words in " ".join(done.stdout.split())
+    law = sj.parse_law(done.stdout.strip().splitlines()[-1])
+    assert law.mean == pytest.approx(5.02, abs=0.01)
+
+
+def test_json_holds_everything(run):
+    done = run("fit", "sample:support", "--json", "--delta", "0.5", "--env", "two_paths")
+    data = json.loads(done.stdout)
+    assert data["sessions"] == data["rows"]["used"] == 3000
+    assert [one["bic"] for one in data["fits"]] == sorted(one["bic"] for one in data["fits"])
+    assert data["effective_horizons"] == [
+        {"truncation": 0.5, "horizon": sj.parse_law(data["law"]).effective_horizon(0.5)}
+    ]
+    assert data["groups"]["depends"] is True
+    assert "label" not in data["groups"]["groups"][0]
+    assert data["problem"]["loss"] >= -data["problem"]["width"]
+    labelled = json.loads(run("fit", "sample:support", "--json", "--labels").stdout)
+    assert [one["label"] for one in labelled["groups"]["groups"]] == ["desk", "phone"]
+
+
+def test_figure_report_and_table_are_written(run, tmp_path):
+    figure, report, table = (tmp_path / name for name in ("fit.svg", "fit.html", "fit.csv"))
+    files = ["--figure", str(figure), "--report", str(report), "--table", str(table)]
+    done = run("fit", "sample:streaming", "--no-plot", *files)
+    assert done.exit_code == 0
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    assert report.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    law = sj.Tabulated.from_csv(table)
+    assert law.survival([1, 2]).tolist() == [1.0, pytest.approx(0.7, abs=0.02)]
+    assert f'tabulated("{table}")' in done.stderr.replace("\n", "")
+    assert run("law", f'tabulated("{table}")', "--json").exit_code == 0
+
+
+def test_rows_that_cannot_be_used_are_named(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("length,ended\n" + "3,1\n4,0\n" * 50 + "x,1\n", encoding="utf-8")
+    done = run("fit", str(path), "--json")
+    assert done.exit_code == 0
+    assert "1 of 101 rows cannot be used" in done.stderr
+    assert "log.csv row 102: length must be a whole number ≥ 1; got 'x'." in done.stderr
+    assert json.loads(done.stdout)["rows"]["first_rejected"] == [
+        {"row": 102, "rule": "length must be a whole number ≥ 1"}
+    ]
+
+
+def test_columns_are_taken_by_name(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{n},{int(rng.random() < 0.8)},s{n % 2}\n" for n in rng.geometric(0.2, 400))
+    path = tmp_path / "log.csv"
+    path.write_text("clicks,left,where\n" + rows, encoding="utf-8")
+    columns = ["--length", "clicks", "--observed", "left", "--group", "where"]
+    data = json.loads(run("fit", str(path), *columns, "--json").stdout)
+    assert data["open"] > 0
+    assert len(data["groups"]["groups"]) == 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hostile_logs_end_in_a_fit_or_in_one_line(run, name, tmp_path):
+    content, expected = CASES[name]
+    path = tmp_path / "log.csv"
+    path.write_bytes(content)
+    done = run("fit", str(path), "--json", "--group", "none")
+    assert "Traceback" not in done.output
+    if done.exit_code:
+        assert done.exit_code == 2
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+        assert len(errors) == 1
+        assert isinstance(expected, str) or name == "all censored"
+        return
+    rows = json.loads(done.stdout)["rows"]
+    assert (rows["read"], rows["used"]) == expected
+    assert rows["read"] == rows["used"] + rows["rejected"]
+    assert len(re.findall(r"log\.csv row \d+:", done.stderr)) == min(rows["rejected"], 5)
+    assert done.stderr.isprintable() or "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.csv"], "path must be a file that exists; got 'nothing.csv'."),
+        (["sample:streming"], "Unknown sample 'streming'. Did you mean 'streaming'?"),
+        (["sample:streaming", "--length", "lenth"], "has no column 'lenth'. Did you mean 'length'?"),
+        (["sample:streaming", "--delta", "0"], "--delta must be a finite number > 0; got 0.0."),
+        (["sample:streaming", "--confidence", "95"], "--confidence must be in (0, 1); got '95'."),
+        (["sample:streaming", "--figure", "fit.bmp"], "--figure must end in .png or .svg or .pdf"),
+        (["sample:streaming", "--report", "no/fit.html"], "--report must be in a folder that exists"),
+        (["sample:streaming", "--env", "Taxy-v4"], "Unknown environment 'Taxy-v4'"),
+    ],
+)
+def test_wrong_options_get_one_line(run, arguments, message):
+    done = run("fit", *arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert message in done.stderr.replace("\n", " ")

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.sessions import SAMPLES, analyse, read_sessions, read_steps, sample_path
+
+HEAD = "episode,step,state,action,reward,ended\n"
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_steps_become_a_problem_and_lengths(tmp_path):
+    rows = "a,1,x,go,1,0\na,2,y,go,0.5,1\nb,2,x,stay,0,0\nb,1,x,go,3,0\nb,3,x,go,0,0\nc,1,y,stay,2,1\n"
+    log = read_steps(write(tmp_path / "log.csv", HEAD + rows))
+    assert log.states == ("x", "y")
+    assert log.actions == ("go", "stay")
+    assert log.step.tolist() == [1, 2, 1, 2, 3, 1]
+    sessions = log.sessions()
+    assert sessions.lengths.tolist() == [1, 2, 3]
+    assert sessions.observed.tolist() == [True, True, False]
+    # Last steps lead nowhere that was seen: (x, go) is left with x → y paying 1 and x → x paying 3.
+    mdp = log.problem(unvisited="stay")
+    assert mdp.rewards[0].tolist() == [2.0, 0.0]
+    assert mdp.successors(0, 0)[1].tolist() == [0.5, 0.5]
+    np.testing.assert_allclose(mdp.start, [2 / 3, 1 / 3])
+    assert (log.account.n_rows, log.account.n_used, log.account.n_rejected) == (6, 6, 0)
+
+
+def test_terminal_states_censor_the_length_and_end_the_problem(tmp_path):
+    head = HEAD.strip() + ",terminated\n"
+    log = read_steps(write(tmp_path / "log.csv", head + "1,1,s,a,1,0,0\n1,2,s,a,5,0,1\n2,1,s,a,1,1,0\n"))
+    assert log.sessions().observed.tolist() == [True, False]
+    mdp = log.problem()
+    assert mdp.terminal == (1,)
+    assert mdp.rewards[0, 0] == 3.0
+
+
+def test_episodes_with_a_wrong_row_are_left_out_whole(tmp_path):
+    rows = (
+        "a,1,x,go,1,0\na,2,x,go,?,1\n"  # a reward that is none
+        "b,1,x,go,1,0\nb,3,x,go,1,1\n"  # step 2 is missing
+        "c,1,x,go,1,1\nc,2,x,go,1,0\n"  # goes on after its end
+        "d,0,x,go,1,1\n"
+        "e,1,,go,1,1\n"
+        "f,1,x\n"
+        "g,1,x,go,1,1\n"
+    )
+    log = read_steps(write(tmp_path / "log.csv", HEAD + rows))
+    assert (log.account.n_rows, log.account.n_used, log.account.n_rejected) == (10, 1, 9)
+    assert [str(one) for one in log.account.first_rejected] == [
+        "row 2: a row of its episode is rejected.",
+        "row 3: reward must be a finite number; got '?'.",
+        "row 4: an episode's steps must be 1, 2, 3, …, each once.",
+        "row 5: an episode's steps must be 1, 2, 3, …, each once.",
+        "row 6: an episode must end at its last step only.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "it is empty"),
+        (HEAD, "it has names only"),
+        ("episode,step,state,action,reward\n", "must have a column 'ended'."),
+        (HEAD + "a,1,x,go,nan,1\n", "all 1 are rejected, row 2: reward must be a finite number; got 'nan'."),
+    ],
+)
+def test_logs_without_a_step_are_refused(text, message, tmp_path):
+    with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
+        read_steps(write(tmp_path / "log.csv", text))
+    assert message in str(caught.value)
+
+
+def test_long_lines_and_files_that_are_none_are_refused(tmp_path):
+    path = write(tmp_path / "log.csv", HEAD + "a" * (1 << 21) + "\nb,1,x,go,1,1\n")
+    assert read_steps(path).account.n_rejected == 1
+    with pytest.raises(ValueError, match="path must be a file that exists"):
+        read_steps(tmp_path / "nothing.csv")
+
+
+def test_whether_leaving_depends_on_the_state_is_seen(tmp_path):
+    rng = np.random.default_rng(0)
+    for unequal in (False, True):
+        lines = []
+        for episode in range(1_500):
+            for step in range(1, 200):
+                state = rng.choice(["calm", "angry"])
+                over = rng.random() < (0.3 if unequal and state == "angry" else 0.1)
+                lines.append(f"{episode},{step},{state},a,0,{int(over)}\n")
+                if over:
+                    break
+        test = read_steps(write(tmp_path / "log.csv", HEAD + "".join(lines))).leaving_by_state()
+        assert test.depends == unequal
+        # By hand: at each step each state expects its share of those who leave.
+        assert sum(test.ended) == 1_500
+        assert sum(test.expected) == pytest.approx(1_500)
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_sample_logs_are_what_their_generator_makes(name):
+    assert sample_path(name).read_text(encoding="utf-8") == SAMPLES[name].generate()
+    if name == "shop":
+        assert read_steps(sample_path(name)).account.n_rejected == 0
+        with pytest.raises(ValueError, match="read_steps"):
+            read_sessions(sample_path(name))
+    else:
+        assert read_sessions(sample_path(name)).account.n_rejected == 0
+
+
+def test_unknown_samples_are_refused():
+    with pytest.raises(ValueError, match=r"^Unknown sample 'streming'. Did you mean 'streaming'\?$"):
+        sample_path("streming")
+
+
+def test_the_law_behind_a_sample_is_found_again():
+    # The generator draws from BetaGeometric(2.2, 5): the fit must be within three standard errors.
+    found = analyse(read_sessions(sample_path("streaming"))).ranked("beta_geometric").fit
+    for name, truth in (("a", 2.2), ("b", 5.0)):
+        assert abs(found.parameters[name] - truth) < 3.0 * found.standard_errors[name]
+    course = analyse(read_sessions(sample_path("course"))).best.fit
+    assert course.family == "mixture"
+    assert course.parameters["gamma_2"] == pytest.approx(0.97, abs=3 * course.standard_errors["gamma_2"])
+    assert sj.parse_law(repr(course.law)) == course.law
