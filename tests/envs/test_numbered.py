@@ -33,7 +33,6 @@ def ints(*values):
 
 
 SPACES = {
-    "Discrete": (spaces.Discrete(9, start=-3), [np.int64(4), 4, -3, np.int32(4)], [0, 0, 1, 0], 10),
     "MultiDiscrete": (spaces.MultiDiscrete([3, 3]), [ints(1, 2), ints(2, 1), [1, 2]], [0, 1, 0], 10),
     "MultiBinary": (spaces.MultiBinary(3), [np.array([0, 1, 1], dtype=np.int8), [0, 1, 1]], [0, 0], 9),
     "Box": (spaces.Box(0, 3, (2,), np.uint8), [np.uint8([1, 2]), np.uint8([2, 1])], [0, 1], 17),
@@ -62,6 +61,13 @@ def test_observations_are_numbered_as_they_appear(space, shows, numbers, n_state
     assert found == numbers
     assert len(env.observations) == max(numbers) + 1
     np.testing.assert_equal(env.observations[0], shows[0])
+
+
+def test_discrete_observations_have_numbers_of_their_own():
+    env = NumberedEnv(Shown(spaces.Discrete(9, start=-3), [np.int64(4), 4, -3, np.int32(5)]))
+    assert env.n_states == 10
+    assert [env.reset(), *(env.step(0)[0] for _ in range(3))] == [7, 7, 0, 8]
+    assert env.observations is None
 
 
 def test_an_observation_that_is_written_over_is_kept():

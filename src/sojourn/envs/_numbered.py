@@ -39,7 +39,9 @@ def open_env(env: Any) -> Iterator[tuple[gymnasium.Env[Any, Any], str]]:
 
 
 class NumberedEnv:
-    """A Gymnasium environment whose observations are numbered as they appear, and whose actions in order.
+    """A Gymnasium environment whose observations and actions are numbers.
+
+    `Discrete` observations keep the order that they have; all others are numbered as they appear.
 
     Args:
         env: An environment with discrete observations (`Discrete`, `MultiDiscrete`, `MultiBinary`, `Text`, a
@@ -49,7 +51,8 @@ class NumberedEnv:
         n_actions: Number of actions.
         n_states: How many different observations the space allows, and one absorbing state; None if there are
             too many to count on.
-        observations: The observations that appeared, in the order of their numbers.
+        observations: The observations that appeared, in the order of their numbers; None if these are their
+            own.
 
     Example:
         >>> import gymnasium
@@ -64,6 +67,9 @@ class NumberedEnv:
         self._env = env
         self._actions = _all_actions(env.action_space)
         self._key = _key_of(env.observation_space, env)
+        self._first: int | None = None
+        if isinstance(env.observation_space, spaces.Discrete):
+            self._first = int(env.observation_space.start)
         self._numbers: dict[Hashable, int] = {}
         self._seen: list[Any] = []
         self.n_actions = len(self._actions)
@@ -71,9 +77,9 @@ class NumberedEnv:
         self.n_states = int(size) + 1 if size <= _MOST_STATES else None
 
     @property
-    def observations(self) -> tuple[Any, ...]:
-        """The observations that appeared, in the order of their numbers."""
-        return tuple(self._seen)
+    def observations(self) -> tuple[Any, ...] | None:
+        """The observations that appeared, in the order of their numbers; None if these are their own."""
+        return tuple(self._seen) if self._first is None else None
 
     def reset(self, seed: int | None = None) -> int:
         """Begin an episode; return the state."""
@@ -86,6 +92,8 @@ class NumberedEnv:
         return self._number(observation), float(reward), bool(terminated), bool(truncated)
 
     def _number(self, observation: Any) -> int:
+        if self._first is not None:
+            return int(observation) - self._first
         key = self._key(observation)
         number = self._numbers.setdefault(key, len(self._seen))
         if number == len(self._seen):

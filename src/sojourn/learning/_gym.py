@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._typing import IntArray
-from sojourn.agents import Agent
+from sojourn.agents import Agent, OptimalPlayer
 from sojourn.errors import NoTableError
 from sojourn.laws import LengthLaw
 from sojourn.learning._run import Run
@@ -49,6 +49,8 @@ def play_env(
         inside = wrapper_with_law(made)
         if inside is not None:
             raise ValueError(f"env must not have {inside} inside: learn draws the lengths; got {made}.")
+        if isinstance(agent, OptimalPlayer):
+            raise ValueError(f"agent must learn: {name} has no transition table to plan on; got {agent!r}.")
         low, span = _check_range(reward_range, name)
         world = NumberedEnv(made)
         streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +18,16 @@ from sojourn.learning._judge import Judge, world_of
 from sojourn.learning._run import Run
 from sojourn.mdps import TabularMDP
 
+if TYPE_CHECKING:
+    from gymnasium import Env
+    from gymnasium.envs.registration import EnvSpec
+
 __all__ = ["learn", "play_by_protocol", "play_trials"]
 
 
 def learn(
     agent: Agent,
-    mdp: Any,
+    mdp: TabularMDP | str | EnvSpec | Env[Any, Any],
     law: LengthLaw,
     *,
     episodes: int,
@@ -45,9 +49,9 @@ def learn(
         agent: The learner's settings, such as `UCBVI(Geometric(0.95))`.
         mdp: The problem: a `TabularMDP`, or a Gymnasium id or environment with discrete observations and
             actions. One with a transition table is read by `TabularMDP.from_env`. Any other is played as it
-            is: its observations are numbered as they appear, its rewards are learned, a TimeLimit censors the
-            length, and there is no regret. The learner sees rewards mapped to [0, 1]; results are in the
-            problem's own units.
+            is: observations other than `Discrete` are numbered as they appear, rewards are learned, a
+            TimeLimit censors the length, and there is no regret. The learner sees rewards mapped to [0, 1];
+            results are in the problem's own units.
         law: What nature draws lengths from.
         episodes: Number of episodes.
         seed: Seed of everything that is random.

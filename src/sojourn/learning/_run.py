@@ -40,7 +40,7 @@ class Run:
         price: Price of not knowing the length, for the episode's start state; None without a table.
         seconds: How long playing took, planning and learning included; no result depends on it.
         observations: What an environment without a table showed, in the order of the states' numbers; None
-            where states are numbered by the problem.
+            where the problem itself numbers them.
     """
 
     agent: Agent
