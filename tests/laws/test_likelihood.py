@@ -15,7 +15,7 @@ TRUTHS = {
     "negative_binomial": [sj.NegativeBinomial(2.5, 0.8), sj.NegativeBinomial(0.5, 0.95)],
     "discrete_weibull": [sj.DiscreteWeibull(0.8, 0.6), sj.DiscreteWeibull(0.999, 2.5)],
     "beta_geometric": [sj.BetaGeometric(2.5, 8.0)],
-    "polynomial": [sj.Polynomial(1.4, offset=20), sj.Polynomial(2.0, offset=3)],
+    "polynomial": [sj.Polynomial(1.4, offset=20), sj.Polynomial(1.4), sj.Polynomial(2.0, offset=3)],
     "mixture": [sj.Mixture([0.3, 0.7], [sj.Geometric(0.5), sj.Geometric(0.97)])],
 }
 EVERY = [(family, law) for family, laws in TRUTHS.items() for law in laws]
@@ -132,6 +132,19 @@ def test_geometric_and_quasi_hyperbolic_by_hand():
     assert (found.n, found.n_observed, found.n_parameters) == (3, 2, 1)
     assert found.aic == pytest.approx(2 - 2 * found.log_likelihood)
     assert found.bic == pytest.approx(math.log(3) - 2 * found.log_likelihood)
+
+
+def test_criteria_count_what_is_no_whole_number():
+    counted = {name: sj.fit([1, 2, 2, 7, 9], family=name).n_parameters for name in FAMILIES}
+    assert counted == {
+        "geometric": 1,
+        "quasi_hyperbolic": 2,
+        "negative_binomial": 2,
+        "discrete_weibull": 2,
+        "beta_geometric": 2,
+        "polynomial": 1,
+        "mixture": 3,
+    }
 
 
 def test_late_entries_are_at_risk_from_their_entry_on():

@@ -45,6 +45,11 @@ class Family(ABC):
     name: str
     parameters: tuple[str, ...]
 
+    @property
+    def n_parameters(self) -> int:
+        """How many parameters the criteria count: those that are no whole numbers."""
+        return len(self.parameters)
+
     @abstractmethod
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member, given at least one observed length."""

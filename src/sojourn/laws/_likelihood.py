@@ -51,6 +51,8 @@ class Fit:
         log_likelihood: Of the data, in natural logarithms.
         n: How many rows there were.
         n_observed: How many of them were seen to end.
+        n_parameters: How many parameters AIC and BIC count. The offset of a polynomial law is not among them:
+            what a whole number adds to the evidence does not grow with the data.
         edge: Parameters that ended at the edge of what is allowed: the data would go further, or do not tell.
     """
 
@@ -61,12 +63,8 @@ class Fit:
     log_likelihood: float
     n: int
     n_observed: int
+    n_parameters: int
     edge: tuple[str, ...] = ()
-
-    @property
-    def n_parameters(self) -> int:
-        """How many parameters were fitted."""
-        return len(self.parameters)
 
     @property
     def aic(self) -> float:
@@ -172,6 +170,7 @@ def fit_sample(sample: Sample, family: str) -> Fit:
         log_likelihood=log_likelihood(found.law, sample),
         n=sample.n,
         n_observed=sample.n_observed,
+        n_parameters=chosen.n_parameters,
         edge=found.edge,
     )
 

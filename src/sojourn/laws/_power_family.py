@@ -26,6 +26,11 @@ class PolynomialFamily(Family):
     name = "polynomial"
     parameters = ("p", "offset")
 
+    @property
+    def n_parameters(self) -> int:
+        """1: the offset, a whole number, is found exactly with enough data, and is not counted."""
+        return 1
+
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member; the offset, a whole number, has no standard error."""
         low, high = 0, int(sample.ends[0]) - 1
