@@ -137,6 +137,14 @@ def test_seeds_may_be_given_one_by_one():
     assert first([5, 4], {}) == first(4, {})[::-1]
     mixed = vector.RandomLength(gymnasium.make_vec(IDS[0], num_envs=2), law, seed=4, reveal=True)
     assert mixed.reset(seed=[None, 9])[1]["length"][0] == first(4, {})[0]
+    before = mixed.reset(seed=4)[1]["length"]
+    after = mixed.reset(seed=8, options={"reset_mask": np.array([False, True])})[1]["length"]
+    assert after.tolist() == [before[0], first(8, {})[1]]
+    again = mixed.reset()[1]["length"]  # and its stream goes on where it was
+    both = vector.RandomLength(gymnasium.make_vec(IDS[0], num_envs=2), law, seed=4, reveal=True)
+    assert again[0] == [both.reset()[1]["length"][0] for _ in range(2)][1]
+    with pytest.raises(ValueError, match="length must match num_envs=2"):
+        mixed.reset(seed=[1, 2, 3])
 
 
 class Telling(gymnasium.Wrapper):

@@ -318,3 +318,14 @@ def test_an_action_that_is_none_is_refused():
 
     with pytest.raises(ValueError, match=r"^act must return an action in 0 … 1; got 2\.$"):
         sj.learn(Wrong(), "Blackjack-v1", LAW, episodes=1, reward_range=(-1, 1))
+
+
+def test_learners_are_compared_on_environments():
+    agents = {"chance": sj.RandomPlayer(), "bold": BOLD}
+    read = sj.compare(agents, "FrozenLake-v1", LAW, episodes=50, seeds=2)
+    expected = sj.compare(agents, sj.TabularMDP.from_env("FrozenLake-v1"), LAW, episodes=50, seeds=2)
+    assert np.array_equal(read.cumulative_regret, expected.cumulative_regret)
+    played = sj.compare(agents, "Blackjack-v1", LAW, episodes=1_000, seeds=3, reward_range=(-1, 1))
+    assert np.isnan(played.cumulative_regret).all()
+    assert (played.rewards[1] > played.rewards[0]).all()
+    assert "reward an episode" in str(played)

@@ -32,7 +32,8 @@ class RandomLength(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
     Args:
         env: The environment.
         law: What lengths are drawn from: a law, or its text, such as "polynomial(1.4, offset=20)".
-        seed: Seed of the lengths until `reset` is given one; None is a seed that nobody knows.
+        seed: Seed of the lengths until `reset` is given one; None is a seed that nobody knows. Environments
+            with the same seed meet the same lengths: give each its own where they are played side by side.
         reveal: Whether `info["length"]` says H from the start, which no agent should see.
 
     Example:

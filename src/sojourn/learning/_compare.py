@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +13,14 @@ from sojourn._validation import check_whole
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw
 from sojourn.learning._comparison import Comparison
+from sojourn.learning._gym import read_table
 from sojourn.learning._learn import learn
 from sojourn.learning._names import name_agents
 from sojourn.mdps import TabularMDP
+
+if TYPE_CHECKING:
+    from gymnasium import Env
+    from gymnasium.envs.registration import EnvSpec
 
 __all__ = ["compare", "spread_episodes"]
 
@@ -26,12 +32,13 @@ _MOST_CHECKPOINTS = 2_000
 
 def compare(
     agents: Iterable[Agent] | Mapping[str, Agent],
-    mdp: TabularMDP,
+    mdp: TabularMDP | str | EnvSpec | Env[Any, Any],
     law: LengthLaw,
     *,
     episodes: int,
     seeds: int | Iterable[int] = 20,
     progress: Callable[[float], object] | None = None,
+    reward_range: tuple[float, float] | None = None,
 ) -> Comparison:
     """Play several learners on the same seeds, and compare their exact regret.
 
@@ -42,11 +49,13 @@ def compare(
     Args:
         agents: The learners' settings, in a list, or by the names that they are to be called:
             `{"ours": UCBVI(law), "chance": RandomPlayer()}`. Differences are to the first.
-        mdp: The problem.
+        mdp: The problem, as `learn` takes it; without a transition table there is no regret to compare, only
+            rewards.
         law: What nature draws lengths from.
         episodes: Number of episodes that every learner plays on every seed.
         seeds: Number of seeds, from 0 on, or the seeds themselves.
         progress: Called now and then with the share of the work that is done.
+        reward_range: Least and largest reward of a step, for an environment without a table only.
 
     Example:
         >>> import sojourn as sj
@@ -62,6 +71,8 @@ def compare(
     names, settings = _check_agents(agents)
     episodes = check_whole("episodes", episodes, least=1)
     numbers = _check_seeds(seeds)
+    if not isinstance(mdp, TabularMDP):
+        mdp = read_table(mdp) or mdp  # once, and not for every trial
     checkpoints = spread_episodes(episodes, _ALL_KEPT if episodes <= _ALL_KEPT else _MOST_CHECKPOINTS)
     shape = (len(names), len(numbers), checkpoints.size)
     check_fits(8 * int(np.prod(shape)), "The comparison", "take fewer learners or seeds")
@@ -71,7 +82,9 @@ def compare(
         for j, agent in enumerate(settings):
             done = i * len(names) + j
             share = _share_of(progress, done, n_trials) if progress is not None else None
-            run = learn(agent, mdp, law, episodes=episodes, seed=seed, progress=share)
+            run = learn(
+                agent, mdp, law, episodes=episodes, seed=seed, progress=share, reward_range=reward_range
+            )
             problem, rewards[j, i] = run.problem, run.rewards.mean()
             if run.regret is not None and run.regret_width is not None:
                 cumulative[j, i] = np.cumsum(run.regret)[checkpoints - 1]

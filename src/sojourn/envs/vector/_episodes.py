@@ -36,17 +36,25 @@ class CountingWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
-        begun = np.ones(self.num_envs, dtype=np.bool_)
-        if options is not None and "reset_mask" in options:
-            begun = np.array(options["reset_mask"], dtype=np.bool_)
-            options = dict(options)  # Gymnasium takes the mask out of what it is given
+        begun = self._to_begin(options)
+        # A copy: Gymnasium takes the mask out of what it is given.
+        options = None if options is None else dict(options)
         observations, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
         self._taken[begun], self._ended[begun] = 0, False
+        self._begin(begun)
         return observations, infos
+
+    def _to_begin(self, options: dict[str, Any] | None) -> BoolArray:
+        """Return which episodes a reset with these options begins."""
+        return np.array((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=np.bool_)
+
+    def _begin(self, begun: BoolArray) -> None:
+        """Take in that these episodes begin."""
 
     def _count(self, ended: BoolArray) -> None:
         """Take in a step at which these episodes ended."""
         self._taken = np.where(self._ended, 0, self._taken + 1)
+        self._begin(self._ended)
         self._ended = ended
 
 
@@ -83,9 +91,10 @@ class EndingWrapper(CountingWrapper):
             infos = _replaced(infos, fresh, forced)
             rewards, terminated, truncated = (np.array(part) for part in (rewards, terminated, truncated))
             rewards[forced], terminated[forced], truncated[forced] = 0.0, False, False
-        own = terminated | truncated
+        own, infos = terminated | truncated, dict(infos)
         self._count(own)
-        rewards, by_law, by_limit, infos = self._end(~begun, rewards, terminated, truncated, dict(infos))
+        by_law, by_limit = self._ends(~begun)
+        rewards = self._weigh(rewards, ~begun & ~terminated, infos)
         ended_by = np.full(self.num_envs, None, dtype=object)
         ended_by[by_law], ended_by[truncated | by_limit], ended_by[terminated] = "law", "limit", "env"
         self._ended = own | by_law | by_limit
@@ -94,16 +103,13 @@ class EndingWrapper(CountingWrapper):
             infos |= {"ended_by": ended_by, "_ended_by": self._ended.copy()}
         return observations, rewards, terminated | by_law, truncated | by_limit, infos
 
-    def _end(
-        self,
-        played: BoolArray,
-        rewards: FloatArray,
-        terminated: BoolArray,
-        truncated: BoolArray,
-        infos: dict[str, Any],
-    ) -> tuple[FloatArray, BoolArray, BoolArray, dict[str, Any]]:
-        """Return the rewards, which episodes the law and the limit end, and the infos."""
+    def _ends(self, played: BoolArray) -> tuple[BoolArray, BoolArray]:
+        """Return which episodes that were played the law ends, and which a limit."""
         raise NotImplementedError
+
+    def _weigh(self, rewards: FloatArray, going_on: BoolArray, infos: dict[str, Any]) -> FloatArray:
+        """Return the rewards to emit, and add to the infos; environments going on have not terminated."""
+        return rewards
 
 
 def _replaced(infos: dict[str, Any], fresh: dict[str, Any], where: BoolArray) -> dict[str, Any]:
@@ -113,11 +119,12 @@ def _replaced(infos: dict[str, Any], fresh: dict[str, Any], where: BoolArray) ->
         if key.startswith("_") and (key[1:] in infos or key[1:] in fresh):
             continue  # masks are made with what they belong to
         old, new = infos.get(key), fresh.get(key)
-        none = np.zeros(where.size, dtype=np.bool_)
-        mask = np.where(where, fresh.get(f"_{key}", none), infos.get(f"_{key}", none))
-        if not mask.any():
-            continue
-        result[f"_{key}"] = mask
+        if f"_{key}" in {**infos, **fresh}:
+            none = np.zeros(where.size, dtype=np.bool_)
+            mask = np.where(where, fresh.get(f"_{key}", none), infos.get(f"_{key}", none))
+            if not mask.any():
+                continue
+            result[f"_{key}"] = mask
         if isinstance(old, dict) or isinstance(new, dict):
             result[key] = _replaced(old or {}, new or {}, where)
         elif old is None or new is None:

@@ -52,19 +52,14 @@ class LawDiscount(EndingWrapper):
         self._last, self._is_final = last_step(self.law, max_steps)
         self._weights = StepTable(self.law.survival if self._emits_reward else self.law.continuation)
 
-    def _end(
-        self,
-        played: BoolArray,
-        rewards: FloatArray,
-        terminated: BoolArray,
-        truncated: BoolArray,
-        infos: dict[str, Any],
-    ) -> tuple[FloatArray, BoolArray, BoolArray, dict[str, Any]]:
-        weights = self._weights.at_all(np.maximum(self._taken, 1))
-        if self._emits_reward:
-            rewards = rewards * weights
-        else:
-            infos |= {"discount": np.where(played & ~terminated, weights, 0.0), "_discount": played.copy()}
+    def _ends(self, played: BoolArray) -> tuple[BoolArray, BoolArray]:
         nobody = np.zeros_like(played)
         is_last = nobody if self._last is None else played & (self._taken >= self._last)
-        return rewards, is_last if self._is_final else nobody, nobody if self._is_final else is_last, infos
+        return (is_last, nobody) if self._is_final else (nobody, is_last)
+
+    def _weigh(self, rewards: FloatArray, going_on: BoolArray, infos: dict[str, Any]) -> FloatArray:
+        weights = self._weights.at_all(np.maximum(self._taken, 1))
+        if self._emits_reward:
+            return rewards * weights
+        infos |= {"discount": np.where(going_on, weights, 0.0), "_discount": self._taken > 0}
+        return rewards

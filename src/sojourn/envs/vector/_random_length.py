@@ -56,44 +56,38 @@ class RandomLength(EndingWrapper):
         self.law = as_law(law)
         self._reveal = bool(reveal)
         self._streams = [Lengths(self.law, None) for _ in range(self.num_envs)]
-        self._reseed(check_seed(seed))
+        self._reseed(check_seed(seed), np.ones(self.num_envs, dtype=np.bool_))
         self._lengths: IntArray = np.zeros(self.num_envs, dtype=np.int64)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`, and draw their lengths."""
-        self._reseed(seed)
-        begun = np.array((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=np.bool_)
+        self._reseed(seed, self._to_begin(options))
         observations, infos = super().reset(seed=seed, options=options)
-        self._draw(begun)
-        return observations, self._told(dict(infos))
+        infos = dict(infos)
+        self._tell(infos)
+        return observations, infos
 
-    def _end(
-        self,
-        played: BoolArray,
-        rewards: FloatArray,
-        terminated: BoolArray,
-        truncated: BoolArray,
-        infos: dict[str, Any],
-    ) -> tuple[FloatArray, BoolArray, BoolArray, dict[str, Any]]:
-        self._draw(~played)
-        by_law = played & (self._taken >= self._lengths)
-        return rewards, by_law, np.zeros_like(by_law), self._told(infos)
-
-    def _draw(self, where: BoolArray) -> None:
-        for i in np.flatnonzero(where):
+    def _begin(self, begun: BoolArray) -> None:
+        for i in np.flatnonzero(begun):
             self._lengths[i] = self._streams[i].draw()
 
-    def _reseed(self, seed: int | Sequence[int | None] | None) -> None:
+    def _ends(self, played: BoolArray) -> tuple[BoolArray, BoolArray]:
+        return played & (self._taken >= self._lengths), np.zeros_like(played)
+
+    def _weigh(self, rewards: FloatArray, going_on: BoolArray, infos: dict[str, Any]) -> FloatArray:
+        self._tell(infos)
+        return rewards
+
+    def _reseed(self, seed: int | Sequence[int | None] | None, where: BoolArray) -> None:
         if seed is None:
             return
-        seeds = [int(seed) + i for i in range(self.num_envs)] if np.ndim(seed) == 0 else seed  # type: ignore
-        for stream, own in zip(self._streams, seeds, strict=True):  # type: ignore[arg-type]
-            if own is not None:
+        seeds = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
+        for stream, own, is_meant in zip(self._streams, seeds, where, strict=False):
+            if own is not None and is_meant:
                 stream.reseed(own)
 
-    def _told(self, infos: dict[str, Any]) -> dict[str, Any]:
+    def _tell(self, infos: dict[str, Any]) -> None:
         if self._reveal:
             infos |= {"length": self._lengths.copy(), "_length": np.ones(self.num_envs, dtype=np.bool_)}
-        return infos
