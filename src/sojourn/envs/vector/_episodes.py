@@ -14,7 +14,7 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 __all__ = ["CountingWrapper", "EndingWrapper"]
 
 
-class CountingWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
+class CountingWrapper(VectorWrapper):
     """Counts the steps of each sub-environment's episode.
 
     In the autoreset mode `NEXT_STEP` the step after an end only begins the next episode, and is not counted.
