@@ -37,7 +37,7 @@ PROBLEM = sj.mdps.cash_or_invest(delay=8, payoff=3.0)
 LAW = sj.Polynomial(p=1.4)
 SAME_MEAN = 1.0 - 1.0 / LAW.mean
 STEPS = 32  # that are told apart in training; the last one's actions are held for ever
-CUT = 200  # steps that are played at most in trials: uncut, their returns would have no variance
+CUT = 200  # steps that are played at most in trials: uncut, the variance of their returns is infinite
 
 
 @dataclass(frozen=True)
