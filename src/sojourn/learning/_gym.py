@@ -51,14 +51,14 @@ def play_env(
             raise ValueError(f"env must not have {inside} inside: learn draws the lengths; got {made}.")
         if isinstance(agent, OptimalPlayer):
             raise ValueError(f"agent must learn: {name} has no transition table to plan on; got {agent!r}.")
-        low, span = _check_range(reward_range, name)
         world = NumberedEnv(made)
+        low, span = _check_range(reward_range, name)
         streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
         for_lengths, _, for_world, for_learner = streams
         drawn = law.sample(for_lengths, episodes)
         # One seed an episode, so that every learner meets the same start states.
         seeds = for_world.integers(2**31, size=episodes)
-        learner = _start(agent, world, episodes, -low / span, for_learner)
+        learner = _start(agent, world, episodes, (0.0 - low) / span, for_learner)
         began = time.perf_counter()
         played = _play(learner, world, drawn, seeds, low=low, span=span, progress=progress)
         seconds = time.perf_counter() - began
