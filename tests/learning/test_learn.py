@@ -7,6 +7,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.learning import _learn
+from sojourn.learning._scale import drift_losses
 
 GEOMETRIC, HEAVY = sj.Geometric(0.9), sj.Polynomial(p=1.4, offset=5)
 PROBLEMS = [
@@ -77,22 +78,77 @@ def test_both_ways_learn_the_same(mdp):
 
 @pytest.mark.parametrize("after", ["restart", "hold"])
 @pytest.mark.parametrize("ties", ["random", "first"])
-def test_regret_is_that_of_the_policy_played(after, ties):
+@pytest.mark.parametrize(
+    "law",
+    [sj.NegativeBinomial(r=2.0, gamma=0.8), sj.Polynomial(1.4, offset=20), sj.BetaGeometric(2.5, 10.0)],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "mdp",
+    [
+        sj.mdps.garnet(10, 3, 3, seed=7),
+        sj.mdps.cash_or_invest(3),
+        sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False),
+        sj.TabularMDP.from_env("CliffWalking-v1"),
+    ],
+    ids=lambda mdp: mdp.name,
+)
+def test_regret_is_that_of_the_policy_played(mdp, law, ties, after):
     # The forward valuation against `evaluate` of the written-out policy, a different algorithm.
-    mdp, law = sj.mdps.garnet(10, 3, 3, seed=7), sj.NegativeBinomial(r=2.0, gamma=0.8)
-    agent = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.01), horizon=7, after=after, ties=ties)
-    judge, world = _learn.Judge(mdp, law), _learn.world_of(mdp)
-    assert judge.goes_forward
+    agent = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.001), horizon=7, after=after, ties=ties)
+    judge, world, normalized = _learn.Judge(mdp, law), _learn.world_of(mdp), mdp.normalized()
     learner = agent.start(
-        n_states=10, n_actions=3, episodes=30, rewards=mdp.rewards, rng=np.random.default_rng(0)
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        episodes=30,
+        rewards=normalized.rewards,
+        terminal_reward=normalized.terminal_reward,
+        rng=np.random.default_rng(0),
     )
-    rng = np.random.default_rng(1)
-    for _ in range(15):
-        exact = sj.evaluate(mdp, law, learner.policy(), after=after, tolerance=1e-10)
-        for start in range(10):
+    rng, n_forward = np.random.default_rng(1), 0
+    live = np.setdiff1d(np.arange(mdp.n_states), mdp.terminal)
+    for _ in range(8):
+        exact = sj.evaluate(mdp, law, learner.policy(), after=after, tolerance=judge.tolerance / 10)
+        for start in live[:10]:
+            n_forward += not np.isnan(learner.value_from(world, judge.scale, start)[0])
             value, width = judge.value(learner, world, start)
+            assert width <= judge.tolerance
             assert value == pytest.approx(exact.value[start], abs=width + exact.width)
-        learner.play(world, judge.scale, rng, rng.integers(10, size=2), law.sample(rng, 2))
+        learner.play(
+            world,
+            judge.scale,
+            rng,
+            rng.choice(live, size=2),
+            law.sample(rng, 2).clip(max=50),
+            value_of=judge.value_of_table,
+        )
+    assert n_forward == 8 * live[:10].size
+
+
+def test_a_policy_that_cannot_be_followed_is_valued_as_a_table(monkeypatch):
+    # A heavy tail and a chain that mixes: rounding alone is more than the bracket allows.
+    mdp, law, agent = sj.mdps.river_swim(4), sj.Polynomial(1.3), sj.UCBVI(sj.Fixed(6), sj.PaperBonus(0.01))
+    run = sj.learn(agent, mdp, law, episodes=5)
+    asked = []
+    monkeypatch.setattr(
+        _learn.Judge,
+        "value",
+        lambda judge, learner, world, start: asked.append(start) or judge.value_of_table(learner, start),
+    )
+    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    np.testing.assert_array_equal(sj.learn(agent, mdp, law, episodes=5).regret, run.regret)
+    assert asked
+
+
+@pytest.mark.parametrize("law", [sj.Polynomial(1.4), sj.BetaGeometric(2.5, 10.0)], ids=repr)
+def test_the_loss_of_a_drift_is_bounded_from_above(law):
+    # Against the sum itself up to a million steps; what comes after is at most 2 Γ.
+    drifts, h = np.array([0.0, 1e-6, 1e-4, 1e-2]), np.arange(1, 1_000_001)
+    direct = [(law.survival(h) * np.minimum(2.0, drift * h)).sum() for drift in drifts]
+    found = drift_losses(law, drifts)
+    assert found[0] == 0.0
+    assert (found >= direct).all()
+    assert (found[1:] <= 3.0 * (np.array(direct[1:]) + 2.0 * law.tail(1_000_001))).all()
 
 
 @pytest.mark.parametrize("after", ["restart", "hold"])

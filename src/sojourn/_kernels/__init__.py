@@ -24,7 +24,8 @@ from sojourn._kernels._slices import fill_slices, measure_slices
 from sojourn._kernels._sweep import Sheet
 from sojourn._kernels._tables import Tables, find_state, number_state, record
 from sojourn._kernels._ties import mix_in, priority
-from sojourn._kernels._trial import look_up_all, play, value_from
+from sojourn._kernels._trial import play
+from sojourn._kernels._value import look_up_all, value_from
 from sojourn._kernels._variance import Spread, sweep_variance
 from sojourn._kernels._world import Manner, Scale, World
 

@@ -80,7 +80,7 @@ def retrace(
     trace: Trace,
     stem: np.uint64,
     start: int,
-) -> float:
+) -> tuple[float, float]:
     """Return what the policy of an episode is worth from `start`, always the same one; see `value_from`."""
     n_layers, n_states, n_actions = belief.ratios.size, world.is_terminal.size, world.n_actions
     indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
@@ -124,5 +124,4 @@ def retrace(
     alive = 0.0
     for s in range(n_states):
         alive += chances[n_steps, s]
-    worth: float = totals[n_steps] + alive * tails[n_steps] * scale.middle
-    return worth
+    return totals[n_steps] + alive * tails[n_steps] * scale.middle, scale.width

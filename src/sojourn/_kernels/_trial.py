@@ -12,88 +12,16 @@ from sojourn._kernels._changes import Desk
 from sojourn._kernels._greedy import greedy_action
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._replan import replan
-from sojourn._kernels._retrace import Trace, retrace
+from sojourn._kernels._retrace import Trace
 from sojourn._kernels._sweep import Sheet
 from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
 from sojourn._kernels._ties import mix_in
+from sojourn._kernels._value import look_up_all, value_from
 from sojourn._kernels._variance import Spread, sweep_variance
 from sojourn._kernels._world import Manner, Scale, World
 from sojourn._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["look_up_all", "play", "value_from"]
-
-
-@kernel
-def look_up_all(tables: Tables, numbers: IntArray) -> None:
-    """Fill `numbers` with a learner's numbers of all states, 0 if they have none."""
-    numbers[:] = 0
-    for number in range(1, tables.sizes[N_STATES]):
-        numbers[tables.names[number]] = number
-
-
-@kernel
-def value_from(
-    world: World,
-    tables: Tables,
-    belief: Belief,
-    manner: Manner,
-    scale: Scale,
-    trace: Trace,
-    episode: int,
-    start: int,
-) -> float:
-    """Return what the policy of an episode is worth from `start`, in the environment's own units.
-
-    The chances of being in each state are carried forward step by step: only states that can be reached are
-    asked for their action. Steps after M pay the middle of all rewards. `look_up_all` must come before.
-    """
-    stem = mix_in(manner.key, episode)
-    if trace.totals.size > 0 and start == scale.start:
-        return retrace(world, tables, belief, manner, scale, trace, stem, start)
-    n_layers = belief.ratios.size
-    n_actions = world.n_actions
-    # Unpacked: a call that passes tables costs far more than the work itself.
-    indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
-    is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
-    numbers, pair_of, values, caps = scale.numbers, tables.pair_of, tables.q, belief.caps
-    survival, tails = scale.survival, scale.tails
-    is_random, starts_again = manner.is_random, manner.starts_again
-    chance, coming, here, there = scale.chance, scale.coming, scale.here, scale.there
-    chance[start] = 1.0
-    here[0] = start
-    n_here, total, layer = 1, 0.0, -1
-    for h in range(survival.size):
-        layer += 1
-        if layer == n_layers:
-            layer = 0 if starts_again else n_layers - 1
-        n_there, earned, leaf = 0, 0.0, mix_in(stem, layer)
-        for i in range(n_here):
-            s = here[i]
-            p = chance[s]
-            chance[s] = 0.0
-            action = greedy_action(pair_of, values, caps, numbers[s], s, layer, leaf, is_random)
-            row = s * n_actions + action
-            earned += p * paid[row]
-            for j in range(indptr[row], indptr[row + 1]):
-                y = indices[j]
-                mass = p * data[j]
-                if is_terminal[y]:
-                    total += mass * terminal_paid * tails[h + 1]
-                elif mass > 0.0:  # what underflows would be listed again and again, past the end of the list
-                    if coming[y] == 0.0:
-                        there[n_there] = y
-                        n_there += 1
-                    coming[y] += mass
-        total += survival[h] * earned
-        chance, coming, here, there, n_here = coming, chance, there, here, n_there
-        if n_here == 0:
-            break
-    alive = 0.0
-    for i in range(n_here):
-        alive += chance[here[i]]
-        chance[here[i]] = 0.0
-    worth: float = total + alive * tails[survival.size] * scale.middle
-    return worth
+__all__ = ["play"]
 
 
 @inlined
@@ -127,13 +55,17 @@ def play(
     observed: BoolArray,
     rewards: FloatArray,
     values: FloatArray,
+    widths: FloatArray,
+    known: FloatArray,
     mark: IntArray,
     played: IntArray,
 ) -> int:
     """Play episodes from number `first` on; return how many were played.
 
-    It stops before an episode for which the tables might not have room. `values` takes what each policy is
-    worth from the episode's start state. `mark` `(pairs,)` and `played` `(pairs,)` are room to work in.
+    It stops before an episode for which the tables might not have room, and before one whose policy could not
+    be valued: it then returns −1 less the number. `values` and `widths` take what each policy is worth from
+    the episode's start state; `known` `(2,)` is that of the first one, or NaN. `mark` `(pairs,)` and `played`
+    `(pairs,)` are room to work in.
     """
     n_layers, n_actions = belief.ratios.size, world.n_actions
     pair_of, q, caps = tables.pair_of, tables.q, belief.caps
@@ -149,8 +81,13 @@ def play(
             return k
         episode = first + k
         state = starts[k]
-        if scale.survival.size > 0:
-            values[k] = value_from(world, tables, belief, manner, scale, trace, episode, state)
+        if k == 0 and not np.isnan(known[0]):
+            values[k], widths[k] = known
+        elif scale.survival.size > 0:
+            value, width = value_from(world, tables, belief, manner, scale, trace, episode, state)
+            if np.isnan(value):
+                return -1 - k
+            values[k], widths[k] = value, width
         stem = mix_in(manner.key, episode)
         n_played, total, h, layer = 0, 0.0, 0, -1
         ended = False

@@ -40,8 +40,17 @@ class Scale(NamedTuple):
     tails: FloatArray  # (M + 1,) Γ(1) … Γ(M+1)
     start: int  # the one start state, or −1 if there are several
     middle: float  # of the rewards: what each step after M is taken to pay
+    spread: float  # of the rewards
+    width: float  # of the bracket that follows, where Γ(M+1) is small enough
+    is_far: bool  # else, policies are followed until they run in a circle; see `value_from`
+    allowed: float  # how wide a bracket may be then
+    rounding: float  # by which the chances can be wrong more with every step
+    drifts: FloatArray  # (K,) rising: for each of them,
+    losses: FloatArray  # (K,) Σ_h γ(h) min(2, drift·h), from above
     chance: FloatArray  # (S,) zeros
     coming: FloatArray  # (S,) zeros
+    saved: FloatArray  # (S,)
+    earned: FloatArray  # (M,)
     here: IntArray  # (S,)
     there: IntArray  # (S,)
     numbers: IntArray  # (S,) the learner's numbers of states, 0 if they have none; see `look_up_all`

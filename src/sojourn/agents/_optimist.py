@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -105,25 +106,34 @@ class Optimist:
         """Whether `play` does the same as `act`, `observe` and `end_episode`."""
         return self._rewards is not None and self.settings.replan == "every" and self.n_states is not None
 
-    def value_from(self, world: World, scale: Scale, start: int) -> float:
-        """Return what the coming episode's policy is worth from a start state."""
+    def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
+        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
         look_up_all(self._tables, scale.numbers)
-        trace = self._trace_of(scale)
-        return float(
-            value_from(world, self._tables, self._belief, self.manner, scale, trace, self.episode, start)
-        )
+        parts = (self._tables, self._belief, self.manner, scale, self._trace_of(scale))
+        value, width = value_from(world, *parts, self.episode, start)
+        return float(value), float(width)
 
     def play(
-        self, world: World, scale: Scale, rng: np.random.Generator, starts: IntArray, drawn: IntArray
-    ) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
-        """Play whole episodes; return lengths, whether they were seen, rewards and policies' values."""
+        self,
+        world: World,
+        scale: Scale,
+        rng: np.random.Generator,
+        starts: IntArray,
+        drawn: IntArray,
+        *,
+        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
+    ) -> tuple[IntArray, BoolArray, FloatArray, FloatArray, FloatArray]:
+        """Play whole episodes; return lengths, whether they were seen, rewards, policies' values and widths.
+
+        `value_of` values the coming policy from a start state where following it forward does not.
+        """
         size = starts.size
         lengths, observed = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
-        rewards, values = np.empty(size), np.full(size, np.nan)
-        done = 0
+        rewards, values, widths = np.empty(size), np.full(size, np.nan), np.full(size, np.nan)
+        done, known = 0, np.full(2, np.nan)
         while done < size:
             rest = slice(done, None)
-            done += play(
+            n_played = play(
                 world,
                 self._tables,
                 self._belief,
@@ -141,13 +151,21 @@ class Optimist:
                 observed[rest],
                 rewards[rest],
                 values[rest],
+                widths[rest],
+                known,
                 np.full(self._tables.visits.size, -1, dtype=np.int64),
                 np.empty(self._tables.visits.size, dtype=np.int64),
             )
-            self.episode += done - (rest.start or 0)
-            if done < size:
+            is_stuck = n_played < 0
+            n_played = -1 - n_played if is_stuck else n_played
+            done += n_played
+            self.episode += n_played
+            known[:] = np.nan
+            if is_stuck:
+                known[:] = (np.inf, np.inf) if value_of is None else value_of(self, int(starts[done]))
+            elif done < size:
                 self._make_room(int(min(drawn[done], world.data.size)))
-        return lengths, observed, rewards, values
+        return lengths, observed, rewards, values, widths
 
     @property
     def after(self) -> str:

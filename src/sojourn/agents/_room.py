@@ -134,7 +134,7 @@ def clean_sheet(states: int, pairs: int, arcs: int) -> Sheet:
 def clean_trace(scale: Scale, n_layers: int) -> Trace:
     """Return room to keep what a valuation saw: none where the problem is large or has several starts."""
     n_steps, n_states = scale.survival.size, scale.chance.size
-    if scale.start < 0 or n_states * max(n_steps, n_layers) > _MOST_KEPT:
+    if scale.is_far or scale.start < 0 or n_states * max(n_steps, n_layers) > _MOST_KEPT:
         n_steps, n_states, n_layers = -1, 0, 0
     return Trace(
         actions=np.full((n_states, n_layers), -3, dtype=np.int64),

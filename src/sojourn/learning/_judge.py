@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import Scale, World
+from sojourn._kernels import World
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn.agents import Optimist, PlanningLearner
 from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw, is_heavy
+from sojourn.learning._scale import make_scale
 from sojourn.mdps import TabularMDP
 from sojourn.planning import clairvoyant_value, evaluate, plan
 
 __all__ = ["Judge", "world_of"]
 
 _LIGHT, _HEAVY = 1e-9, 1e-6  # certified error of a regret, relative to the largest mean return
-_MOST_STEPS = 100_000  # that a policy is followed forward
 
 
 class Judge:
@@ -30,14 +30,9 @@ class Judge:
         largest = float(max(np.abs(mdp.rewards).max(), np.finfo(float).tiny))
         self.tolerance = (_HEAVY if is_heavy(law) else _LIGHT) * largest * law.mean
         self.best = _quietly(plan, mdp, law, tolerance=self.tolerance / 2.0)
-        self.scale, self._forward_width = self._make_scale(largest)
+        self.scale = make_scale(mdp, law, self.tolerance)
         self._policy: PolicyArray | None = None
         self._found: Any = None
-
-    @property
-    def goes_forward(self) -> bool:
-        """Whether policies are valued by following them from their start state."""
-        return self.scale.survival.size > 0
 
     @property
     def price(self) -> FloatArray:
@@ -47,8 +42,14 @@ class Judge:
 
     def value(self, learner: PlanningLearner, world: World, start: int) -> tuple[float, float]:
         """Return what the coming episode's policy is worth from `start`, and the width of its bracket."""
-        if isinstance(learner, Optimist) and self.goes_forward:
-            return learner.value_from(world, self.scale, start), self._forward_width
+        if isinstance(learner, Optimist):
+            value, width = learner.value_from(world, self.scale, start)
+            if not np.isnan(value):
+                return value, width
+        return self.value_of_table(learner, start)
+
+    def value_of_table(self, learner: PlanningLearner, start: int) -> tuple[float, float]:
+        """Return the same by `evaluate` of the policy as a table, from all states at once."""
         policy = learner.policy()
         if self._policy is None or not np.array_equal(policy, self._policy):
             after = getattr(learner, "after", "hold")
@@ -62,36 +63,9 @@ class Judge:
         """Return V* − V^π for policies worth `values` from `starts`."""
         return np.asarray(self.best.value[starts] - values)
 
-    def regret_width(self, starts: Any, width: FloatArray | float | None = None) -> FloatArray:
+    def regret_width(self, starts: Any, widths: FloatArray) -> FloatArray:
         """Return how wide the brackets of these regrets are, policies' own included."""
-        own = self._forward_width if width is None else width
-        return np.asarray((self.best.upper - self.best.lower)[starts] + own)
-
-    def _make_scale(self, largest: float) -> tuple[Scale, float]:
-        """Return what `value_from` measures with; empty where following a policy would take too long."""
-        mdp, law = self.mdp, self.law
-        low, high = float(mdp.rewards.min()), float(mdp.rewards.max())
-        n_steps = 0
-        if not is_heavy(law):
-            allowed = self.tolerance / (4.0 * max(high - low, largest * 1e-6))
-            n_steps = law.effective_horizon(allowed)
-        if n_steps > _MOST_STEPS:
-            n_steps = 0
-        steps = np.arange(1, n_steps + 2)
-        rest = float(law.tail(n_steps + 1))
-        rounding = 8.0 * 2.0**-53 * (n_steps + mdp.n_states) * largest * law.mean
-        room = [np.zeros(mdp.n_states) for _ in range(2)]
-        lists = [np.zeros(mdp.n_states, dtype=np.int64) for _ in range(3)]
-        starts = np.flatnonzero(mdp.start)
-        scale = Scale(
-            law.survival(steps[:-1]),
-            law.tail(steps),
-            int(starts[0]) if starts.size == 1 else -1,
-            (low + high) / 2.0,
-            *room,
-            *lists,
-        )
-        return scale, rest * (high - low) + 2.0 * rounding
+        return np.asarray((self.best.upper - self.best.lower)[starts] + widths)
 
 
 def world_of(mdp: TabularMDP) -> World:

@@ -97,7 +97,7 @@ def learn(
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
     judge = Judge(mdp, law)
-    is_compiled = isinstance(learner, Optimist) and learner.can_play_trials and judge.goes_forward
+    is_compiled = isinstance(learner, Optimist) and learner.can_play_trials
     player = play_trials if is_compiled else play_by_protocol
     began = time.perf_counter()
     played = player(learner, judge, starts, drawn, rng=for_transitions, progress=report)
@@ -129,15 +129,16 @@ def play_trials(
     parts = []
     for first in range(0, starts.size, piece):
         stop = min(first + piece, starts.size)
-        parts.append(learner.play(world, judge.scale, rng, starts[first:stop], drawn[first:stop]))
+        episodes = starts[first:stop], drawn[first:stop]
+        parts.append(learner.play(world, judge.scale, rng, *episodes, value_of=judge.value_of_table))
         progress(stop / starts.size)
-    lengths, observed, totals, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    lengths, observed, totals, values, widths = (np.concatenate(part) for part in zip(*parts, strict=True))
     return {
         "lengths": lengths,
         "observed": observed,
         "rewards": totals * normalized.scale + normalized.shift * lengths,
         "regret": judge.regret(values, starts),
-        "regret_width": judge.regret_width(starts),
+        "regret_width": judge.regret_width(starts, widths),
     }
 
 
