@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from sojourn._typing import FloatArray, PolicyArray
+from sojourn._kernels import Scale, World
+from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
 
-__all__ = ["Agent", "Learner", "PlanningLearner"]
+__all__ = ["Agent", "CompiledLearner", "Learner", "PlanningLearner"]
 
 
 @runtime_checkable
@@ -35,6 +37,36 @@ class PlanningLearner(Learner, Protocol):
 
     def policy(self) -> PolicyArray:
         """Return the policy of the coming episode, `(N, S)` actions or `(N, S, A)` probabilities."""
+
+
+@runtime_checkable
+class CompiledLearner(PlanningLearner, Protocol):
+    """A learner that can play whole episodes on a TabularMDP without returning to Python.
+
+    The bits are those of `act`, `observe` and `end_episode`, with the same random streams.
+    """
+
+    @property
+    def can_play_trials(self) -> bool:
+        """Whether it does, with the settings that it has."""
+
+    def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
+        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
+
+    def play(
+        self,
+        world: World,
+        scale: Scale,
+        rng: np.random.Generator,
+        starts: IntArray,
+        drawn: IntArray,
+        *,
+        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
+    ) -> tuple[IntArray, BoolArray, FloatArray, FloatArray, FloatArray]:
+        """Play whole episodes; return lengths, whether they were seen, rewards, policies' values and widths.
+
+        `value_of` values the coming policy from a start state where following it forward does not.
+        """
 
 
 @runtime_checkable

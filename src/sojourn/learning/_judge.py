@@ -10,7 +10,7 @@ import numpy as np
 
 from sojourn._kernels import World
 from sojourn._typing import FloatArray, PolicyArray
-from sojourn.agents import Optimist, PlanningLearner
+from sojourn.agents import CompiledLearner, PlanningLearner
 from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw, is_heavy
 from sojourn.learning._scale import make_scale
@@ -42,7 +42,7 @@ class Judge:
 
     def value(self, learner: PlanningLearner, world: World, start: int) -> tuple[float, float]:
         """Return what the coming episode's policy is worth from `start`, and the width of its bracket."""
-        if isinstance(learner, Optimist):
+        if isinstance(learner, CompiledLearner):
             value, width = learner.value_from(world, self.scale, start)
             if not np.isnan(value):
                 return value, width

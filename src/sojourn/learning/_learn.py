@@ -11,7 +11,7 @@ import numpy as np
 from sojourn._kernels import World
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
-from sojourn.agents import Agent, Optimist, PlanningLearner
+from sojourn.agents import Agent, CompiledLearner, PlanningLearner
 from sojourn.laws import LengthLaw
 from sojourn.learning._gym import play_env, read_table
 from sojourn.learning._judge import Judge, world_of
@@ -97,7 +97,7 @@ def learn(
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
     judge = Judge(mdp, law)
-    is_compiled = isinstance(learner, Optimist) and learner.can_play_trials
+    is_compiled = isinstance(learner, CompiledLearner) and learner.can_play_trials
     player = play_trials if is_compiled else play_by_protocol
     began = time.perf_counter()
     played = player(learner, judge, starts, drawn, rng=for_transitions, progress=report)
