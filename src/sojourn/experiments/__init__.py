@@ -13,6 +13,7 @@ from sojourn.experiments._runner import Failure, Inventory, Report, run_experime
 from sojourn.experiments._spec import Cell, Experiment, read_experiment
 from sojourn.experiments._store import Store
 from sojourn.experiments._trials import RESULTS, Trial
+from sojourn.experiments._tuning import tune
 from sojourn.experiments._verify import Finding, Verdict, verify_store
 from sojourn.learning import (
     bootstrap_interval,
@@ -57,5 +58,6 @@ __all__ = [
     "run_experiment",
     "standard_error",
     "take_stock",
+    "tune",
     "verify_store",
 ]

@@ -1,0 +1,71 @@
+"""Settings chosen on other seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.experiments import ThisProcess, load_results, read_experiment, run_experiment, tune
+
+SPEC = """
+problem = ["river_swim(4)", "chain(4)"]
+law = "geometric(0.8)"
+episodes = 60
+seeds = 3
+
+[learners.general]
+type = "ucbvi"
+law = "true"
+bonus.scale = { grid = [1, 0.01] }
+
+[learners.fixed]
+type = "ucbvi"
+law = { grid = ["fixed mean", "fixed 2 mean"] }
+bonus = { type = "hoeffding", scale = { grid = [1, 0.01] } }
+
+[learners.chance]
+type = "random"
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    (tmp_path / "tuned.toml").write_text(SPEC)
+    return read_experiment(tmp_path / "tuned.toml")
+
+
+def test_the_best_value_of_each_learner_is_kept(experiment, tmp_path):
+    chosen = tune(experiment, tmp_path / "s", over=["bonus.scale"], seeds=[10, 11], executor=ThisProcess())
+    assert len(experiment.cells) == 2 * (2 + 4 + 1)
+    assert len(chosen.cells) == 2 * (1 + 2 + 1)
+    assert chosen.seeds == experiment.seeds
+    for cell in chosen.cells:
+        if cell.learner.startswith("general"):
+            mdp, law = sj.mdps.parse_problem(cell.settings["problem"]), sj.Geometric(0.8)
+            totals = {
+                scale: np.mean(
+                    [
+                        sj.learn(
+                            sj.UCBVI(law, sj.PaperBonus(scale)), mdp, law, episodes=60, seed=seed
+                        ).regret.sum()
+                        for seed in (10, 11)
+                    ]
+                )
+                for scale in (1, 0.01)
+            }
+            assert cell.varied["bonus.scale"] == min(totals, key=totals.get)
+    run_experiment(chosen, tmp_path / "s", executor=ThisProcess())
+    results = load_results(tmp_path / "s", experiment="tuned")
+    assert {trial.seed for trial in results} == {0, 1, 2}
+    assert len(results) == 3 * len(chosen.cells)
+
+
+def test_judging_by_the_seeds_of_the_choice_is_refused(experiment, tmp_path):
+    with pytest.raises(ValueError, match="seeds must be others than those of the experiment; got 2 in both"):
+        tune(experiment, tmp_path / "s", over=["bonus.scale"], seeds=[2, 3])
+
+
+def test_a_grid_that_is_not_there_is_named(experiment, tmp_path):
+    with pytest.raises(ValueError, match=r"over must name grids of the experiment.*got 'bonus.scales'"):
+        tune(experiment, tmp_path / "s", over=["bonus.scales"], seeds=[9])
