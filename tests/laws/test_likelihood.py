@@ -215,6 +215,19 @@ def test_counts_stand_for_rows():
         assert one.n == other.n == 5
 
 
+@pytest.mark.parametrize("family", ["geometric", "discrete_weibull", "beta_geometric", "mixture"])
+def test_very_many_distinct_lengths_are_put_together_without_harm(family):
+    rng = np.random.default_rng(2)
+    lengths, seen = (3e5 * rng.weibull(0.8, 60_000)).astype(np.int64) + 1, rng.random(60_000) < 0.7
+    sample = take_sample(lengths, seen)
+    assert sample.ends.size > 2**15 > sample.thinned().ends.size
+    found, whole = fit_sample(sample, family), FAMILIES[family].solve(sample)
+    assert found.n == 60_000
+    for value, other, error in zip(found.parameters.values(), whole.values, whole.errors, strict=True):
+        assert abs(value - other) < 0.01 * error
+    assert found.log_likelihood == pytest.approx(log_likelihood(whole.law, sample), abs=0.1)
+
+
 def test_an_estimator_is_called_like_kaplan_meier():
     lengths, observed = censored(sj.Geometric(0.9), 2_000, 0.4, seed=0)
     for estimate in (sj.MaximumLikelihood("Geometric"), sj.KaplanMeier):

@@ -250,10 +250,10 @@ def _write(found: Analysis, figure: Path | None, report: Path | None, table: Pat
 def _write_table(found: Analysis, path: Path) -> None:
     """Write γ(1), γ(2), … of the data, up to the longest session."""
     law, last = found.kaplan_meier, found.log.sample.longest
-    if law is None:
-        raise ValueError("--table cannot be written: late entries leave the data's survival undefined.")
     if last > _LONGEST_TABLE:
         raise ValueError(f"--table takes at most {_LONGEST_TABLE:,} steps; the longest session has {last:,}.")
+    if law is None:
+        raise ValueError("--table cannot be written: late entries leave the data's survival undefined.")
     survival = law.survival(range(1, last + 1)).tolist()
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -14,6 +14,9 @@ from sojourn.laws._sample import Sample, take_sample
 
 __all__ = ["Band", "band_of_sample", "survival_band"]
 
+_CHUNK = 1 << 16
+"""Stairs that are looked at together."""
+
 
 @dataclass(frozen=True)
 class Band:
@@ -56,12 +59,17 @@ class Band:
 
         A law falls between two steps of the band, so it is looked at where each stair begins and ends.
         """
-        begins = np.concatenate(([1], self.steps[:-1] + 1))
-        above, below = law.survival(begins) - self.upper, self.lower - law.survival(self.steps)
-        i, j = int(np.argmax(above)), int(np.argmax(below))
-        if above[i] >= below[j]:
-            return float(above[i]), int(begins[i])
-        return float(below[j]), int(self.steps[j])
+        begins, worst, place = np.concatenate(([1], self.steps[:-1] + 1)), -math.inf, 1
+        for first in range(0, begins.size, _CHUNK):
+            part = slice(first, first + _CHUNK)
+            for at, off in (
+                (begins[part], law.survival(begins[part]) - self.upper[part]),
+                (self.steps[part], self.lower[part] - law.survival(self.steps[part])),
+            ):
+                most = int(np.argmax(off))
+                if off[most] > worst:
+                    worst, place = float(off[most]), int(at[most])
+        return worst, place
 
     def holds(self, law: LengthLaw) -> bool:
         """Whether a law stays in the band at every step."""

@@ -129,7 +129,8 @@ def fit(
     """Fit a family of laws to lengths by maximum likelihood.
 
     An observed length n counts with P(H = n), one that was cut off with γ(n) = P(H ≥ n), both given that
-    H ≥ entry. Rows are tallied first: ten million cost as much as they have distinct values.
+    H ≥ entry. Rows are tallied first: ten million cost as much as they have distinct values, and more than
+    32,768 of those are put together where they differ by less than two in a thousand.
 
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
@@ -161,6 +162,7 @@ def fit_sample(sample: Sample, family: str) -> Fit:
             "observed must be True for at least one length: with none the most likely mean length is "
             "infinite; add data."
         )
+    sample = sample.thinned()
     found = chosen.solve(sample)
     return Fit(
         family=chosen.name,

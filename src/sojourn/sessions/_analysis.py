@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysis", "RankedFit", "analyse"]
 
+_MOST_STAIRS = 1_000_000
+
 
 @dataclass(frozen=True)
 class RankedFit:
@@ -109,11 +111,15 @@ class Analysis:
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:
-        """Kaplan–Meier's law with a geometric tail; None where late entries leave it undefined."""
+        """Kaplan–Meier's law with a geometric tail.
+
+        None where late entries leave it undefined, or where it would have over a million stairs.
+        """
         log = self.log
-        entry = log.entry if (log.entry > 1).any() else None
+        if log.lengths.size > _MOST_STAIRS:
+            return None
         try:
-            return KaplanMeier(log.lengths, log.observed, counts=log.counts, entry=entry)
+            return KaplanMeier(log.lengths, log.observed, counts=log.counts, entry=log.entry)
         except ValueError:
             return None
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IntArray
 from sojourn.laws import Sample, take_sample
+from sojourn.laws._sample import Columns, sample_of
 
 __all__ = ["Account", "Rejection", "SessionLog", "Tally"]
 
@@ -125,67 +126,103 @@ class SessionLog:
     @property
     def sample(self) -> Sample:
         """The sessions as counts, for fits and bands."""
-        return take_sample(self.lengths, self.observed, entry=self.entry, counts=self.counts)
+        return sample_of(Columns(self.lengths, self.observed, self._late, self.counts))
+
+    @property
+    def _late(self) -> IntArray | None:
+        """The entries, or None if all are 1."""
+        return self.entry if (self.entry > 1).any() else None
 
     def only(self, group: int) -> Sample:
         """Return the sessions of one group as counts."""
         here = self.group == group
-        return take_sample(
-            self.lengths[here], self.observed[here], entry=self.entry[here], counts=self.counts[here]
-        )
+        late = None if self._late is None else self.entry[here]
+        return sample_of(Columns(self.lengths[here], self.observed[here], late, self.counts[here]))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows that differ, sorted, with their counts: 2 · length + observed, entry and group if they vary."""
+
+    key: IntArray
+    entry: IntArray | None
+    group: IntArray | None
+    counts: IntArray
 
 
 class Tally:
     """Rows as they are read, those alike counted together."""
 
     def __init__(self) -> None:
-        self._parts: list[IntArray] = []
-        self._size = 0
+        self._parts: list[_Part] = []
 
     def add(self, lengths: IntArray, observed: BoolArray, entry: IntArray, group: IntArray) -> None:
         """Add rows that are good."""
         if not lengths.size:
             return
-        rows = np.stack((lengths, observed.astype(np.int64), entry, group))
-        self._parts.append(_alike(rows, np.ones(lengths.size, dtype=np.int64)))
-        self._size += self._parts[-1].shape[1]
-        if self._size > 4 * self._parts[0].shape[1] + 1_000_000:
-            self._merge()
+        self._parts.append(
+            _alike(
+                2 * lengths + observed,
+                entry if (entry != 1).any() else None,
+                group if group.any() else None,
+                np.ones(lengths.size, dtype=np.int64),
+            )
+        )
+        self._merge_last()
 
     def forget_groups(self) -> None:
         """Put all rows into one group."""
-        for part in self._parts:
-            part[3] = 0
+        self._parts = [_Part(part.key, part.entry, None, part.counts) for part in self._parts]
 
-    def _merge(self) -> IntArray:
-        if len(self._parts) > 1:
-            together = np.concatenate(self._parts, axis=1)
-            self._parts = [_alike(together[:-1], together[-1])]
-        self._size = self._parts[0].shape[1] if self._parts else 0
-        return self._parts[0] if self._parts else np.zeros((5, 0), dtype=np.int64)
+    def _merge_last(self) -> None:
+        """Merge the last parts while they are of like size, so that each row is merged few times."""
+        while len(self._parts) > 1 and self._parts[-2].key.size <= 2 * self._parts[-1].key.size:
+            other, one = self._parts.pop(), self._parts.pop()
+            self._parts.append(_merged(one, other))
 
     def log(self, labels: Sequence[str], account: Account, name: str) -> SessionLog:
         """Return the log, its groups numbered by size."""
-        lengths, observed, entry, group, counts = self._merge()
-        sizes = np.bincount(group, counts, minlength=len(labels)) if labels else np.zeros(0)
-        order = np.argsort(-sizes, kind="stable")
+        while len(self._parts) > 1:
+            other, one = self._parts.pop(), self._parts.pop()
+            self._parts.append(_merged(one, other))
+        part = self._parts.pop()
+        size = part.key.size
+        entry = np.broadcast_to(np.int64(1), size) if part.entry is None else part.entry
+        group = np.broadcast_to(np.int64(0), size) if part.group is None else part.group
+        order = np.zeros(0, dtype=np.int64)
         if labels:
-            place = np.empty(order.size, dtype=np.int64)
-            place[order] = np.arange(order.size)
-            group = place[group]
+            order = np.argsort(-np.bincount(group, part.counts, minlength=len(labels)), kind="stable")
+            group = np.argsort(order)[group]
         named = tuple(labels[i] for i in order.tolist())
-        return SessionLog(lengths, observed == 1, entry, group, counts, named, account, name)
+        return SessionLog(part.key // 2, part.key % 2 == 1, entry, group, part.counts, named, account, name)
 
 
-def _alike(rows: IntArray, counts: IntArray) -> IntArray:
-    """Return distinct columns of `rows`, `(4, n)`, with the sum of their counts below, `(5, m)`."""
-    key = 2 * rows[0] + rows[1]
-    for extra in rows[2:]:
-        if np.any(extra != extra[0]):
-            key = np.unique(key, return_inverse=True)[1]
-            words, places = np.unique(extra, return_inverse=True)
-            key = key * words.size + places
-    _, first, where = np.unique(key, return_index=True, return_inverse=True)
-    totals = np.zeros(first.size, dtype=np.int64)
-    np.add.at(totals, where, counts)
-    return np.concatenate((rows[:, first], totals[None, :]))
+def _merged(one: _Part, other: _Part) -> _Part:
+    both: list[IntArray | None] = []
+    for mine, theirs, usual in ((one.entry, other.entry, 1), (one.group, other.group, 0)):
+        if mine is None and theirs is None:
+            both.append(None)
+            continue
+        sides = ((mine, one.key.size), (theirs, other.key.size))
+        both.append(np.concatenate([np.full(n, usual) if column is None else column for column, n in sides]))
+    key, counts = np.concatenate((one.key, other.key)), np.concatenate((one.counts, other.counts))
+    return _alike(key, both[0], both[1], counts)
+
+
+def _alike(key: IntArray, entry: IntArray | None, group: IntArray | None, counts: IntArray) -> _Part:
+    """Return rows that differ, with the sums of their counts."""
+    extras = [column for column in (group, entry) if column is not None]
+    order = np.lexsort((*extras, key)) if extras else np.argsort(key, kind="stable")
+    key = key[order]
+    fresh = np.append(True, key[1:] != key[:-1])
+    for column in extras:
+        fresh[1:] |= np.diff(column[order]) != 0
+    begins = np.flatnonzero(fresh)
+    totals = np.add.reduceat(counts[order], begins)
+    first = order[begins]
+    return _Part(
+        key[begins],
+        None if entry is None else entry[first],
+        None if group is None else group[first],
+        totals,
+    )

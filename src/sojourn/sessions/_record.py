@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["record"]
 
+_MOST_STAIRS = 10_000
+
 
 def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
     """Return everything as dictionaries, lists, texts and numbers."""
@@ -42,17 +44,25 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "effective_horizons": [
             {"truncation": left, "horizon": analysis.horizon(left)} for left in analysis.truncations
         ],
-        "band": {
-            "kind": analysis.band.kind,
-            "confidence": analysis.band.confidence,
-            "steps": analysis.band.steps.tolist(),
-            "estimate": analysis.band.estimate.tolist(),
-            "lower": analysis.band.lower.tolist(),
-            "upper": analysis.band.upper.tolist(),
-        },
+        "band": _band(analysis),
         "groups": _groups(analysis, labels=labels),
         "problem": _price(analysis),
         "advice": [{"about": about, "text": text} for about, text in analysis.advice()],
+    }
+
+
+def _band(analysis: Analysis) -> dict[str, Any]:
+    """Return the band, of very many stairs only some, the last always among them."""
+    band = analysis.band
+    apart = -(-band.steps.size // _MOST_STAIRS)
+    some = slice((band.steps.size - 1) % apart, None, apart)
+    return {
+        "kind": band.kind,
+        "confidence": band.confidence,
+        "steps": band.steps[some].tolist(),
+        "estimate": band.estimate[some].tolist(),
+        "lower": band.lower[some].tolist(),
+        "upper": band.upper[some].tolist(),
     }
 
 
