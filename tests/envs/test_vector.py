@@ -114,7 +114,9 @@ def test_without_autoreset_an_episode_that_is_over_is_not_played_on():
     envs = vector.StepIndex(vector.LawDiscount(envs, LAW, 2), 9)
     envs.reset(seed=0)
     envs.step(np.zeros(2, dtype=int))
-    envs.reset(options={"reset_mask": np.array([False, True])})
+    options = {"reset_mask": np.array([False, True])}
+    envs.reset(options=options)
+    assert list(options) == ["reset_mask"]  # which Gymnasium alone would have taken out
     observations, rewards, _, truncated, infos = envs.step(np.zeros(2, dtype=int))
     assert observations[:, 1].tolist() == [2, 1]
     np.testing.assert_allclose(rewards, 0.1 * LAW.survival([2, 1]))
@@ -177,6 +179,39 @@ def test_infos_of_a_step_that_nobody_asked_for_are_not_told():
         inner = left.pop("all"), right.pop("all")
         assert_equal_infos(*inner)
         assert_equal_infos(left, right)
+
+
+class Resets(gymnasium.Env):
+    """Shows how often it was reset, and ends after three steps."""
+
+    observation_space, action_space = spaces.Discrete(10_000), spaces.Discrete(2)
+    metadata = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(self):
+        self.resets = self.taken = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.resets, self.taken = self.resets + 1, 0
+        return self.resets, {}
+
+    def step(self, action):
+        self.taken += 1
+        return self.resets, 1.0, self.taken == 3, False, {}
+
+
+def test_each_episode_is_begun_once():
+    law = sj.Uniform(1, 5)
+    each = gymnasium.vector.SyncVectorEnv([lambda: RandomLength(Resets(), law)] * 3)
+    at_once = vector.RandomLength(gymnasium.vector.SyncVectorEnv([Resets] * 3), law)
+    _, _ = each.reset(seed=1), at_once.reset(seed=1)
+    for _ in range(100):
+        left, right = each.step(np.zeros(3, dtype=int)), at_once.step(np.zeros(3, dtype=int))
+        for one, many in zip(left[:4], right[:4], strict=True):
+            np.testing.assert_array_equal(one, many)
+        assert_equal_infos(left[4], right[4])
+    at_once.reset(options={"reset_mask": np.array([True, False, False])})
+    assert not at_once.step(np.zeros(3, dtype=int))[0][0] > left[0][0] + 1  # reset by hand, and not again
 
 
 @pytest.mark.parametrize("outer", ["RandomLength", "LawDiscount"])

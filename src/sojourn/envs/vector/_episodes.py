@@ -70,14 +70,6 @@ class EndingWrapper(CountingWrapper):
             )
         self._unaware: BoolArray = np.zeros(self.num_envs, dtype=np.bool_)
 
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begin all episodes, or those of `options["reset_mask"]`."""
-        result = super().reset(seed=seed, options=options)
-        self._unaware &= self._ended
-        return result
-
     def step(self, actions: Any) -> tuple[Any, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Play one step in each, or begin the next episode where the last one ended."""
         if not self._resets_itself and self._ended.any():
