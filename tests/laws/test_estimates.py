@@ -75,6 +75,27 @@ def test_late_entries_are_at_risk_from_their_entry_on(rows):
     assert sj.parse_law(repr(law)) == law
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.integers(0, 8), st.booleans()), min_size=1, max_size=30),
+    st.integers(1, 20),
+)
+def test_exposure_is_the_sum_of_those_at_risk(rows, h):
+    entry = np.array([e for e, _, _ in rows])
+    lengths = np.array([e + more for e, more, _ in rows])
+    observed = np.array([seen for _, _, seen in rows])
+    sample = sj.laws.take_sample(lengths, observed, entry=entry)
+    at_risk = sum(
+        sum(
+            1 for e, n, seen in zip(entry, lengths, observed, strict=True) if e <= j <= (n if seen else n - 1)
+        )
+        for j in range(1, h + 1)
+    )
+    assert sample.exposure(np.array([h])).tolist() == [at_risk]
+    assert sample.at_risk(np.arange(1, h + 1)).sum() == at_risk
+    assert sample.ended_by(np.array([h])).tolist() == [int(np.sum(observed & (lengths <= h)))]
+
+
 def test_kaplan_meier_with_late_entries_agrees_with_lifelines():
     rng = np.random.default_rng(5)
     lengths, entry = rng.geometric(0.1, 3000), rng.integers(1, 6, 3000)

@@ -93,6 +93,18 @@ class Sample:
             - _total_below(self.cuts, self.cut, h, side="right")
         )
 
+    def exposure(self, h: IntArray) -> FloatArray:
+        """Return how many steps up to h were spent at risk, all rows together: Σ_{j≤h} of `at_risk`."""
+        return (
+            _sum_below(self.entries - 1, self.entered, h)
+            - _sum_below(self.ends, self.ended, h)
+            - _sum_below(self.cuts - 1, self.cut, h)
+        )
+
+    def ended_by(self, h: IntArray) -> IntArray:
+        """Return how many rows were seen to end at step h or before."""
+        return _total_below(self.ends, self.ended, h, side="right")
+
     def marks(self) -> tuple[FloatArray, FloatArray]:
         """Return the steps whose ln γ counts by itself, and how much: + where cut off, − where entered."""
         steps = np.concatenate((self.cuts, self.entries))
@@ -184,3 +196,11 @@ def _total_below(at: IntArray, counts: IntArray, h: IntArray, *, side: str) -> I
     totals = np.concatenate(([0], np.cumsum(counts)))
     places = np.searchsorted(at, h, side="left" if side == "left" else "right")
     return np.asarray(totals[places])
+
+
+def _sum_below(at: IntArray, counts: IntArray, h: IntArray) -> FloatArray:
+    """Return Σ counts · max(h − at, 0) for each h."""
+    weights = np.concatenate(([0.0], np.cumsum(counts, dtype=np.float64)))
+    moments = np.concatenate(([0.0], np.cumsum(at.astype(np.float64) * counts)))
+    places = np.searchsorted(at, h)
+    return np.asarray(h * weights[places] - moments[places])

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sojourn._typing import FloatArray
+from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import Fit, Sample, is_heavy, quantile
 from sojourn.plots._law import limits, set_steps
 from sojourn.plots._style import COLOURS, INK, PlainFigure, fold, new_figure, tidy, write
@@ -114,32 +114,28 @@ def _chosen(analysis: Analysis) -> list[tuple[str, Fit]]:
 
 
 def _pieces(sample: Sample, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return middle steps, hazards and twice their standard errors, neighbouring steps put together.
+    """Return middle steps, hazards and twice their standard errors of pieces of the data.
 
-    Steps are put together until enough sessions have ended in them, and on long axes more the later they are.
+    Pieces are single steps at first and wider ones later, and go on until enough sessions have ended in them.
     """
-    steps = np.arange(1, min(last, 100_000) + 1)
-    at_risk = sample.at_risk(steps).astype(np.float64)
-    ended = np.zeros(steps.size)
-    near = sample.ends <= steps[-1]
-    ended[sample.ends[near] - 1] = sample.ended[near]
-    found: list[tuple[float, float, float]] = []
-    begin, growth = 0, max(1.0, last / 500.0) ** (1.0 / _MOST_BINS)
-    for end in range(1, steps.size + 1):
-        if not ended[begin:end].any() and not found:
+    edges = np.unique(np.concatenate((np.arange(0, min(last, _MOST_BINS)), _spread(last))))
+    ended, at_risk = sample.ended_by(edges), sample.exposure(edges)
+    begin, found = 0, []
+    for end in range(1, edges.size):
+        gone, risk = int(ended[end] - ended[begin]), float(at_risk[end] - at_risk[begin])
+        if not ended[end]:
             begin = end  # nobody leaves yet: those steps must not thin out the first dot
-            continue
-        wide = end - begin >= begin * (growth - 1.0) or last <= _MOST_BINS
-        enough = ended[begin:end].sum() >= _LEAST_ENDS
-        if not (enough and wide and end - begin >= last / 500.0):
-            continue
-        risk, gone = at_risk[begin:end].sum(), ended[begin:end].sum()
-        share = gone / risk
-        middle = float((at_risk[begin:end] @ steps[begin:end]) / risk)
-        found.append((middle, share, 2.0 * float(np.sqrt(share * (1.0 - share) / risk))))
-        begin = end
+        elif gone >= _LEAST_ENDS:
+            share = gone / risk
+            middle = (edges[begin] + 1 + edges[end]) / 2.0
+            found.append((middle, share, 2.0 * float(np.sqrt(share * (1.0 - share) / risk))))
+            begin = end
     table = np.array(found).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2]
+
+
+def _spread(last: int) -> IntArray:
+    return np.geomspace(1.0, last, 2 * _MOST_BINS).round().astype(np.int64)
 
 
 def draw_sessions(curves: SessionCurves, axes: Sequence[Axes], *, first: int = 0) -> None:

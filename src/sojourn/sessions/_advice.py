@@ -60,7 +60,14 @@ def law_words(fit: Fit) -> str:
     if fit.family != "mixture":
         return label(fit.law)
     weight, one, other = fit.parameters.values()
-    return f"Mixture({weight:.3g} of Geometric({one:.4g}), {1.0 - weight:.3g} of Geometric({other:.4g}))"
+    first, second = (f"Geometric({_near(gamma)})" for gamma in (one, other))
+    return f"Mixture({weight:.3g} of {first}, {1.0 - weight:.3g} of {second})"
+
+
+def _near(gamma: float) -> str:
+    """Return γ to four digits, or in full where that would make it 1."""
+    short = f"{gamma:.4g}"
+    return repr(gamma) if short == "1" else short
 
 
 def _sessions(analysis: Analysis) -> str:
