@@ -54,6 +54,8 @@ def play(
     lengths: IntArray,
     observed: BoolArray,
     rewards: FloatArray,
+    n_early: int,
+    early: FloatArray,
     values: FloatArray,
     widths: FloatArray,
     known: FloatArray,
@@ -63,9 +65,9 @@ def play(
     """Play episodes from number `first` on; return how many were played.
 
     It stops before an episode for which the tables might not have room, and before one whose policy could not
-    be valued: it then returns −1 less the number. `values` and `widths` take what each policy is worth from
-    the episode's start state; `known` `(2,)` is that of the first one, or NaN. `mark` `(pairs,)` and `played`
-    `(pairs,)` are room to work in.
+    be valued: it then returns −1 less the number. To `early` the rewards of the first `n_early` steps are
+    added; `values` and `widths` take what each policy is worth from the episode's start state; `known` `(2,)`
+    is that of the first one, or NaN. `mark` `(pairs,)` and `played` `(pairs,)` are room to work in.
     """
     n_layers, n_actions = belief.ratios.size, world.n_actions
     pair_of, q, caps = tables.pair_of, tables.q, belief.caps
@@ -102,6 +104,8 @@ def play(
             following = _step(world, row, rng.random())
             ended = is_terminal[following]
             total += paid[row]
+            if h < n_early:
+                early[k] += paid[row]
             successor = 0 if ended else numbers[following]
             if manner.counts_all or h < n_layers:
                 if number == 0:

@@ -122,15 +122,19 @@ class Optimist:
         drawn: IntArray,
         *,
         value_of: Callable[[Any, int], tuple[float, float]] | None = None,
+        early: FloatArray | None = None,
+        n_early: int = 0,
     ) -> tuple[IntArray, BoolArray, FloatArray, FloatArray, FloatArray]:
         """Play whole episodes; return lengths, whether they were seen, rewards, policies' values and widths.
 
-        `value_of` values the coming policy from a start state where following it forward does not.
+        `value_of` values the coming policy from a start state where following it forward does not. To `early`
+        `(episodes,)` the rewards of the first `n_early` steps of each episode are added.
         """
         size = starts.size
         lengths, observed = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
         rewards, values, widths = np.empty(size), np.full(size, np.nan), np.full(size, np.nan)
         done, known = 0, np.full(2, np.nan)
+        early = np.zeros(size) if early is None else early
         while done < size:
             rest = slice(done, None)
             n_played = play(
@@ -150,6 +154,8 @@ class Optimist:
                 lengths[rest],
                 observed[rest],
                 rewards[rest],
+                n_early,
+                early[rest],
                 values[rest],
                 widths[rest],
                 known,

@@ -23,6 +23,8 @@ class Empirical(StaircaseLaw):
 
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
+        observed: Not looked at: every length is taken as it is, as the paper does. It is accepted so that this
+            law can stand where an estimator of laws is asked for, such as `UnknownLaw`.
         counts: How often each was seen, whole numbers ≥ 0, `(n,)`; once each by default.
 
     Example:
@@ -36,7 +38,9 @@ class Empirical(StaircaseLaw):
     lengths: tuple[int, ...]
     counts: tuple[int, ...] = field(kw_only=True)
 
-    def __init__(self, lengths: ArrayLike, *, counts: ArrayLike | None = None) -> None:
+    def __init__(
+        self, lengths: ArrayLike, observed: ArrayLike | None = None, *, counts: ArrayLike | None = None
+    ) -> None:
         ends, totals = tally(check_column("lengths", lengths, least=1), counts)
         self._set(lengths=tuple(ends.tolist()), counts=tuple(totals.tolist()))
 
