@@ -20,6 +20,15 @@ from sojourn.laws._sample import Sample
 __all__ = ["BetaGeometricFamily", "DiscreteWeibullFamily", "MixtureFamily", "NegativeBinomialFamily"]
 
 
+_SHORT = 4096.0
+"""Up to this step, sums over all steps cost less than special functions."""
+
+
+def _sums(terms: FloatArray) -> FloatArray:
+    """Return 0 and the running sums."""
+    return np.concatenate(([0.0], np.cumsum(terms)))
+
+
 def _stop(sample: Sample) -> float:
     """Return the chance of stopping at a step as if it were always the same, off 0 and 1."""
     gamma = GeometricFamily().solve(sample).values[0]
@@ -63,8 +72,14 @@ class NegativeBinomialFamily(ClimbedFamily):
         return np.asarray(result)
 
     def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return ln P(K = h − 1)."""
-        return NegativeBinomial(*self.natural(free))._log_pmf(h - 1.0)
+        """Return ln P(K = h − 1), short ones by P(K = k + 1)/P(K = k) = γ (r + k)/(k + 1)."""
+        r, gamma = self.natural(free)
+        if h[-1] > _SHORT:
+            return NegativeBinomial(r, gamma)._log_pmf(h - 1.0)
+        k = np.arange(h[-1] - 1.0)
+        return np.asarray(
+            r * math.log1p(-gamma) + _sums(np.log(gamma * (r + k) / (k + 1.0)))[h.astype(int) - 1]
+        )
 
 
 class DiscreteWeibullFamily(ClimbedFamily):
@@ -132,13 +147,16 @@ class BetaGeometricFamily(ClimbedFamily):
         return BetaGeometric(*values)
 
     def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return ln B(a, b + h − 1)/B(a, b)."""
-        return BetaGeometric(*self.natural(free))._log_survival(h)
+        """Return ln B(a, b + h − 1)/B(a, b), short ones as a sum of ln ρ."""
+        a, b = self.natural(free)
+        if h[-1] > _SHORT:
+            return BetaGeometric(a, b)._log_survival(h)
+        return np.asarray(_sums(-np.log1p(a / (b + np.arange(h[-1] - 1.0))))[h.astype(int) - 1])
 
     def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
         """Return ln γ(h) plus the logarithm of the hazard."""
-        law = BetaGeometric(*self.natural(free))
-        return np.asarray(law._log_survival(h) + np.log(law._hazard(h)))
+        a, b = self.natural(free)
+        return np.asarray(self.log_survival(free, h) + np.log(a / (a + (b + (h - 1.0)))))
 
 
 class MixtureFamily(ClimbedFamily):

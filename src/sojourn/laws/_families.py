@@ -128,11 +128,11 @@ class ClimbedFamily(Family):
 
     @abstractmethod
     def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return ln γ(h) for steps h ≥ 2."""
+        """Return ln γ(h) for steps h ≥ 2 that rise."""
 
     @abstractmethod
     def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return ln P(H = h)."""
+        """Return ln P(H = h) for steps that rise."""
 
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member by climbing from the best starts."""
