@@ -153,8 +153,8 @@ def _run(experiment: Experiment, store: Store, executor: Executor, *, as_json: b
         )
         raise typer.Exit(FAILED) from error
     seconds = time.perf_counter() - begun
-    for path in report.damaged:
-        write_line(f"A damaged file was set aside and its trial played again: {path}", label="Warning")
+    for note in report.notes:
+        write_line(note, label="Warning")
     for failure in report.failures[:_MOST_NAMED]:
         write_line(f"Failed {failure.tries} times: {failure.name}: {failure.reason}", label="Error")
     if len(report.failures) > _MOST_NAMED:
@@ -189,7 +189,7 @@ def _data(experiment: Experiment, store: Store, report: Report, seconds: float) 
         "reused": report.reused,
         "played": report.played,
         "failed": failures,
-        "damaged": [str(path) for path in report.damaged],
+        "notes": list(report.notes),
         "seconds": round(seconds, 3),
     }
 

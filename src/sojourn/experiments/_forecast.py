@@ -12,7 +12,7 @@ from sojourn.experiments._runner import Inventory
 from sojourn.experiments._settings import to_text
 from sojourn.experiments._spec import Cell
 from sojourn.experiments._store import Store
-from sojourn.experiments._trials import play_trial
+from sojourn.experiments._trials import Trial, play_trial
 
 __all__ = ["forecast"]
 
@@ -34,7 +34,7 @@ def forecast(
     cells: dict[str, Cell] = {}
     for key in stock.missing:
         cell = stock.trials[key][0]
-        name = to_text(cell.settings)
+        name = cell.trials[0].settings
         left[name].append(key)
         cells[name] = cell
     known = _known(stock, store)
@@ -59,7 +59,7 @@ def _known(stock: Inventory, store: Store) -> dict[str, float]:
     for key in stock.done:
         seconds = times.get(key, math.nan)
         if not math.isnan(seconds):
-            found[to_text(stock.trials[key][0].settings)].append(seconds)
+            found[stock.trials[key][1].settings].append(seconds)
     return {name: statistics.median(seconds) for name, seconds in found.items()}
 
 
@@ -81,5 +81,5 @@ def _try(cell: Cell) -> float:
 
 def _play(cell: Cell, episodes: int) -> float:
     begun = time.perf_counter()
-    play_trial(to_text({**cell.settings, "episodes": episodes, "seed": 0}))
+    play_trial(Trial(to_text({**cell.settings, "episodes": episodes}), 0).text)
     return time.perf_counter() - begun

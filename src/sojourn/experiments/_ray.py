@@ -7,10 +7,13 @@ and not by Ray: a job that raised or crashed `retries` times is given up, a node
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 import socket
+import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
@@ -24,7 +27,11 @@ from sojourn.experiments._executor import ExecutorError, Job, Outcome, say_error
 __all__ = ["Ray"]
 
 _MOST_LOST = 20  # times that a job may be lost with its node
-_CONNECT = 10.0  # seconds
+_CONNECT, _ANSWER = 5.0, 20.0  # seconds
+_PROBE = (
+    "import logging, sys, ray; "
+    "ray.init(address=sys.argv[1], log_to_driver=False, logging_level=logging.ERROR); ray.shutdown()"
+)
 _AHEAD = 2  # tasks that are submitted for each processor
 _ENVIRONMENT = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
@@ -160,21 +167,48 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **told)
     except Exception as error:  # Ray raises many kinds, by what it finds at the address
         raise ExecutorError(f"No Ray cluster at {address or 'this machine'}: {say_error(error)}") from error
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
+    quiet = _WithoutRaylet(sys.stdout)
+    with contextlib.redirect_stdout(quiet):
+        try:
+            yield ray
+        finally:
+            quiet.drops_all = True  # what Ray held back it prints now
+            ray.shutdown()
+
+
+class _WithoutRaylet(io.TextIOBase):
+    """Stdout without what Ray prints there by itself: outcomes say it, and results must stay readable."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self.drops_all = stream, False
+
+    def write(self, text: str) -> int:
+        """Write, unless it is Ray's own thread that does."""
+        if self.drops_all or threading.current_thread().name.startswith("ray_"):
+            return len(text)
+        return int(self._stream.write(text))
+
+    def flush(self) -> None:
+        """Flush."""
+        self._stream.flush()
 
 
 def _check_reachable(address: str) -> None:
-    """Raise `ExecutorError` soon if nobody listens: Ray itself would wait long, and could end the process."""
-    if address == "auto":
-        return
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise ExecutorError(f"address must be 'host:port' or 'auto'; got {address!r}.")
+    """Raise `ExecutorError` soon if there is no cluster: Ray itself would wait for minutes."""
+    if address != "auto":
+        host, _, port = address.removeprefix("ray://").rpartition(":")
+        if not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise ExecutorError(f"address must be 'host:port' or 'auto'; got {address!r}.")
+        try:
+            with socket.create_connection((host, int(port)), timeout=_CONNECT):
+                pass
+        except OSError as error:
+            raise ExecutorError(f"No Ray cluster at {address}: {error.strerror or error}.") from error
     try:
-        with socket.create_connection((host, int(port)), timeout=_CONNECT):
-            pass
-    except OSError as error:
-        raise ExecutorError(f"No Ray cluster at {address}: {error.strerror or error}.") from error
+        probe = [sys.executable, "-c", _PROBE, address]
+        tried = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=_ANSWER)
+    except subprocess.TimeoutExpired as error:
+        raise ExecutorError(f"No Ray cluster at {address}: no answer in {_ANSWER:.0f} s.") from error
+    if tried.returncode != 0:
+        reason = (tried.stderr.strip().splitlines() or ["it does not answer"])[-1]
+        raise ExecutorError(f"No Ray cluster at {address}: {reason[:300]}")

@@ -63,7 +63,7 @@ class TrialResult:
     @functools.cached_property
     def arrays(self) -> dict[str, Any]:
         """What is in the file: an array each, an entry an episode, or sums up to each of the checkpoints."""
-        return _read(StoredFile(self.key, self.path.stem.partition("-")[2], self.path))[1]
+        return _read(StoredFile(str(self.path.parent), self.path.name))[1]
 
     @property
     def checkpoints(self) -> IntArray:

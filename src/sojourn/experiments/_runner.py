@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from sojourn.experiments._executor import Executor, Job, Outcome
 from sojourn.experiments._folder import importing_from
 from sojourn.experiments._processes import Processes, usable_cores
 from sojourn.experiments._spec import Cell, Experiment
-from sojourn.experiments._store import Store, StoredFile
+from sojourn.experiments._store import MARKER, Store, StoredFile
 from sojourn.experiments._trials import Trial
 
 __all__ = ["Failure", "Inventory", "Report", "run_experiment", "take_stock"]
@@ -49,21 +49,21 @@ class Failure:
 
     Attributes:
         trial: The trial.
-        learner: What its learner is called.
+        cell: Where it belongs.
         reason: Why it failed the last time.
         tries: How often it was tried.
     """
 
     trial: Trial
-    learner: str
+    cell: Cell
     reason: str
     tries: int
 
     @property
     def name(self) -> str:
         """The trial in words."""
-        settings = self.trial.settings
-        return f"{self.learner} on {settings['problem']}, {settings['law']}, seed {self.trial.seed}"
+        settings = self.cell.settings
+        return f"{self.cell.learner} on {settings['problem']}, {settings['law']}, seed {self.trial.seed}"
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ class Report:
         reused: How many were there already.
         played: How many were played now.
         failures: Those that failed.
-        damaged: Where damaged files were set aside; their trials were played again.
+        notes: What was found damaged and made good, a line each.
     """
 
     total: int
     reused: int
     played: int
     failures: tuple[Failure, ...]
-    damaged: tuple[Path, ...]
+    notes: tuple[str, ...]
 
 
 def take_stock(experiment: Experiment, store: Store) -> Inventory:
@@ -127,9 +127,11 @@ def run_experiment(
     store = store if isinstance(store, Store) else Store(store)
     executor = executor if executor is not None else Processes()
     with store.writing(), importing_from(experiment.folder):
-        _mend(store)
+        notes = list(_mend(store))
         stock = take_stock(experiment, store)
-        damaged = tuple(store.set_aside(path) for path in stock.damaged)
+        for path in stock.damaged:
+            kept = store.set_aside(path)
+            notes.append(f"A damaged trial was set aside as {kept}, and is played again.")
         store.add_experiment(_told(experiment, stock))
         if watch is not None:
             watch(stock, None)
@@ -140,35 +142,41 @@ def run_experiment(
             for outcome in outcomes if jobs else ():
                 if outcome.content is None:
                     cell, trial = stock.trials[outcome.key]
-                    failures.append(Failure(trial, cell.learner, outcome.reason, outcome.tries))
+                    failures.append(Failure(trial, cell, outcome.reason, outcome.tries))
                 else:
                     store.add_trial(outcome.key, outcome.content, outcome.seconds)
                     played += 1
                 if watch is not None:
                     watch(stock, outcome)
-    return Report(len(stock.trials), len(stock.done), played, tuple(failures), damaged)
+    return Report(len(stock.trials), len(stock.done), played, tuple(failures), tuple(notes))
 
 
-def _mend(store: Store) -> None:
-    """Set aside what is damaged beside the trials, and write down which timings are lost."""
+def _mend(store: Store) -> Iterator[str]:
+    """Make good what is damaged beside the trials; yield what was done."""
+    if store.mend_marker():
+        yield f"{store.folder / MARKER} was damaged, and is written again."
     times, damaged = store.timings.read()
     if damaged:
-        store.set_aside(store.timings.path)
+        kept = store.set_aside(store.timings.path)
         for key, seconds in times.items():
             store.timings.append(key, seconds)
-    for trial in store.trials():
-        if trial.key not in times:
-            store.timings.append(trial.key, math.nan)
+        yield f"{len(damaged):,} lines of the log of timings were damaged; it was set aside as {kept}."
+    untimed = {file.key for file in store.trials()} - times.keys()
+    for key in sorted(untimed):
+        store.timings.append(key, math.nan)
+    if untimed:
+        yield f"The timings of {len(untimed):,} trials are lost; their results are there."
     for file in store.experiments():
         if file.read() is None:
-            store.set_aside(file.path)
+            kept = store.set_aside(file.path)
+            yield f"A damaged record of an experiment was set aside as {kept}; running it makes it anew."
 
 
 def _told(experiment: Experiment, stock: Inventory) -> dict[str, Any]:
     """Return what an experiment asks for, for who reads the store: names of learners and their trials."""
     cells = []
     for cell in experiment.cells:
-        keys = [Trial(cell.settings, seed).key for seed in experiment.seeds]
+        keys = [trial.key for trial in cell.trials]
         cells.append({"learner": cell.learner, "varied": dict(cell.varied), "trials": keys})
     return {
         "format": "sojourn experiment 1",

@@ -14,7 +14,7 @@ from sojourn._validation import check_whole, did_you_mean
 from sojourn.experiments._folder import importing_from
 from sojourn.experiments._grid import count_points, points
 from sojourn.experiments._kinds import shown
-from sojourn.experiments._settings import resolve, with_place
+from sojourn.experiments._settings import resolve, to_text, with_place
 from sojourn.experiments._toml import read_toml
 from sojourn.experiments._trials import Trial, code_of
 from sojourn.laws import LengthLaw, parse_law
@@ -38,11 +38,13 @@ class Cell:
         learner: What the learner is called: its name, and the values of its grids.
         varied: Those values by their dotted path.
         settings: What its trials result from, as plain settings.
+        trials: Its trials, one a seed.
     """
 
     learner: str
     varied: Mapping[str, Any]
     settings: Mapping[str, Any]
+    trials: tuple[Trial, ...]
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ class Experiment:
 
     def trials(self) -> Iterator[tuple[Cell, Trial]]:
         """Yield the trials, every cell's first seed first: so all of them are seen early."""
-        for seed in self.seeds:
+        for i in range(len(self.seeds)):
             for cell in self.cells:
-                yield cell, Trial(cell.settings, seed)
+                yield cell, cell.trials[i]
 
 
 def read_experiment(path: str | Path) -> Experiment:
@@ -109,7 +111,7 @@ def _whole(value: Any) -> int:
 
 
 def _bounded(value: Any, *, least: int) -> int:
-    if isinstance(value, int) and value > 2**53:
+    if isinstance(value, (int, float)) and 2**53 < value < math.inf:
         raise ValueError("must be at most 2**53; got a larger number.")
     try:
         return check_whole("", value, least=least)
@@ -194,7 +196,8 @@ def _experiment(path: Path, source: str, file: _File) -> Experiment:
     cells: list[Cell] = []
     for problem in problems:
         for law in laws:
-            cells += _cells(file.learners, law, {"problem": problem, "law": repr(law), **fixed})
+            shared = {"problem": problem, "law": repr(law), **fixed}
+            cells += _cells(file.learners, law, shared, file.seeds)
     name = file.name if file.name is not None else path.stem
     return Experiment(name, source, path.absolute().parent, tuple(cells), file.seeds)
 
@@ -209,16 +212,20 @@ def _problem(text: str) -> str:
     return named.text
 
 
-def _cells(learners: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any]) -> Iterator[Cell]:
+def _cells(
+    learners: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
+) -> Iterator[Cell]:
     for name, learner in learners.items():
         place = f"learners.{name}"
         for given, varied in points(learner, place):
-            settings = resolve(given, law, place)
-            code = code_of(shared["problem"], settings)
+            settings = {**shared, "learner": resolve(given, law, place)}
+            code = code_of(shared["problem"], settings["learner"])
+            if code:
+                settings["code"] = code
             told = ", ".join(f"{path}={_value(value)}" for path, value in varied.items())
-            label = f"{name} ({told})" if told else name
-            own = {"code": code} if code else {}
-            yield Cell(label, varied, {**shared, "learner": settings, **own})
+            text = to_text(settings)
+            trials = tuple(Trial(text, seed) for seed in seeds)
+            yield Cell(f"{name} ({told})" if told else name, varied, settings, trials)
 
 
 def _value(value: Any) -> str:

@@ -32,7 +32,7 @@ __all__ = ["Store", "StoredFile", "digest"]
 
 MARKER = "sojourn-store.json"
 MARK = b'{"format": "sojourn store 1"}\n'
-_NAME = re.compile(r"([0-9a-f]{32})-([0-9a-f]{32})\.(npz|json)")
+_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(npz|json)")
 _ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = ("trials", "experiments", "damaged")
 
@@ -44,15 +44,24 @@ def digest(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of the store, as its name states it."""
+    """A file of the store, as its name states it: KEY-HASH and an ending."""
 
-    key: str
-    content_hash: str
-    path: Path
+    folder: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """What is in it: a trial's key, or the hash of an experiment's name."""
+        return self.name[:32]
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.folder, self.name)
 
     def read(self) -> bytes | None:
         """Return the file's bytes, or None if they are not those that its name states."""
-        return _content(self.path, self.content_hash)
+        return _content(os.path.join(self.folder, self.name), self.name[33:65])
 
 
 class Store:
@@ -94,6 +103,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.exists:
             write_atomically(self.folder / MARKER, lambda file: file.write(MARK))
+        self._refuse_other_versions()
         for name in _FOLDERS[:2]:
             (self.folder / name).mkdir(exist_ok=True)
         with (self.folder / MARKER).open("rb") as marker:
@@ -103,6 +113,22 @@ class Store:
                 yield
             finally:
                 self._clean(marker)
+
+    def _refuse_other_versions(self) -> None:
+        content = (self.folder / MARKER).read_bytes()
+        if content != MARK and re.fullmatch(rb'\{"format": "sojourn store \d+"\}\n', content):
+            raise ValueError(f"{self.folder} is a store of another version: {content.decode().strip()}.")
+
+    def mend_marker(self) -> bool:
+        """Write the marker again if it is damaged, in place: others may hold a lock on it."""
+        path = self.folder / MARKER
+        if path.read_bytes() == MARK:
+            return False
+        with path.open("r+b") as file:
+            file.write(MARK)
+            file.truncate()
+            os.fsync(file.fileno())
+        return True
 
     def _clean(self, marker: IO[bytes]) -> None:
         """Remove temporary files that were left behind, if nobody else is writing."""
@@ -163,11 +189,8 @@ class Store:
         except FileNotFoundError:
             return []
         found = ((name, _NAME.fullmatch(name)) for name in names)
-        return [
-            StoredFile(match[1], match[2], place / name)
-            for name, match in found
-            if match is not None and match[3] == _ENDINGS[folder]
-        ]
+        ending = _ENDINGS[folder]
+        return [StoredFile(str(place), name) for name, match in found if match and match[1] == ending]
 
     def set_aside(self, path: Path) -> Path:
         """Move a damaged file out of the way; it is not deleted."""
@@ -179,7 +202,7 @@ class Store:
         return path.rename(target)
 
 
-def _content(path: Path, content_hash: str) -> bytes | None:
+def _content(path: str | Path, content_hash: str) -> bytes | None:
     """Return a file's bytes if they have this hash; links are not followed."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

@@ -17,13 +17,13 @@ from sojourn._files import pack_archive, unpack_archive
 from sojourn._imports import import_object, is_import_path, source_digest
 from sojourn._typing import IntArray
 from sojourn.errors import NewerVersionWarning
-from sojourn.experiments._settings import build, import_paths, to_text
+from sojourn.experiments._settings import build, import_paths
 from sojourn.laws import parse_law
 from sojourn.learning import Run, learn
 from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import plan
 
-__all__ = ["RESULTS", "Trial", "play_trial", "read_trial", "spread_by_ratios"]
+__all__ = ["RESULTS", "Trial", "code_of", "play_trial", "read_trial", "spread_by_ratios", "trial_key"]
 
 RESULTS = 1
 """Raised whenever a change of code changes results: trials of another number are not reused."""
@@ -38,22 +38,27 @@ class Trial:
     """One learner, one problem, one law, one seed.
 
     Attributes:
-        settings: Everything that the result depends on, as plain settings, but the seed.
+        settings: Everything that the result depends on but the seed, as the text of plain settings.
         seed: The seed.
     """
 
-    settings: Mapping[str, Any]
+    settings: str
     seed: int
 
-    @functools.cached_property
+    @property
     def text(self) -> str:
         """The trial as one line of JSON, the same for the same trial."""
-        return to_text({"seed": self.seed, **self.settings})
+        return f'{{"seed":{self.seed},"settings":{self.settings}}}'
 
     @functools.cached_property
     def key(self) -> str:
         """What the trial is called: a hash of `text` and of the results number, 32 hexadecimal digits."""
-        return hashlib.sha256(f"{RESULTS} {self.text}".encode()).hexdigest()[:32]
+        return trial_key(self.text, RESULTS)
+
+
+def trial_key(text: str, results: int) -> str:
+    """Return what the trial that a line of JSON states is called, at a results number."""
+    return hashlib.sha256(f"{results} {text}".encode()).hexdigest()[:32]
 
 
 def code_of(problem: str, learner: Mapping[str, Any]) -> dict[str, str]:
@@ -68,18 +73,17 @@ def code_of(problem: str, learner: Mapping[str, Any]) -> dict[str, str]:
 def play_trial(text: str) -> bytes:
     """Play the trial that one line of JSON states, and return its file: a function of that line alone."""
     told = json.loads(text)
-    settings = {key: value for key, value in told.items() if key != "seed"}
-    changed = code_of(settings["problem"], settings["learner"]) != settings.get("code", {})
-    if changed:
+    settings, seed = told["settings"], told["seed"]
+    if code_of(settings["problem"], settings["learner"]) != settings.get("code", {}):
         raise ValueError("the code of a learner or problem is not the one that the run began with.")
     mdp, law = _problem(settings["problem"]), parse_law(settings["law"])
     agent = build(settings["learner"], lambda: plan(mdp, law))
-    run = learn(agent, mdp, law, episodes=settings["episodes"], seed=told["seed"])
+    run = learn(agent, mdp, law, episodes=settings["episodes"], seed=seed)
     about = {
         "format": FORMAT,
         "results": RESULTS,
         "settings": settings,
-        "seed": told["seed"],
+        "seed": seed,
         "problem": run.problem,
     }
     return pack_archive(about, _recorded(run, settings["record"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from sojourn.experiments._settings import to_text
 from sojourn.experiments._store import MARK, MARKER, Store, StoredFile
-from sojourn.experiments._trials import read_trial
+from sojourn.experiments._trials import Trial, read_trial, trial_key
 
 __all__ = ["Finding", "Verdict", "verify_store"]
 
@@ -100,8 +99,8 @@ def _wrong_with_trial(file: StoredFile) -> str:
         return "its content is not what its name says"
     try:
         about, _ = read_trial(content, file.path.name)
-        text = to_text({"seed": about["seed"], **about["settings"]})
-        key = hashlib.sha256(f"{about['results']} {text}".encode()).hexdigest()[:32]
+        trial = Trial(to_text(about["settings"]), about["seed"])
+        key = trial_key(trial.text, about["results"])
     except (KeyError, TypeError, ValueError):
         return "it is not a trial's file"
     return "" if key == file.key else "it is another trial's"
