@@ -24,6 +24,14 @@ def test_a_log_is_fitted_and_explained(run):
     assert law.mean == pytest.approx(5.02, abs=0.01)
 
 
+def test_samples_are_listed_and_each_can_be_fitted(run):
+    rows = json.loads(run("list", "samples", "--json").stdout)
+    assert [row["signature"] for row in rows] == ["sample:streaming", "sample:support", "sample:course"]
+    for row in rows:
+        assert row["description"].split()[0] in run("list", "samples").stdout
+        assert run("fit", row["signature"], "--json").exit_code == 0
+
+
 def test_json_holds_everything(run):
     done = run("fit", "sample:support", "--json", "--delta", "0.5", "--env", "two_paths")
     data = json.loads(done.stdout)

@@ -84,6 +84,6 @@ def test_an_unknown_kind_is_said_in_one_line(run):
     result = run("list", "lows")
     assert result.exit_code == 2
     assert result.stderr == (
-        "Error: Invalid value for 'WHAT': 'lows' is not one of 'laws', 'agents', 'envs'. "
+        "Error: Invalid value for 'WHAT': 'lows' is not one of 'laws', 'agents', 'envs', 'specs', 'samples'. "
         "Try 'sojourn list --help'.\n"
     )

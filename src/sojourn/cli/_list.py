@@ -25,6 +25,7 @@ class Kind(StrEnum):
     agents = "agents"
     envs = "envs"
     specs = "specs"
+    samples = "samples"
 
 
 def list_names(
@@ -32,14 +33,23 @@ def list_names(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """List the laws, agents, environments or example experiments that other commands take."""
-    rows = {Kind.laws: _laws, Kind.agents: _agents, Kind.envs: _envs, Kind.specs: _specs}[kind]()
+    """List the laws, agents, environments, example experiments or sample logs that other commands take."""
+    readers = {
+        Kind.laws: _laws,
+        Kind.agents: _agents,
+        Kind.envs: _envs,
+        Kind.specs: _specs,
+        Kind.samples: _samples,
+    }
+    rows = readers[kind]()
     if as_json:
         print_json(rows)
     elif kind is Kind.laws:
         _print(rows, "law")
     elif kind is Kind.specs:
         _print(rows, "experiment")
+    elif kind is Kind.samples:
+        _print(rows, "sample log, generated")
     elif kind is Kind.agents:
         _print([row for row in rows if row["kind"] == "learner"], "learner")
         show("")
@@ -76,6 +86,17 @@ def _specs() -> list[dict[str, Any]]:
         first = read_example(name).partition("\n")[0]
         rows.append({"name": name, "signature": name, "description": first.removeprefix("# ")})
     return rows
+
+
+def _samples() -> list[dict[str, Any]]:
+    with working("Loading the samples"):
+        from sojourn.sessions import SAMPLES  # noqa: PLC0415
+
+    return [
+        {"name": name, "signature": f"sample:{name}", "description": sample.about}
+        for name, sample in SAMPLES.items()
+        if name != "shop"  # a log of every step, for read_steps
+    ]
 
 
 def _envs() -> list[dict[str, Any]]:
