@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from sojourn.envs import NumberedEnv, open_env
+from sojourn.envs import NumberedEnv
+from sojourn.envs._numbered import open_env
 
 
 class Shown(gymnasium.Env):

@@ -43,7 +43,8 @@ def play_env(
     reward_range: tuple[float, float] | None,
 ) -> Run:
     """Play a learner on an environment that has no table; nothing is known of it but what is seen."""
-    from sojourn.envs import NumberedEnv, open_env, wrapper_with_law  # noqa: PLC0415 - loads Gymnasium
+    from sojourn.envs._contract import wrapper_with_law  # noqa: PLC0415 - all of them load Gymnasium
+    from sojourn.envs._numbered import NumberedEnv, open_env  # noqa: PLC0415
 
     with open_env(env) as (made, name):
         inside = wrapper_with_law(made)
