@@ -154,7 +154,8 @@ def with_place(place: str, function: Callable[..., Any], *arguments: Any) -> Any
     except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= 300 else f"{reason[:299]}…"
-        raise ValueError(reason if place in reason else f"{place}: {reason}") from error
+        is_told = reason.startswith(place) or f" in {place}" in reason
+        raise ValueError(reason if is_told else f"{place}: {reason}") from error
 
 
 def _no_plan() -> Plan:

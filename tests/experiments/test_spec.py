@@ -1,0 +1,255 @@
+"""Experiments from files: what they ask for, in one form only, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from experiments.hostile import FILES, GOOD
+
+import sojourn as sj
+from sojourn.experiments import example_names, read_example, read_experiment
+from sojourn.experiments._beliefs import parse_belief
+from sojourn.experiments._grid import count_points, points
+
+
+def learners(experiment):
+    return [(cell.learner, cell.settings["learner"]) for cell in experiment.cells]
+
+
+def test_a_file_asks_for_every_combination(write):
+    path = write(
+        ('"river_swim(3)"', '["river_swim(3)", "chain"]'), ('"fixed(4)"', '["fixed(4)", "geometric(0.5)"]')
+    )
+    experiment = read_experiment(path)
+    assert experiment.name == "tiny"
+    assert len(experiment.cells) == 2 * 2 * 3
+    assert experiment.n_trials == 36
+    assert learners(experiment)[:3] == [
+        (
+            "general (bonus.scale=0.1)",
+            {
+                "type": "UCBVI",
+                "law": {"law": "Fixed(length=4)"},
+                "bonus": {"type": "PaperBonus", "scale": 0.1},
+            },
+        ),
+        (
+            "general (bonus.scale=0.01)",
+            {
+                "type": "UCBVI",
+                "law": {"law": "Fixed(length=4)"},
+                "bonus": {"type": "PaperBonus", "scale": 0.01},
+            },
+        ),
+        ("chance", {"type": "RandomPlayer"}),
+    ]
+    assert [trial.seed for _, trial in experiment.trials()][:13] == [0] * 12 + [1]
+
+
+def test_what_is_said_in_two_ways_is_the_same_trial(write):
+    plain = [trial.key for _, trial in read_experiment(write()).trials()]
+    other = write(
+        ('"river_swim(3)"', '"RiverSwim(n=3.0)"'),
+        ("episodes = 20", "episodes = 20.0"),
+        ("seeds = 3", "seeds = [0, 1, 2]"),
+        ('law = "true"', 'law = "fixed(4)"\ndelta = 0.1\nties = "random"'),
+        (
+            "bonus.scale = { grid = [0.1, 0.01] }",
+            'bonus = { type = "PaperBonus", scale = { grid = [0.1, 1e-2] } }',
+        ),
+        ("[learners.general]", "[learners.another_name]"),
+    )
+    assert [trial.key for _, trial in read_experiment(other).trials()] == plain
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("river_swim(3)", "river_swim(4)"),
+        ("fixed(4)", "fixed(5)"),
+        ("episodes = 20", "episodes = 21"),
+        ("seeds = 3", "seeds = [3, 4, 5]"),
+        ("episodes = 20", "episodes = 20\nrecord = { checkpoints = 5 }"),
+        ("[0.1, 0.01]", "[0.2, 0.02]"),
+    ],
+)
+def test_what_changes_a_result_changes_the_key(write, old, new):
+    plain = {trial.key for _, trial in read_experiment(write()).trials()}
+    other = {trial.key for _, trial in read_experiment(write((old, new))).trials()}
+    chance_stays = "grid" in old or old.startswith("[0.1")
+    assert len(plain & other) == (3 if chance_stays else 0)
+
+
+def test_long_runs_keep_checkpoints_unless_they_are_told(write):
+    assert read_experiment(write()).cells[0].settings["record"] == "episodes"
+    long = read_experiment(write(("episodes = 20", "episodes = 10_001")))
+    assert long.cells[0].settings["record"] == {"checkpoints": 200}
+    few = read_experiment(write(("episodes = 20", "episodes = 20\nrecord = { checkpoints = 1_000 }")))
+    assert few.cells[0].settings["record"] == {"checkpoints": 20}
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        ("true", sj.Geometric(0.95)),
+        ("True", sj.Geometric(0.95)),
+        ("geometric mean", sj.Geometric(0.95)),
+        ("fixed mean", sj.Fixed(20)),
+        ("fixed 0.5 mean", sj.Fixed(10)),
+        ("Fixed 1.5 × mean", sj.Fixed(30)),
+        ("fixed 0.0001 mean", sj.Fixed(1)),
+        ("geometric 0.5 mean", sj.Geometric(0.9)),
+        ("uniform(1, 3)", sj.Uniform(1, 3)),
+    ],
+)
+def test_beliefs_follow_the_truth(text, law):
+    found = parse_belief(text, sj.Geometric(0.95))
+    assert type(found) is type(law)
+    assert found.mean == pytest.approx(law.mean, rel=1e-12)
+
+
+def test_a_mean_is_rounded_with_halves_up():
+    assert parse_belief("fixed 0.5 mean", sj.Fixed(5)) == sj.Fixed(3)
+    assert parse_belief("fixed 0.5 mean", sj.Fixed(3)) == sj.Fixed(2)
+    assert parse_belief("geometric mean", sj.Fixed(4)) == sj.Geometric(0.75)
+
+
+@pytest.mark.parametrize(
+    "text", ["fixed 1.2.3 mean", "geometric 0.01 mean", "fixed 0 mean", "fixd mean", "mean"]
+)
+def test_other_beliefs_are_refused(text):
+    with pytest.raises(ValueError, match=r"^(law|Unknown law)"):
+        parse_belief(text, sj.Geometric(0.5))
+
+
+def test_grids_may_stand_anywhere():
+    settings = {
+        "a": {"grid": [1, {"b": 2}]},
+        "list": [{"x": {"grid": ["p", "q"]}}],
+        "plain": {"grid_like": 3},
+    }
+    found = list(points(settings, "here"))
+    assert len(found) == count_points(settings, "here") == 4
+    assert found[2] == (
+        {"a": {"b": 2}, "list": [{"x": "p"}], "plain": {"grid_like": 3}},
+        {"a": {"b": 2}, "list.0.x": "p"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("episodes = 20", "epsiodes = 20"), "Unknown key 'epsiodes'. Did you mean 'episodes'?"),
+        (
+            ('type = "ucbvi"', 'type = "ucbvy"'),
+            "Unknown type 'ucbvy' in learners.general. Did you mean 'UCBVI'?",
+        ),
+        (
+            ("bonus.scale", "bonus.scal"),
+            "Unknown key 'scal' in learners.general.bonus, a PaperBonus. Did you mean 'scale'?",
+        ),
+        (('law = "true"\n', ""), "learners.general needs law, for UCBVI."),
+        (('law = "true"', 'law = "tru(1)"'), "learners.general.law: Unknown law 'tru'."),
+        (('law = "true"', 'law = "true"\nties = "frist"'), "learners.general: ties must be one of"),
+        (
+            ('type = "random"', 'type = "paper"'),
+            "learners.chance.type must be a learner; PaperBonus has no method",
+        ),
+        (
+            ('type = "random"', ""),
+            "learners.chance needs a type, such as 'ucbvi'; see 'sojourn list agents'.",
+        ),
+        (('"fixed(4)"', '"fixd(4)"'), "law: Unknown law 'fixd'. Did you mean 'fixed'?"),
+        (
+            ('"river_swim(3)"', '"rivr_swim"'),
+            "problem: Unknown environment 'rivr_swim'. Did you mean 'river_swim'?",
+        ),
+        (
+            ("seeds = 3", "seeds = 3\nrecord = 7"),
+            "record must be 'episodes' or { checkpoints = 200 }; got 7.",
+        ),
+    ],
+)
+def test_errors_name_the_place_and_the_remedy(write, change, said):
+    path = write(change)
+    with pytest.raises(ValueError) as error:
+        read_experiment(path)
+    assert str(error.value).startswith(f"{path}: {said}")
+
+
+def test_the_good_file_is_good(write):
+    assert read_experiment(write(text=GOOD)).n_trials == 2
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_hostile_files_are_refused_in_one_line_and_soon(name, tmp_path):
+    assert len(FILES) >= 40
+    path, text = tmp_path / "hostile.toml", FILES[name]
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    begun = time.process_time()
+    with pytest.raises(ValueError) as error:
+        read_experiment(path)
+    assert time.process_time() - begun < 0.2
+    assert str(error.value).startswith(str(path))
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < len(str(path)) + 400
+
+
+OWN = """
+from dataclasses import dataclass
+from typing import Any
+from sojourn.laws import LengthLaw
+
+@dataclass(frozen=True)
+class Mine:
+    law: LengthLaw
+    size: int = 3
+    inner: Any = None
+    def start(self, **_): return self
+    def act(self, state, h): return 0
+    def observe(self, *_): pass
+    def end_episode(self, length, observed): pass
+
+class Plain:
+    def __init__(self, law, laws=(), **rest): self.law, self.laws = law, laws
+    start = Mine.start
+"""
+
+
+def test_a_learner_of_ones_own_lies_beside_the_file(write, tmp_path):
+    (tmp_path / "own_learners.py").write_text(OWN)
+    change = 'type = "own_learners:Mine"\nlaw = "geometric mean"\nsize = 3\ninner = { type = "random" }'
+    experiment = read_experiment(write(('type = "random"', change)))
+    cell = experiment.cells[-1]
+    assert cell.settings["learner"] == {
+        "type": "own_learners:Mine",
+        "law": {"law": "Geometric(gamma=0.75)"},
+        "inner": {"type": "RandomPlayer"},
+    }
+    before = cell.trials[0].key
+    assert list(cell.settings["code"]) == ["own_learners"]
+    (tmp_path / "own_learners.py").write_text(OWN + "\n# changed\n")
+    assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key != before
+
+
+def test_a_law_for_who_says_no_types_is_marked(write, tmp_path):
+    (tmp_path / "own_learners.py").write_text(OWN)
+    laws = '[{ law = "fixed(2)" }, { import = "math:pi" }]'
+    change = f'type = "own_learners:Plain"\nlaw = {{ law = "true" }}\nlaws = {laws}'
+    settings = read_experiment(write(('type = "random"', change))).cells[-1].settings["learner"]
+    assert settings["law"] == {"law": "Fixed(length=4)"}
+    assert settings["laws"] == [{"law": "Fixed(length=2)"}, {"import": "math:pi"}]
+
+
+def test_examples_are_experiments(tmp_path):
+    assert {"tiny", "river_swim", "taxi", "long_run"} <= set(example_names())
+    for name in example_names():
+        path = tmp_path / f"{name}.toml"
+        path.write_text(read_example(name))
+        experiment = read_experiment(path)
+        assert experiment.n_trials >= 8
+        json.dumps([cell.settings for cell in experiment.cells])
+    with pytest.raises(ValueError, match=r"Unknown example 'tinny'\. Did you mean 'tiny'\?"):
+        read_example("tinny")
