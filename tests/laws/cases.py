@@ -56,4 +56,5 @@ EVERY_LAW = [
     sj.KaplanMeier(_lengths, _lengths < 30, tail="end"),
     sj.KaplanMeier(_lengths, _rng.random(800) < 0.3),
     sj.KaplanMeier([4], [False], tail="end"),
+    sj.KaplanMeier(_lengths, _rng.random(800) < 0.6, entry=np.minimum(_lengths, _rng.integers(1, 4, 800))),
 ]

@@ -154,6 +154,21 @@ def test_many_groups_are_put_together():
     assert test.pooled == 171
 
 
+def test_each_group_has_its_own_best_fit():
+    rng = np.random.default_rng(3)
+    parts = {
+        "long": sj.NegativeBinomial(4.0, 0.8).sample(rng, 900),
+        "short": sj.Geometric(0.5).sample(rng, 500),
+    }
+    lengths = np.concatenate(list(parts.values()))
+    found = analyse(SessionLog.from_columns(lengths, group=np.repeat(list(parts), [900, 500]).tolist()))
+    assert found.log.labels == ("long", "short")
+    for own, (name, data) in zip(found.group_fits, parts.items(), strict=True):
+        alone = analyse(SessionLog.from_columns(data)).best.fit
+        assert own == alone, name
+    assert analyse(SessionLog.from_columns(lengths)).group_fits == ()
+
+
 def test_one_group_is_nothing_to_compare():
     assert compare_groups(draw(sj.Geometric(0.9), 100, groups=["a"])) is None
     assert compare_groups(draw(sj.Geometric(0.9), 100)) is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import numpy as np
@@ -148,6 +149,39 @@ def test_columns_in_memory_are_checked():
         SessionLog.from_columns([1, 0])
     with pytest.raises(ValueError, match=r"^group must be as many as lengths; got 1 groups for 2 lengths.$"):
         SessionLog.from_columns([1, 2], group=["a"])
+
+
+def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path):
+    rng = np.random.default_rng(0)
+    lengths, ended, group = (
+        rng.geometric(0.02, 100_000),
+        rng.random(100_000) < 0.6,
+        rng.integers(0, 4, 100_000),
+    )
+    rows = zip(lengths, ended, group, strict=True)
+    block = "".join(f"u{i:06d},{n},{seen},g{g}\n" for i, (n, seen, g) in enumerate(rows))
+    path = tmp_path / "log.csv"
+    with path.open("w", encoding="utf-8") as file:
+        file.write("user,length,ended,group\n")
+        for _ in range(100):
+            file.write(block)
+    code = (
+        "import resource, sys, time\n"
+        "from sojourn.sessions import read_sessions\n"
+        "begun = time.perf_counter()\n"
+        "log = read_sessions(sys.argv[1])\n"
+        "print(len(log), int(log.lengths @ log.counts), log.n_open, time.perf_counter() - begun)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=200
+    )
+    n, steps, n_open, seconds, megabytes = done.stdout.split()
+    assert int(n) == 10_000_000
+    assert int(steps) == 100 * int(lengths.sum())
+    assert int(n_open) == 100 * int(np.sum(~ended))
+    assert float(seconds) < 30.0
+    assert int(megabytes) < 1_000
 
 
 def test_large_files_are_read_in_pieces(tmp_path, monkeypatch):

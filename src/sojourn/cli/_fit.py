@@ -199,13 +199,29 @@ def _print(found: Analysis, *, labels: bool, plot: bool) -> None:
         "",
         *fitted(headings, [row(one) for one in found.fits], left=(0, 4), drop=[2, 3, 4]),
     )
-    if labels and found.groups is not None:
-        rows = [("group", "called")] + [(str(i + 1), name) for i, name in enumerate(found.log.labels[:30])]
-        show("", facts(rows))
+    if found.groups is not None:
+        _print_groups(found, labels=labels)
     if plot:
         _print_curves(found)
     show("", Text("The law, as every other command takes it:", style="bold"))
     typer.echo(repr(found.law))
+
+
+def _print_groups(found: Analysis, *, labels: bool) -> None:
+    from sojourn.sessions import law_words, number  # noqa: PLC0415
+
+    test = found.groups
+    if test is None:
+        return
+    rows = []
+    for i, fit in enumerate(found.group_fits):
+        pooled = test.pooled and i == len(test.sizes) - 1
+        name = found.log.labels[i] if labels and not pooled else str(i + 1)
+        law = ("–", "–") if fit is None else (number(fit.law.mean), law_words(fit))
+        name = "all others" if pooled else name
+        rows.append((name, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
+    headings = ["group", "sessions", "ends,\ntimes due", "mean\nlength", "best law"]
+    show("", *fitted(headings, rows, left=(0, 4), drop=[4, 3]))
 
 
 def _print_curves(found: Analysis) -> None:

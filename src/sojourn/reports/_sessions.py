@@ -120,11 +120,12 @@ def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
     test = analysis.groups
     if test is None:
         return []
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, strict=True)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, analysis.group_fits, strict=True)
     found: list[tuple[str, ...]] = []
-    for i, (size, ended, due, ratio) in enumerate(rows):
+    for i, (size, ended, due, ratio, fit) in enumerate(rows):
         name = "all others" if test.pooled and i == len(test.sizes) - 1 else str(i + 1)
-        found.append((name, f"{size:,}", f"{ended:,}", number(due), f"{ratio:.2f}"))
+        law = ("–", "–") if fit is None else (number(fit.law.mean), law_words(fit))
+        found.append((name, f"{size:,}", f"{ended:,}", number(due), f"{ratio:.2f}", *law))
     return found
 
 

@@ -115,7 +115,7 @@ def _leaving(analysis: Analysis) -> str:
     late = min(max(quantile(law, 0.1), early + 1), MAX_STEP)
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     text = f"Nobody leaves before step {early}; then" if early > 1 else "After the first step"
-    text += f" {percent(begin)} leave, and of those who reach step {late:,}, {percent(end)}."
+    text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
     sure = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood) > _SURE
     if not sure or 0.9 < end / begin < 1.1:
         return f"{text} Leaving is about as likely at every step."

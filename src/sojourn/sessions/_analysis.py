@@ -17,12 +17,13 @@ from sojourn.laws import (
     Geometric,
     KaplanMeier,
     LengthLaw,
+    Sample,
     band_of_sample,
     closest_geometric,
     distance,
     fit_sample,
 )
-from sojourn.sessions._groups import GroupTest, compare_groups
+from sojourn.sessions._groups import GroupTest, compare_groups, group_samples
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 
@@ -123,6 +124,14 @@ class Analysis:
         except ValueError:
             return None
 
+    @cached_property
+    def group_fits(self) -> tuple[Fit | None, ...]:
+        """The best fit of each group that was compared; None where nobody was seen to leave."""
+        if self.groups is None:
+            return ()
+        samples, _ = group_samples(self.log)
+        return tuple(_ranked(sample)[0] if sample.n_observed else None for sample in samples)
+
     @property
     def unseen(self) -> float:
         """The share of the best fit's mean that lies past the longest session of the log."""
@@ -188,7 +197,7 @@ def analyse(
             "and nothing is known of how long sessions are."
         )
     band = band_of_sample(sample, confidence=confidence)
-    fits = sorted((fit_sample(sample, family) for family in FAMILIES), key=lambda one: _order(one.bic))
+    fits = _ranked(sample)
     least = min(one.aic for one in fits)
     ranked = tuple(
         RankedFit(one, one.bic - fits[0].bic, one.aic - least, *band.excess(one.law)) for one in fits
@@ -198,5 +207,7 @@ def analyse(
     return Analysis(log, band, ranked, geometric, wanted, compare_groups(log), price)
 
 
-def _order(criterion: float) -> float:
-    return criterion if not math.isnan(criterion) else math.inf
+def _ranked(sample: Sample) -> list[Fit]:
+    """Return every family's fit, the smallest BIC first."""
+    fits = [fit_sample(sample, family) for family in FAMILIES]
+    return sorted(fits, key=lambda one: one.bic if not math.isnan(one.bic) else math.inf)

@@ -12,7 +12,7 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import Sample
 from sojourn.sessions._log import SessionLog
 
-__all__ = ["GroupTest", "compare_groups", "log_rank", "log_rank_of"]
+__all__ = ["GroupTest", "compare_groups", "group_samples", "log_rank", "log_rank_of"]
 
 _MOST = 30
 """How many groups are compared; the smaller ones are put together."""
@@ -53,15 +53,20 @@ class GroupTest:
         return self.p_value < 1e-3 and max(apart, default=0.0) > 0.02
 
 
+def group_samples(log: SessionLog) -> tuple[list[Sample], int]:
+    """Return a log's groups as counts, the smallest put together, and how many these are."""
+    kept = log.n_groups if log.n_groups <= _MOST else _MOST - 1
+    group = np.minimum(log.group, kept)
+    merged = SessionLog(log.lengths, log.observed, log.entry, group, log.counts, log.labels)
+    return [merged.only(i) for i in range(min(log.n_groups, kept + 1))], log.n_groups - kept
+
+
 def compare_groups(log: SessionLog) -> GroupTest | None:
     """Return the test of a log's groups, the smallest put together; None where there is none to compare."""
     if log.n_groups < 2:
         return None
-    kept = log.n_groups if log.n_groups <= _MOST else _MOST - 1
-    group = np.minimum(log.group, kept)
-    merged = SessionLog(log.lengths, log.observed, log.entry, group, log.counts, log.labels)
-    samples = [merged.only(i) for i in range(min(log.n_groups, kept + 1))]
-    return log_rank_of(samples, pooled=log.n_groups - kept)
+    samples, pooled = group_samples(log)
+    return log_rank_of(samples, pooled=pooled)
 
 
 def log_rank_of(samples: Sequence[Sample], *, pooled: int = 0) -> GroupTest | None:

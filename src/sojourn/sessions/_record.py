@@ -88,10 +88,18 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
     test = analysis.groups
     if test is None:
         return None
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, strict=True)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, analysis.group_fits, strict=True)
     groups: list[dict[str, Any]] = [
-        {"group": i + 1, "sessions": size, "ended": ended, "expected": due, "ratio": ratio}
-        for i, (size, ended, due, ratio) in enumerate(rows)
+        {
+            "group": i + 1,
+            "sessions": size,
+            "ended": ended,
+            "expected": due,
+            "ratio": ratio,
+            "law": None if fit is None else repr(fit.law),
+            "mean": None if fit is None else fit.law.mean,
+        }
+        for i, (size, ended, due, ratio, fit) in enumerate(rows)
     ]
     if labels:
         for i, group in enumerate(groups):
