@@ -1,0 +1,254 @@
+"""The store: names, damage of every kind, links, locks, logs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+
+import numpy as np
+import pytest
+from experiments.conftest import contents
+
+from sojourn._files import pack_archive
+from sojourn.experiments import (
+    Store,
+    ThisProcess,
+    load_results,
+    read_experiment,
+    run_experiment,
+    verify_store,
+)
+from sojourn.experiments._store import MARK, MARKER, digest
+
+
+def damage(path, how, rng, others):
+    """Change a file; return whether it changed."""
+    content = path.read_bytes()
+    changed = bytearray(content)
+    i, j = rng.randrange(len(changed)), rng.randrange(len(changed))
+    if how == "flipped":
+        changed[i] ^= 1 << rng.randrange(8)
+    elif how == "truncated":
+        del changed[i:]
+    elif how == "zeroed":
+        changed[i : i + 40] = bytes(len(changed[i : i + 40]))
+    elif how == "swapped":
+        changed[i], changed[j] = changed[j], changed[i]
+    else:
+        other = rng.choice([other for other in others if other != path])
+        changed[:] = other.read_bytes()
+        other.write_bytes(content)
+    path.write_bytes(changed)
+    return bytes(changed) != content
+
+
+@pytest.mark.parametrize("how", ["flipped", "truncated", "zeroed", "swapped", "exchanged"])
+@pytest.mark.parametrize("kind", ["trials", "experiments", "timings.log", MARKER])
+def test_all_damage_is_found_and_made_good(store, write, kind, how):
+    experiment, sound = read_experiment(write()), contents(store)
+    rng = random.Random(f"{kind} {how}")
+    for _ in range(5):
+        files = [*(store / "trials").iterdir(), *(store / "experiments").iterdir(), store / "timings.log"]
+        files.append(store / MARKER)
+        of_kind = [path for path in sorted(files) if kind in (path.name, path.parent.name)]
+        if not damage(rng.choice(of_kind), how, rng, sorted(files)):
+            continue
+        assert verify_store(store).findings
+        report = run_experiment(experiment, store, executor=ThisProcess())
+        assert report.notes
+        assert contents(store) == sound
+        assert verify_store(store).findings == ()
+
+
+def test_damage_is_not_read_as_a_result(store):
+    path = next(iter((store / "trials").iterdir()))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(
+        ValueError, match=r"npz is damaged; run the experiment again, its trial is played anew\.$"
+    ):
+        load_results(store)
+
+
+def test_what_was_damaged_is_kept(store, write):
+    path = next(iter((store / "trials").iterdir()))
+    path.write_bytes(b"not what it was")
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert report.played == 1
+    assert (store / "damaged" / f"{path.name}.1").read_bytes() == b"not what it was"
+    path.write_bytes(b"once more")
+    run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert (store / "damaged" / f"{path.name}.2").read_bytes() == b"once more"
+
+
+def test_another_trials_content_under_a_good_hash_is_found(store):
+    first, second = sorted((store / "trials").iterdir())[:2]
+    content = first.read_bytes()
+    second.rename(second.with_name(f"{second.name[:32]}-{digest(content)}.npz"))
+    second.with_name(f"{second.name[:32]}-{digest(content)}.npz").write_bytes(content)
+    assert [finding.what for finding in verify_store(store).findings] == ["it is another trial's"]
+
+
+def test_two_results_of_one_trial_are_told(store):
+    first = min((store / "trials").iterdir())
+    about = {"format": "sojourn trial 1"}
+    other = pack_archive(about, {"a": np.zeros(3)})
+    (store / "trials" / f"{first.name[:32]}-{digest(other)}.npz").write_bytes(other)
+    found = {finding.what for finding in verify_store(store).findings}
+    assert found == {"one of 2 different results of the same trial", "it is not a trial's file"}
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/b", "nul\\u0000", ".", "..", "con", "x" * 90])
+def test_names_never_become_paths(write, tmp_path, name):
+    inside = tmp_path / "deep" / "inside"
+    inside.mkdir(parents=True)
+    text = write().read_text().replace("[learners.chance]", '[learners."../../chance"]')
+    spec = write(text=f'name = "{name}"\n{text}')
+    run_experiment(read_experiment(spec), inside / "store", executor=ThisProcess())
+    assert {path.name for path in tmp_path.iterdir()} == {"deep", "tiny.toml"}
+    assert [path.name for path in inside.iterdir()] == ["store"]
+    plain = set("0123456789abcdef-.npzjson")
+    for folder in ("trials", "experiments"):
+        assert all(set(path.name) <= plain for path in (inside / "store" / folder).iterdir())
+    assert len(load_results(inside / "store")) == 9
+
+
+@pytest.mark.parametrize("part", ["trials", "experiments", "damaged", "timings.log", MARKER])
+def test_parts_that_are_links_are_refused(store, write, tmp_path, part):
+    outside = tmp_path / "outside"
+    if (store / part).exists():
+        (store / part).rename(outside)
+    else:
+        outside.mkdir()
+    (store / part).symlink_to(outside)
+    before = sorted(outside.rglob("*")) if outside.is_dir() else outside.read_bytes()
+    with pytest.raises(ValueError, match="must not be a link"):
+        run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    with pytest.raises(ValueError, match="must not be a link"):
+        verify_store(store)
+    assert before == (sorted(outside.rglob("*")) if outside.is_dir() else outside.read_bytes())
+
+
+def test_a_trial_that_is_a_link_is_damaged(store, write, tmp_path):
+    path = min((store / "trials").iterdir())
+    path.rename(tmp_path / "elsewhere.npz")
+    path.symlink_to(tmp_path / "elsewhere.npz")
+    before = (tmp_path / "elsewhere.npz").read_bytes()
+    assert verify_store(store).findings
+    assert run_experiment(read_experiment(write()), store, executor=ThisProcess()).played == 1
+    assert not path.is_symlink()
+    assert (tmp_path / "elsewhere.npz").read_bytes() == before
+
+
+def test_folders_that_are_no_stores_are_refused(tmp_path, write):
+    experiment = read_experiment(write())
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="must be a store of 'sojourn run', or an empty or new folder"):
+        run_experiment(experiment, tmp_path / "mine")
+    with pytest.raises(ValueError, match="must be a folder; it is a file"):
+        run_experiment(experiment, tmp_path / "tiny.toml")
+    with pytest.raises(ValueError, match="must be a store of 'sojourn run'; there is none"):
+        load_results(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / MARKER).write_bytes(MARK.replace(b"1", b"2"))
+    with pytest.raises(ValueError, match="is a store of another version"):
+        run_experiment(experiment, tmp_path / "later")
+
+
+def test_temporary_files_are_removed_by_who_is_alone(store):
+    left = store / "trials" / ".x.npz.abc.tmp"
+    left.touch()
+    assert [finding.what for finding in verify_store(store).findings] == ["a temporary file was left"]
+    with Store(store).writing():
+        assert not left.exists()
+        left.touch()
+        with Store(store).writing():
+            assert left.exists()  # it may belong to the other
+        assert left.exists()
+        assert verify_store(store).findings == ()
+    assert not left.exists()
+
+
+def test_strangers_are_told_and_left_alone(store, write):
+    (store / "trials" / "notes.txt").write_text("mine")
+    assert [finding.what for finding in verify_store(store).findings] == [
+        "no file of a store has such a name"
+    ]
+    run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert (store / "trials" / "notes.txt").read_text() == "mine"
+
+
+def test_a_full_disk_leaves_a_sound_store(write, tmp_path, monkeypatch):
+    experiment, folder = read_experiment(write()), tmp_path / "store"
+    write_to, calls = os.fsync, 0
+
+    def full_after_a_while(handle):
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_to(handle)
+
+    monkeypatch.setattr(os, "fsync", full_after_a_while)
+    with pytest.raises(OSError, match="No space left on device"):
+        run_experiment(experiment, folder, executor=ThisProcess())
+    monkeypatch.undo()
+    verdict = verify_store(folder)
+    assert verdict.findings == ()
+    assert 0 < verdict.trials < 9
+    report = run_experiment(experiment, folder, executor=ThisProcess())
+    assert report.played == 9 - verdict.trials
+
+
+def test_lines_of_the_log_are_whole_or_not_there(store, monkeypatch):
+    log = Store(store).timings
+    times, damaged = log.read()
+    assert len(times) == 9
+    assert damaged == []
+    before = log.path.read_bytes()
+
+    def half(handle, line):
+        return os.pwrite(handle, line[: len(line) // 2], os.fstat(handle).st_size)
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(OSError, match="No space left"):
+        log.append("0" * 32, 1.0)
+    monkeypatch.undo()
+    assert log.path.read_bytes() == before
+    log.path.write_bytes(before[:-5])  # as after a power cut
+    log.append("0" * 32, 1.0)
+    times, damaged = log.read()
+    assert times["0" * 32] == 1.0
+    assert damaged == [9]
+
+
+def test_declared_sizes_are_checked_before_anything_is_allocated(store, tmp_path):
+    import io
+    import zipfile
+
+    from sojourn.experiments._trials import read_trial
+
+    name = min((store / "trials").iterdir())
+    for lie in ("shape", "size"):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(name) as old, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+            for info in old.infolist():
+                content = old.read(info.filename)
+                if info.filename == "regret.npy" and lie == "shape":
+                    content = content.replace(b"(20,)", b"(9" + b"9" * 9 + b",)")[: len(content)]
+                new.writestr(info.filename, content)
+        content = packed.getvalue()
+        if lie == "size":  # the directory at the end says how large a member becomes
+            place = content.rindex(b"regret.npy") - 46 + 24
+            content = content[:place] + (2**31 - 1).to_bytes(4, "little") + content[place + 4 :]
+        with pytest.raises(ValueError, match="is not a file that sojourn run wrote, or it is damaged"):
+            read_trial(content, "x")
+
+
+def test_a_store_can_be_moved(store, tmp_path):
+    shutil.move(store, tmp_path / "elsewhere")
+    assert verify_store(tmp_path / "elsewhere").findings == ()
+    assert len(load_results(tmp_path / "elsewhere")) == 9
