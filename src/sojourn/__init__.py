@@ -26,13 +26,17 @@ if TYPE_CHECKING:
         theory,
     )
     from sojourn.agents import (
+        D3RB,
         UCBVI,
         Bernstein,
+        DynamicBalancing,
         GeneralBernstein,
         Hoeffding,
+        HorizonSelection,
         OptimalPlayer,
         PaperBonus,
         RandomPlayer,
+        UnknownLaw,
         load_learner,
     )
     from sojourn.experiments import load_results
@@ -72,12 +76,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "D3RB",
     "UCBVI",
     "Band",
     "Bernstein",
     "BetaGeometric",
     "Comparison",
     "DiscreteWeibull",
+    "DynamicBalancing",
     "Empirical",
     "Evaluation",
     "Fit",
@@ -85,6 +91,7 @@ __all__ = [
     "GeneralBernstein",
     "Geometric",
     "Hoeffding",
+    "HorizonSelection",
     "KaplanMeier",
     "LengthLaw",
     "MaximumLikelihood",
@@ -100,6 +107,7 @@ __all__ = [
     "TabularMDP",
     "Tabulated",
     "Uniform",
+    "UnknownLaw",
     "agents",
     "clairvoyant_value",
     "compare",

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from sojourn.agents._balancing import D3RB, DynamicBalancing
 from sojourn.agents._bonuses import Bernstein, GeneralBernstein, Hoeffding, PaperBonus
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._players import OptimalPlayer, RandomPlayer
-from sojourn.agents._protocol import Agent, CompiledLearner, Learner, PlanningLearner
+from sojourn.agents._protocol import Agent, CompiledLearner, Learner, PlanningLearner, Played
 from sojourn.agents._registry import AGENTS, BONUSES
+from sojourn.agents._selection import HorizonSelection
 from sojourn.agents._storage import load_learner
 from sojourn.agents._ucbvi import UCBVI
+from sojourn.agents._unknown_law import UnknownLaw
 
 __all__ = [
     "AGENTS",
     "BONUSES",
+    "D3RB",
     "UCBVI",
     "Agent",
     "Bernstein",
     "CompiledLearner",
+    "DynamicBalancing",
     "GeneralBernstein",
     "Hoeffding",
+    "HorizonSelection",
     "Learner",
     "OptimalPlayer",
     "Optimist",
     "PaperBonus",
     "PlanningLearner",
+    "Played",
     "RandomPlayer",
+    "UnknownLaw",
     "load_learner",
 ]

@@ -30,7 +30,8 @@ from sojourn._kernels import (
     watch_all,
 )
 from sojourn._memory import check_fits
-from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
+from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn.agents._protocol import Played
 from sojourn.agents._room import (
     START_ROOM,
     Outlook,
@@ -39,6 +40,7 @@ from sojourn.agents._room import (
     clean_trace,
     copied,
     empty_tables,
+    recounted,
 )
 
 if TYPE_CHECKING:
@@ -124,8 +126,8 @@ class Optimist:
         value_of: Callable[[Any, int], tuple[float, float]] | None = None,
         early: FloatArray | None = None,
         n_early: int = 0,
-    ) -> tuple[IntArray, BoolArray, FloatArray, FloatArray, FloatArray]:
-        """Play whole episodes; return lengths, whether they were seen, rewards, policies' values and widths.
+    ) -> Played:
+        """Play whole episodes.
 
         `value_of` values the coming policy from a start state where following it forward does not. To `early`
         `(episodes,)` the rewards of the first `n_early` steps of each episode are added.
@@ -171,7 +173,19 @@ class Optimist:
                 known[:] = (np.inf, np.inf) if value_of is None else value_of(self, int(starts[done]))
             elif done < size:
                 self._make_room(int(min(drawn[done], world.data.size)))
-        return lengths, observed, rewards, values, widths
+        return Played(lengths, observed, rewards, values, widths)
+
+    def adopt(self, other: Optimist) -> None:
+        """Take over all counts of another learner of the same problem, and plan with them."""
+        absorbing = self._tables.value[_TERMINAL].copy()
+        self._tables = recounted(other._tables, self._outlook)
+        self._tables.value[_TERMINAL] = absorbing
+        self._desk = clean_desk(self.n_layers, self._tables.names.size, self._tables.visits.size)
+        self._sheet = clean_sheet(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
+        watch_all(self._tables)
+        n_pairs = int(self._tables.sizes[1])
+        if n_pairs > 0:
+            self._replan(np.arange(n_pairs))
 
     @property
     def after(self) -> str:

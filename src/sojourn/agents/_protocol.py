@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from sojourn._kernels import Scale, World
 from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
 
-__all__ = ["Agent", "CompiledLearner", "Learner", "PlanningLearner"]
+__all__ = ["Agent", "CompiledLearner", "Learner", "PlanningLearner", "Played"]
+
+
+class Played(NamedTuple):
+    """What came of some episodes; all arrays have one entry an episode."""
+
+    lengths: IntArray
+    observed: BoolArray  # whether the length was seen
+    rewards: FloatArray  # as the learner counts them
+    values: FloatArray  # of the policies, from where the episodes began
+    widths: FloatArray  # of those values' brackets
+
+    @classmethod
+    def joined(cls, parts: Iterable[Played]) -> Played:
+        """Return what came of all episodes of several parts, in their order."""
+        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 @runtime_checkable
@@ -62,8 +77,8 @@ class CompiledLearner(PlanningLearner, Protocol):
         drawn: IntArray,
         *,
         value_of: Callable[[Any, int], tuple[float, float]] | None = None,
-    ) -> tuple[IntArray, BoolArray, FloatArray, FloatArray, FloatArray]:
-        """Play whole episodes; return lengths, whether they were seen, rewards, policies' values and widths.
+    ) -> Played:
+        """Play whole episodes.
 
         `value_of` values the coming policy from a start state where following it forward does not.
         """

@@ -6,11 +6,15 @@ from typing import Any
 
 from sojourn.agents._bonuses import Bernstein, GeneralBernstein, Hoeffding, PaperBonus
 from sojourn.agents._players import OptimalPlayer, RandomPlayer
+from sojourn.agents._selection import HorizonSelection
 from sojourn.agents._ucbvi import UCBVI
+from sojourn.agents._unknown_law import UnknownLaw
 
 __all__ = ["AGENTS", "BONUSES"]
 
-AGENTS: dict[str, type[Any]] = {kind.__name__: kind for kind in (UCBVI, RandomPlayer, OptimalPlayer)}
+AGENTS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (UCBVI, UnknownLaw, HorizonSelection, RandomPlayer, OptimalPlayer)
+}
 """Every learner's settings by name."""
 
 BONUSES: dict[str, type[Any]] = {

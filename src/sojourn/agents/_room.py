@@ -18,6 +18,7 @@ __all__ = [
     "clean_trace",
     "copied",
     "empty_tables",
+    "recounted",
 ]
 
 NO_SPREAD = Spread(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
@@ -26,6 +27,9 @@ NO_SPREAD = Spread(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
 START_ROOM = 64
 """States, pairs and arcs that a new learner has room for."""
 
+
+_OF_LAYERS = {"value", "watch", "second", "visits_at", "q"}
+"""Tables that depend on the layers of a belief."""
 
 _MOST_KEPT = 200_000
 """States times steps whose chances are kept between valuations."""
@@ -95,6 +99,15 @@ def copied(old: Tables, new: Tables) -> Tables:
         number_state(new, int(state))
     new.sizes[:] = old.sizes
     return new
+
+
+def recounted(old: Tables, outlook: Outlook) -> Tables:
+    """Return tables with the counts of others, and all Q and V at the caps of another belief."""
+    new = empty_tables(outlook, old.pair_of.shape[1], old.names.size, old.visits.size, old.arc_to.size)
+    kept = {name: getattr(old, name) for name in Tables._fields if name not in _OF_LAYERS}
+    n_layers = min(new.visits_at.shape[1], old.visits_at.shape[1])
+    new.visits_at[:, :n_layers] = old.visits_at[:, :n_layers]
+    return new._replace(**{name: array.copy() for name, array in kept.items()})
 
 
 def clean_desk(n_layers: int, states: int, pairs: int) -> Desk:

@@ -23,8 +23,8 @@ class Empirical(StaircaseLaw):
 
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
-        observed: Not looked at: every length is taken as it is, as the paper does. It is accepted so that this
-            law can stand where an estimator of laws is asked for, such as `UnknownLaw`.
+        observed: Not looked at: every length is taken as it is, as the paper does. It is accepted so that
+            this law can stand where an estimator of laws is asked for.
         counts: How often each was seen, whole numbers ≥ 0, `(n,)`; once each by default.
 
     Example:

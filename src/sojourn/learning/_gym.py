@@ -73,6 +73,7 @@ def play_env(
         price=None,
         seconds=seconds,
         observations=world.observations,
+        learner=learner,
         **played,
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from sojourn._kernels import World
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
-from sojourn.agents import Agent, CompiledLearner, PlanningLearner
+from sojourn.agents import Agent, CompiledLearner, PlanningLearner, Played
 from sojourn.laws import LengthLaw
 from sojourn.learning._gym import play_env, read_table
 from sojourn.learning._judge import Judge, world_of
@@ -110,6 +110,7 @@ def learn(
         starts=starts,
         price=judge.price[starts],
         seconds=seconds,
+        learner=learner,
         **played,
     )
 
@@ -132,13 +133,13 @@ def play_trials(
         episodes = starts[first:stop], drawn[first:stop]
         parts.append(learner.play(world, judge.scale, rng, *episodes, value_of=judge.value_of_table))
         progress(stop / starts.size)
-    lengths, observed, totals, values, widths = (np.concatenate(part) for part in zip(*parts, strict=True))
+    played = Played.joined(parts)
     return {
-        "lengths": lengths,
-        "observed": observed,
-        "rewards": totals * normalized.scale + normalized.shift * lengths,
-        "regret": judge.regret(values, starts),
-        "regret_width": judge.regret_width(starts, widths),
+        "lengths": played.lengths,
+        "observed": played.observed,
+        "rewards": played.rewards * normalized.scale + normalized.shift * played.lengths,
+        "regret": judge.regret(played.values, starts),
+        "regret_width": judge.regret_width(starts, played.widths),
     }
 
 

@@ -41,6 +41,7 @@ class Run:
         seconds: How long playing took, planning and learning included; no result depends on it.
         observations: What an environment without a table showed, in the order of the states' numbers; None
             where the problem itself numbers them.
+        learner: The learner after the last episode: its counts, Q values, estimates, and whatever it keeps.
     """
 
     agent: Agent
@@ -56,6 +57,7 @@ class Run:
     price: FloatArray | None
     seconds: float = math.nan
     observations: tuple[Any, ...] | None = None
+    learner: Any = None
 
     @property
     def clairvoyant_regret(self) -> FloatArray | None:

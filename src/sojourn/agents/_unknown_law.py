@@ -1,0 +1,133 @@
+"""The paper's Algorithm 2: the law of lengths is estimated while learning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sojourn._typing import BoolArray, IntArray
+from sojourn._validation import check_choice, check_open_unit, check_whole
+from sojourn.agents._bonuses import Bonus, PaperBonus, VarianceBonus
+from sojourn.agents._surveyor import Lengths, Surveyor
+from sojourn.agents._ucbvi import UCBVI
+from sojourn.laws import Empirical, Fixed, KaplanMeier, LengthLaw, MaximumLikelihood
+from sojourn.theory import block_length
+
+__all__ = ["UnknownLaw"]
+
+Estimator = Callable[[IntArray, BoolArray], LengthLaw]
+
+_FIRST_BLOCK = 16
+
+
+@dataclass(frozen=True)
+class UnknownLaw:
+    """UCB-VI for a law of lengths that nobody told (the paper's Algorithm 2).
+
+    Episodes come in blocks, each twice as long as the last. Before each block the law is estimated from the
+    lengths seen so far, and `UCBVI` plays the block with that belief and Δ = Γ̂(H*+1).
+
+    The "improved" form begins with 16 episodes, estimates from all lengths, keeps all counts of transitions,
+    and sets Q to the new caps. The "literal" one is the paper's: the first block is √T · ln T · ln(ln(T)/δ)
+    long (at T = 100 and δ = 0.1 longer than the trial, so that nothing is ever estimated), only the lengths
+    of the last block are used, and every block forgets everything else.
+
+    Where a terminal state or a time limit ends an episode, its length is not seen. The paper takes what was
+    played for the length; Kaplan–Meier, the default, does not.
+
+    Args:
+        horizon: Number of layers H*.
+        bonus: What is added for optimism.
+        estimator: What makes a law of lengths and of which of them were seen to their end: "kaplan_meier",
+            "empirical", the name of a family for `MaximumLikelihood`, or anything that is called so. By
+            default "kaplan_meier", and "empirical" in the literal form.
+        guess: The belief of the first block; by default `Fixed(horizon)`.
+        form: "improved" or "literal".
+        delta: As in `UCBVI`, and in the length of the paper's first block.
+        ties: As in `UCBVI`.
+        after: As in `UCBVI`.
+        count: As in `UCBVI`.
+        n_states: As in `UCBVI`.
+
+    Example:
+        >>> import sojourn as sj
+        >>> law, agent = sj.Geometric(0.9), sj.UnknownLaw(40, sj.PaperBonus(0.01))
+        >>> run = sj.learn(agent, sj.mdps.river_swim(6), law, episodes=200)
+        >>> [(estimate.episode, round(estimate.law.mean, 1)) for estimate in run.learner.estimates]
+        [(16, 10.8), (48, 9.1), (112, 10.5)]
+    """
+
+    horizon: int
+    bonus: Bonus | VarianceBonus = field(default_factory=PaperBonus)
+    estimator: str | Callable[..., Any] | None = field(default=None, kw_only=True)
+    guess: LengthLaw | None = field(default=None, kw_only=True)
+    form: str = field(default="improved", kw_only=True)
+    delta: float = field(default=0.1, kw_only=True)
+    ties: str = field(default="random", kw_only=True)
+    after: str = field(default="restart", kw_only=True)
+    count: str = field(default="all", kw_only=True)
+    n_states: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_whole("horizon", self.horizon, least=1)
+        check_choice("form", self.form, ["improved", "literal"])
+        check_open_unit("delta", self.delta)
+        self._believing(self.first_law)  # checks the rest
+        self.estimate_with()
+
+    @property
+    def first_law(self) -> LengthLaw:
+        """The belief of the first block."""
+        return Fixed(self.horizon) if self.guess is None else self.guess
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether it forgets all but the lengths of the last block."""
+        return self.form == "literal"
+
+    def first_block(self, episodes: int) -> int:
+        """Return how many episodes are played before the first estimate."""
+        return block_length(episodes, delta=self.delta) if self.is_literal else _FIRST_BLOCK
+
+    def estimate_with(self) -> Estimator:
+        """Return what makes a law of lengths and of which of them were seen to their end."""
+        name = self.estimator
+        if name is None:
+            name = "empirical" if self.is_literal else "kaplan_meier"
+        if not isinstance(name, str):
+            if not callable(name):
+                raise TypeError(f"estimator must be a name or be callable; got {name!r}.")
+            return name
+        known: dict[str, Estimator] = {"kaplan_meier": KaplanMeier, "empirical": Empirical}
+        key = name.lower().replace("-", "_").replace(" ", "_")
+        return known[key] if key in known else MaximumLikelihood(key)
+
+    def start(self, *, episodes: int, rng: np.random.Generator, **problem: Any) -> Surveyor:
+        """Return a learner that has seen nothing; see `Agent.start`."""
+        return self.start_sharing(Lengths(), episodes=episodes, rng=rng, **problem)
+
+    def start_sharing(
+        self, lengths: Lengths, *, episodes: int, rng: np.random.Generator, **problem: Any
+    ) -> Surveyor:
+        """Return a learner that also takes the lengths of other learners' episodes from what they share."""
+        episodes = check_whole("episodes", episodes, least=1)
+
+        def begin(law: LengthLaw, n_episodes: int) -> Any:
+            return self._believing(law).start(episodes=n_episodes, rng=rng, **problem)
+
+        return Surveyor(self, begin, lengths, episodes)
+
+    def _believing(self, law: LengthLaw) -> UCBVI:
+        return UCBVI(
+            law,
+            self.bonus,
+            delta=self.delta,
+            horizon=self.horizon,
+            ties=self.ties,
+            after=self.after,
+            count=self.count,
+            n_states=self.n_states,
+        )
