@@ -52,6 +52,12 @@ def test_rejected_rows_are_named_by_their_line(tmp_path):
     assert (log.account.n_rows, log.account.n_used) == (6, 2)
 
 
+def test_rows_without_names_are_counted_from_the_first_line(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"\n3\nx\n5\n")
+    assert [one.row for one in read_sessions(path).account.first_rejected] == [3]
+
+
 @pytest.mark.parametrize("kind", ["endless line", "endless line of numbers", "quotes without end"])
 def test_memory_stays_small_whatever_the_file_holds(kind, tmp_path):
     path = tmp_path / "log.csv"

@@ -116,6 +116,30 @@ def test_parquet_of_strange_types_is_refused_row_by_row(tmp_path):
         read_sessions(tmp_path / "none.parquet")
 
 
+def test_parquet_of_usual_types_is_read(tmp_path):
+    from decimal import Decimal
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(
+        {
+            "length": pa.array([Decimal("3"), Decimal("4"), Decimal("4.5")]),
+            "ended": pa.array(["TRUE", "false", "1"]).dictionary_encode(),
+            "group": pa.array(["x", "y", "x"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, tmp_path / "log.parquet")
+    log = read_sessions(tmp_path / "log.parquet")
+    assert as_rows(log) == [(3, True, 1, 0), (4, False, 1, 1)]
+    for unsigned in (pa.uint8(), pa.int16(), pa.uint64(), pa.float32()):
+        pq.write_table(pa.table({"length": pa.array([3, 4], type=unsigned)}), tmp_path / "log.parquet")
+        assert as_rows(read_sessions(tmp_path / "log.parquet")) == [(3, True, 1, 0), (4, True, 1, 0)]
+    pq.write_table(pa.table({"length": [True, True]}), tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match="all 2 are rejected"):
+        read_sessions(tmp_path / "log.parquet")
+
+
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "log.parquet").write_bytes(b"PAR1....PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -50,7 +50,7 @@ def read_csv(file: BinaryIO, head: bytes, wanted: Wanted, source: str) -> Sessio
             if not line:
                 continue
             reader, keeps = _begin(line, wanted, source)
-            reader.line = skipped + 1
+            reader.line = skipped if keeps else skipped + 1
             text = line + b"\n" + text if keeps else text
         if piece.too_long:
             reader.finish()
@@ -82,10 +82,7 @@ def _begin(line: bytes, wanted: Wanted, source: str) -> tuple[_Rows, bool]:
     except csv.Error as error:
         raise ValueError(f"{source} must begin with a row of names; it cannot be read ({error}).") from None
     if len(names) == 1 and read_whole(names[0]) is not None and not wanted.names_any:
-        columns = Columns(("length",), 0)
-        reader = _Rows(columns, delimiter)
-        reader.line = 0
-        return reader, True
+        return _Rows(Columns(("length",), 0), delimiter), True
     return _Rows(find_columns(names, wanted, source), delimiter), False
 
 
@@ -95,7 +92,7 @@ class _Rows:
     def __init__(self, columns: Columns, delimiter: int) -> None:
         self.columns, self.delimiter = columns, delimiter
         self.ledger = Ledger(columns)
-        self.line = 1
+        self.line = 0
         """How many lines were passed."""
         self._open = b""
         """Lines at the end of what came, of which one opens a quote that what is to come may close."""

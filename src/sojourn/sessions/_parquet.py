@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,11 @@ class _Rows:
         self.ledger.reject(self._passed + i + 1, rule, got)
 
     def _wholes(self, column: Any, name: str, good: BoolArray) -> IntArray:
-        numbers = _numbers(column)
+        numbers = _numbers(column, flags=False)
         values = np.ones(good.size, dtype=np.int64)
         if numbers is None:
             for i, cell in enumerate(column.to_pylist()):
-                value = read_whole(cell) if isinstance(cell, str) else None
+                value = read_whole(str(cell)) if isinstance(cell, (str, Decimal)) else None
                 if value is None and good[i]:
                     self._reject(good, i, whole_rule(name), shown(str(cell)))
                 values[i] = value or 1
@@ -93,7 +94,7 @@ class _Rows:
         return values
 
     def _flags(self, column: Any, name: str, good: BoolArray) -> BoolArray:
-        numbers = _numbers(column)
+        numbers = _numbers(column, flags=True)
         if numbers is None:
             found = [read_flag(cell) if isinstance(cell, str) else None for cell in column.to_pylist()]
             plain = np.array([flag is not None for flag in found], dtype=bool)
@@ -117,11 +118,11 @@ class _Rows:
         return np.asarray(codes[places])
 
 
-def _numbers(column: Any) -> Any:
-    """Return a column of numbers or flags as floats or whole numbers, NaN where there is none; else None."""
+def _numbers(column: Any, *, flags: bool) -> Any:
+    """Return a column of numbers, or of flags where they will do, NaN where there is none; else None."""
     import pyarrow.types as kinds  # noqa: PLC0415
 
-    if kinds.is_boolean(column.type):
+    if flags and kinds.is_boolean(column.type):
         column = column.cast("int8")
     elif not (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
         return None
