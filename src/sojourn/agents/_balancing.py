@@ -46,6 +46,9 @@ class Books:
 class Rule(Protocol):
     """A rule: it chooses who plays next, and may look at who has just played."""
 
+    def begin(self, books: Books) -> None:
+        """Enter what there is to enter before the first episode."""
+
     def choose(self, books: Books) -> int:
         """Return which candidate plays the next episode."""
 
@@ -57,22 +60,33 @@ class Rule(Protocol):
 class D3RB:
     """Doubling data-driven regret balancing (Pacchiano, Dann, Gentile 2023): it needs no bounds.
 
-    Candidate i is taken to have a regret of d_i √n_i, with d_i = 1 at first. Whoever has the least of it
+    Candidate i is taken to have a regret of d_i √n_i, with the same d_i at first. Whoever has the least of it
     plays. Then only who played is tested: unless
     U_i/n_i + w_i + d_i/√n_i ≥ max_j (U_j/n_j − w_j), with w_i = c √(ln(M max(1, ln n_i)/δ)/n_i),
     d_i is doubled.
 
+    An episode earns at most 1, and most often far less: with c = 1 and d = 1 the intervals hold whatever the
+    problem, and millions of episodes may pass before a bad candidate is found out. Smaller values judge
+    sooner.
+
     Args:
         c: Width of the intervals.
-        delta: Probability with which they may fail, in (0, 1).
+        first: d of all candidates at first.
+        delta: Probability with which intervals of c = 1 may fail, in (0, 1).
     """
 
     c: float = 1.0
+    first: float = 1.0
     delta: float = 0.1
 
     def __post_init__(self) -> None:
         check_positive("c", self.c)
+        check_positive("first", self.first)
         check_open_unit("delta", self.delta)
+
+    def begin(self, books: Books) -> None:
+        """Enter the first coefficients."""
+        books.coefficients[:] = self.first
 
     def choose(self, books: Books) -> int:
         """Return which candidate plays the next episode: those that never did come first."""
@@ -101,7 +115,7 @@ class DynamicBalancing:
     Args:
         scale: Of the bounds.
         c: Width of the intervals.
-        delta: Probability with which they may fail, in (0, 1).
+        delta: Probability with which intervals of c = 1 may fail, in (0, 1).
     """
 
     scale: float = 1.0
@@ -112,6 +126,9 @@ class DynamicBalancing:
         check_positive("scale", self.scale)
         check_positive("c", self.c)
         check_open_unit("delta", self.delta)
+
+    def begin(self, books: Books) -> None:
+        """Nothing."""
 
     def bounds(self, books: Books) -> FloatArray:
         """Return R_i(n_i) of every candidate."""

@@ -61,7 +61,7 @@ class HorizonSelection:
             if not found or list(found) != sorted(set(found)):
                 raise ValueError(f"candidates must be different horizons, rising; got {self.candidates!r}.")
             object.__setattr__(self, "candidates", found)
-        if not (callable(getattr(self.rule, "choose", None)) and hasattr(self.rule, "look_at")):
+        if isinstance(self.rule, type) or not callable(getattr(self.rule, "choose", None)):
             raise TypeError(f"rule must be D3RB() or DynamicBalancing(); got {self.rule!r}.")
 
     def horizons(self, episodes: int) -> tuple[int, ...]:
@@ -120,6 +120,7 @@ class Selector:
         self._absorbing = (terminal_reward - self._low) / self._span
         self._n_early = max(self.horizons)
         self._early, self._step = 0.0, 0
+        settings.rule.begin(self.books)
         self._current = settings.rule.choose(self.books)
 
     @property
