@@ -57,7 +57,7 @@ def test_blocks_double_and_use_all_lengths():
 
 
 def test_the_literal_form_is_the_papers():
-    agent, episodes = SETTINGS[3], 3_000
+    agent, episodes = SETTINGS[3], 10_000
     first = block_length(episodes, delta=0.5)
     run = sj.learn(agent, RIVER, LAW, episodes=episodes, seed=1)
     estimates = run.learner.estimates
