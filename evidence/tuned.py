@@ -15,13 +15,23 @@ TUNING = range(1_000, 1_003)
 
 
 def compare_tuned(
-    spec: str, *, over: Iterable[str] = ("bonus.scale",), seeds: Iterable[int] = TUNING
+    spec: str,
+    *,
+    over: Iterable[str] = ("bonus.scale",),
+    seeds: Iterable[int] = TUNING,
+    text: str | None = None,
 ) -> list[sj.Comparison]:
     """Choose settings on some seeds, play the experiment's own, and compare the learners on each problem.
 
-    Trials are kept in `build/evidence`, so that a second run finds them.
+    The experiment is a file beside this one, or `text`. Trials are kept in `build/evidence`, so that a second
+    run finds them.
     """
-    experiment = read_experiment(HERE / f"{spec}.toml")
+    file = HERE / f"{spec}.toml"
+    if text is not None:
+        file = STORE.parent / f"{spec}.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    experiment = read_experiment(file)
     best = tune(experiment, STORE, over=over, seeds=seeds, watch=_report(f"{spec}, choosing"))
     report = run_experiment(best, STORE, watch=_report(f"{spec}, judging"))
     if report.failures:
