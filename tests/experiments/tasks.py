@@ -1,0 +1,16 @@
+"""Jobs for executors."""
+
+from __future__ import annotations
+
+import time
+
+
+def nap(text: str) -> bytes:
+    time.sleep(0.05)
+    return text.encode()
+
+
+def plan(text: str) -> bytes:
+    import sojourn as sj
+
+    return repr(float(sj.plan(sj.mdps.two_paths(), sj.Fixed(int(text))).value[0])).encode()

@@ -1,0 +1,98 @@
+"""Executors of one machine keep what all executors must."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from sojourn.experiments import Executor, ExecutorError, Job, Processes, Ray, ThisProcess
+from sojourn.experiments._executor import say_death
+from sojourn.testing import check_executor
+
+TASK = "sojourn.testing._executors:task"
+
+
+def test_this_process_conforms():
+    check_executor(ThisProcess(), in_process=True)
+    check_executor(ThisProcess(retries=0), in_process=True)
+
+
+@pytest.mark.parametrize("executor", [Processes(2, retries=1), Processes(1, retries=0)])
+def test_processes_conform(executor):
+    check_executor(executor)
+
+
+def test_all_are_executors():
+    for executor in (ThisProcess(), Processes(), Ray()):
+        assert isinstance(executor, Executor)
+
+
+@pytest.mark.parametrize("kind", [Processes, Ray])
+@pytest.mark.parametrize("name", ["workers", "retries"])
+def test_bad_settings_are_refused(kind, name):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number"):
+        kind(**{name: -1})
+
+
+def test_a_script_without_a_guard_is_not_run_again(tmp_path):
+    # multiprocessing would import the script in every worker; ours must not.
+    import subprocess
+
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from sojourn.experiments import Job, Processes\n"
+        "print('once', flush=True)\n"
+        "jobs = [Job(str(i), 'echo') for i in range(4)]\n"
+        f"print(sum(o.content is not None for o in Processes(2).run({TASK!r}, jobs)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "once\n4\n"
+
+
+def test_workers_that_cannot_start_are_an_error(monkeypatch):
+    monkeypatch.setattr("sojourn.experiments._processes._START", "raise SystemExit('no such thing')")
+    begun = time.monotonic()
+    with pytest.raises(ExecutorError, match=r"Workers cannot be started: .* exit code 1: no such thing\.$"):
+        list(Processes(2).run(TASK, [Job("a", "echo"), Job("b", "echo")]))
+    assert time.monotonic() - begun < 20.0
+
+
+def test_deaths_are_told_in_words():
+    assert say_death(-9) == "its process was ended by SIGKILL (out of memory?)"
+    assert say_death(-11, "words") == "its process was ended by SIGSEGV: words"
+    assert say_death(3) == "its process ended with exit code 3"
+    assert say_death(-64 - 40) == "its process was ended by signal 104"
+
+
+def test_little_time_goes_to_waste():
+    # 60 jobs of 50 ms on two workers take 1.5 s at best; what it takes to start them comes before the first.
+    jobs = [Job(str(i), f"sleep {i}") for i in range(60)]
+    outcomes = Processes(2).run("experiments.tasks:nap", jobs)
+    next(outcomes)
+    begun = time.monotonic()
+    assert sum(outcome.content is not None for outcome in outcomes) == 59
+    assert time.monotonic() - begun < 1.2 * 59 * 0.05 / 2 + 0.3
+
+
+def test_a_damaged_read_only_or_shared_cache_never_breaks_a_run(tmp_path, monkeypatch):
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("SOJOURN_CACHE_DIR", str(cache))
+    for state in ("shared", "damaged", "read-only"):
+        if state == "damaged":
+            files = sorted(path for path in cache.rglob("*.nb?"))
+            assert files
+            for i, path in enumerate(files):
+                content = path.read_bytes()
+                path.write_bytes([b"", content[: len(content) // 2], b"\x93no", bytes(len(content))][i % 4])
+        if state == "read-only":
+            for path in (cache, *cache.rglob("*")):
+                path.chmod(0o555 if path.is_dir() else 0o444)
+        jobs = [Job(str(i), "3") for i in range(6)]
+        outcomes = list(Processes(3, retries=0).run("experiments.tasks:plan", jobs))
+        assert [outcome.content for outcome in outcomes] == [b"2.0"] * 6, state
+    for path in cache.rglob("*"):
+        path.chmod(0o755)

@@ -1,0 +1,248 @@
+"""Runs: resumed, shared, killed, beside one another; always the same bytes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from experiments.conftest import contents
+
+from sojourn.experiments import (
+    Processes,
+    ThisProcess,
+    read_experiment,
+    run_experiment,
+    take_stock,
+    verify_store,
+)
+from sojourn.experiments._forecast import forecast
+from sojourn.experiments._store import Store
+
+RUN = [sys.executable, "-m", "sojourn", "run"]
+
+
+class Shuffled:
+    """An executor that runs jobs in another order."""
+
+    n_workers = 2
+
+    def __init__(self, executor):
+        self._executor = executor
+
+    def run(self, function, jobs):
+        mixed = list(jobs)
+        random.Random(0).shuffle(mixed)
+        return self._executor.run(function, mixed)
+
+
+def test_a_run_goes_on_where_it_stopped(write, tmp_path):
+    experiment, folder = read_experiment(write()), tmp_path / "store"
+    seen = []
+
+    def stop_after_four(stock, outcome):
+        seen.append(outcome)
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(experiment, folder, executor=ThisProcess(), watch=stop_after_four)
+    assert seen[0] is None
+    assert len(contents(folder)) == 4
+    report = run_experiment(experiment, folder, executor=ThisProcess())
+    assert (report.total, report.reused, report.played) == (9, 4, 5)
+    report = run_experiment(experiment, folder, executor=ThisProcess())
+    assert (report.total, report.reused, report.played) == (9, 9, 0)
+
+
+def test_a_changed_file_reuses_what_it_still_shares(store, write):
+    more = write(("seeds = 3", "seeds = 4"), ("[0.1, 0.01]", "[0.01, 0.001]"))
+    report = run_experiment(read_experiment(more), store, executor=ThisProcess())
+    assert (report.total, report.reused, report.played) == (12, 6, 6)
+    assert len(contents(store)) == 15  # what is not asked for any more is still there
+
+
+def test_the_same_trial_under_two_names_is_played_once(write, tmp_path):
+    twin = '[learners.twin]\ntype = "random"\n[learners.chance]'
+    experiment = read_experiment(write(("[learners.chance]", twin)))
+    assert experiment.n_trials == 12
+    report = run_experiment(experiment, tmp_path / "store", executor=ThisProcess())
+    assert (report.total, report.played) == (9, 9)
+
+
+@pytest.mark.parametrize(
+    "executor", [Processes(1), Processes(3), Shuffled(Processes(2)), Shuffled(ThisProcess())]
+)
+def test_bytes_are_the_same_however_trials_are_played(store, write, tmp_path, executor):
+    report = run_experiment(read_experiment(write()), tmp_path / "other", executor=executor)
+    assert report.played == 9
+    assert contents(tmp_path / "other") == contents(store)
+
+
+OWN = """
+import os, signal, time
+class Bad:
+    def __init__(self, how): self.how = how
+    def start(self, *, rng, **_):
+        first = rng.integers(2**62) % 1000
+        if self.how == "raise": raise RuntimeError("no luck\\nat all")
+        if self.how == "signal": os.kill(os.getpid(), signal.SIGSEGV)
+        if self.how == "memory": raise MemoryError
+        time.sleep(float(self.how))
+        return self
+    def act(self, state, h): return 0
+    def observe(self, *_): pass
+    def end_episode(self, *_): pass
+"""
+
+
+def test_failing_trials_are_named_and_the_others_finish(write, tmp_path):
+    (tmp_path / "own_bad.py").write_text(OWN)
+    bad = 'type = "own_bad:Bad"\nhow = { grid = ["raise", "signal", "memory"] }'
+    experiment = read_experiment(write(("seeds = 3", "seeds = 1"), ('type = "random"', bad)))
+    report = run_experiment(experiment, tmp_path / "store", executor=Processes(2, retries=1))
+    assert report.played == 2
+    found = {failure.name: (failure.reason, failure.tries) for failure in report.failures}
+    where = "on river_swim(n=3), Fixed(length=4), seed 0"
+    assert found[f"chance (how=raise) {where}"] == ("RuntimeError: no luck at all", 2)
+    assert found[f"chance (how=memory) {where}"] == ("MemoryError", 2)
+    reason, tries = found[f"chance (how=signal) {where}"]
+    assert reason.startswith("its process was ended by SIGSEGV: Fatal Python error: Segmentation fault")
+    assert tries == 2
+    assert verify_store(tmp_path / "store").findings == ()
+
+
+@pytest.fixture
+def slow(write, tmp_path):
+    """An experiment of many trials that take a while each."""
+    (tmp_path / "own_bad.py").write_text(OWN)
+    return write(
+        ("seeds = 3", "seeds = 30"),
+        ("[0.1, 0.01]", "[0.1]"),
+        ('type = "random"', 'type = "own_bad:Bad"\nhow = "0.1"'),
+    )
+
+
+def start(spec, *options):
+    return subprocess.Popen(
+        [*RUN, str(spec), *options],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=spec.parent,
+    )
+
+
+def wait_for(folder, number):
+    deadline = time.monotonic() + 60.0
+    while time.monotonic() < deadline:
+        if folder.is_dir() and len(list((folder / "trials").glob("*.npz"))) >= number:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the run did not get that far")
+
+
+def alive(group):
+    """Processes of a group that are not dead."""
+    listed = subprocess.run(
+        ["ps", "-e", "-o", "pgid=,stat="], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return [row for row in rows if row[0] == str(group) and not row[1].startswith("Z")]
+
+
+def test_killed_runs_lose_nothing(slow, tmp_path):
+    folder = slow.with_suffix(".results")
+    before: dict[str, bytes] = {}
+    rng = random.Random(4)
+    for number in (3, 12, 25):
+        process = start(slow, "--workers", "2")
+        wait_for(folder, number)
+        time.sleep(rng.uniform(0.0, 0.3))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        now = contents(folder)
+        assert before.items() <= {name: now[name] for name in now if not name.startswith(".")}.items()
+        before = {name: content for name, content in now.items() if not name.startswith(".")}
+    report = run_experiment(read_experiment(slow), folder, executor=Processes(2))
+    assert report.reused >= len(before)
+    assert verify_store(folder).findings == ()
+    assert Store(folder).temporary_files() == []
+    calm = run_experiment(read_experiment(slow), tmp_path / "calm", executor=Processes(4))
+    assert calm.played == 60
+    assert contents(tmp_path / "calm") == contents(folder)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_run_leaves_no_process_and_a_sound_store(slow, number, code):
+    folder = slow.with_suffix(".results")
+    process = start(slow, "--workers", "2")
+    wait_for(folder, 2)
+    begun = time.monotonic()
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 5.0
+    assert process.returncode == code
+    assert "Traceback" not in errors
+    assert alive(process.pid) == []
+    assert verify_store(folder).findings == ()
+
+
+def test_workers_end_with_a_run_that_was_killed_alone(slow):
+    folder = slow.with_suffix(".results")
+    process = start(slow, "--workers", "2")
+    wait_for(folder, 2)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 10.0
+    while alive(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert alive(process.pid) == []
+
+
+def test_two_runs_on_one_store_do_no_harm(slow, tmp_path):
+    folder = slow.with_suffix(".results")
+    both = [start(slow, "--workers", "1") for _ in range(2)]
+    for process in both:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    assert len(contents(folder)) == 60
+    assert verify_store(folder).findings == ()
+
+
+def test_a_forecast_follows_the_log_or_a_try(store, write):
+    experiment = read_experiment(write(("seeds = 3", "seeds = 13")))
+    stock = take_stock(experiment, Store(store))
+    assert len(stock.missing) == 30
+    for key, _ in list(stock.trials.items()):
+        if key in stock.done:
+            Store(store).timings.append(key, 2.0)
+    assert forecast(stock, Store(store), 2) == pytest.approx(30.0)
+    fresh = take_stock(experiment, Store(store / "none"))
+    assert 0.0 < forecast(fresh, Store(store / "none"), 1) < 20.0
+    assert forecast(take_stock(read_experiment(write()), Store(store)), Store(store), 2) == 0.0
+
+
+def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_path, store):
+    spec = write(("seeds = 3", "seeds = 5000"), ("[0.1, 0.01]", "[0.1]"))
+    experiment, folder = read_experiment(spec), Store(tmp_path / "many")
+    content = min((store / "trials").iterdir()).read_bytes()
+    with folder.writing():
+        for _, trial in experiment.trials():
+            (tmp_path / "many" / "trials" / f"{trial.key}-{_hash(content)}.npz").write_bytes(content)
+    run_experiment(experiment, folder, executor=ThisProcess())  # writes down that the timings are lost
+    begun = time.process_time()
+    report = run_experiment(read_experiment(spec), folder, executor=ThisProcess())
+    assert time.process_time() - begun < 1.5
+    assert (report.total, report.played) == (10_000, 0)
+
+
+def _hash(content):
+    from sojourn.experiments._store import digest
+
+    return digest(content)
