@@ -17,26 +17,35 @@ from sojourn._kernels._belief import Belief, refresh
 from sojourn._kernels._changes import Desk, watch_all
 from sojourn._kernels._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels._greedy import choose, fill_policy
-from sojourn._kernels._replan import replan
+from sojourn._kernels._lessons import Steps, take_in
+from sojourn._kernels._posterior import Sampling
+from sojourn._kernels._replan import Replanning
 from sojourn._kernels._retrace import Trace
+from sojourn._kernels._rolling import Rolling
 from sojourn._kernels._rounds import follow_round
 from sojourn._kernels._slices import fill_slices, measure_slices
 from sojourn._kernels._sweep import Sheet
-from sojourn._kernels._tables import Tables, find_state, number_state, record
+from sojourn._kernels._tables import Tables, find_state, number_state, record_arc, record_pair
+from sojourn._kernels._temporal import Temporal
 from sojourn._kernels._ties import mix_in, priority
 from sojourn._kernels._trial import play
 from sojourn._kernels._value import look_up_all, value_from
-from sojourn._kernels._variance import Spread, sweep_variance
+from sojourn._kernels._variance import Spread
 from sojourn._kernels._world import Manner, Scale, World
 
 __all__ = [
     "Belief",
     "Desk",
     "Manner",
+    "Replanning",
+    "Rolling",
+    "Sampling",
     "Scale",
     "Sheet",
     "Spread",
+    "Steps",
     "Tables",
+    "Temporal",
     "Trace",
     "World",
     "accumulate_horizons",
@@ -58,12 +67,12 @@ __all__ = [
     "preserving_residual",
     "priority",
     "raise_gain",
-    "record",
+    "record_arc",
+    "record_pair",
     "refresh",
-    "replan",
     "residuals",
     "sweep",
-    "sweep_variance",
+    "take_in",
     "value_from",
     "watch_all",
 ]

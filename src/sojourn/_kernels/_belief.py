@@ -19,17 +19,20 @@ class Belief(NamedTuple):
     ratios: FloatArray  # (N,) ρ(h)
     caps: FloatArray  # (N,) Γ(h)/γ(h)
     bonus: FloatArray  # (N,) bonus of a single visit
-    reward_bonus: float  # the same for a reward that is learned; negative if rewards are known
+    power: float  # of n visits it is that over n^power: ½ or 1
+    reward_bonus: float  # of one visit, for a reward that is learned; negative if rewards are known
+    prior: FloatArray  # (S, A) what pairs that were never played are worth above their caps, or (0, 0)
 
 
 @inlined
 def refresh(tables: Tables, belief: Belief, pair: int) -> None:
     """Bring up to date what a backup of this pair takes from its counts."""
     n = float(tables.visits[pair])
-    tables.root[pair] = 1.0 / np.sqrt(n)
+    root = 1.0 / np.sqrt(n)
+    tables.root[pair] = root if belief.power == 0.5 else 1.0 / n
     tables.reward[pair] = tables.paid[pair]
     if belief.reward_bonus >= 0.0:
-        tables.reward[pair] = tables.paid[pair] / n + belief.reward_bonus * tables.root[pair]
+        tables.reward[pair] = tables.paid[pair] / n + belief.reward_bonus * root
     arc = tables.first_arc[pair]
     while arc >= 0:
         tables.arc_weight[arc] = tables.arc_count[arc] / n

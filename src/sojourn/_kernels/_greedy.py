@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from sojourn._kernels._belief import Belief
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._tables import Tables, find_state
 from sojourn._kernels._ties import mix_in
+from sojourn._kernels._world import Manner, exploring
 from sojourn._typing import FloatArray, PolicyArray
 
 __all__ = ["choose", "fill_policy", "greedy_action"]
+
+_UNIT = 2.0**-53
 
 
 @inlined
@@ -17,22 +21,30 @@ def greedy_action(
     pair_of: PolicyArray,
     q: FloatArray,
     caps: FloatArray,
+    prior: FloatArray,
     number: int,
     name: int,
     h: int,
     stem: np.uint64,
     is_random: bool,
+    epsilon: float,
 ) -> int:
     """Return the greedy action at layer h, counted from 0, in a state by its number (0 if it has none).
 
     Ties of equal floats go to the highest priority, or to the lowest action; `stem` is the hash of the
-    key, the episode and the layer. Actions that were never played are at their cap.
+    key, the episode and the layer. Actions that were never played are at their cap. With a chance of
+    `epsilon` it is any action: a hash tosses the coin, so that it is the same one all through an episode.
     """
     n_actions = pair_of.shape[1]
+    if epsilon > 0.0:
+        coin = mix_in(mix_in(stem, name), n_actions)
+        if np.float64(coin >> np.uint64(11)) * _UNIT < epsilon:
+            return np.int64(mix_in(coin, 0) % np.uint64(n_actions))  # an int there would be unsigned
+    h = min(h, q.shape[1] - 1)
     best, action, n_tied = -np.inf, 0, 0
     for a in range(n_actions):
         pair = pair_of[number, a] if number > 0 else -1
-        here = q[pair, h] if pair >= 0 else caps[h]
+        here = q[pair, h] if pair >= 0 else caps[h] + (prior[name, a] if prior.size > 0 else 0.0)
         if here > best:
             best, action, n_tied = here, a, 1
         elif here == best:
@@ -41,7 +53,7 @@ def greedy_action(
         root, highest = mix_in(stem, name), np.uint64(0)
         for a in range(n_actions):
             pair = pair_of[number, a] if number > 0 else -1
-            here = q[pair, h] if pair >= 0 else caps[h]
+            here = q[pair, h] if pair >= 0 else caps[h] + (prior[name, a] if prior.size > 0 else 0.0)
             if here == best:
                 rank = mix_in(root, a)
                 if rank >= highest:
@@ -50,22 +62,20 @@ def greedy_action(
 
 
 @kernel
-def choose(tables: Tables, caps: FloatArray, name: int, h: int, stem: np.uint64, is_random: bool) -> int:
-    """Return the greedy action in a state, by what the environment calls it, at layer h, counted from 0.
-
-    `stem` is the hash of the key and the episode.
-    """
+def choose(tables: Tables, belief: Belief, manner: Manner, episode: int, name: int, h: int) -> int:
+    """Return the action in a state, by what the environment calls it, at layer h, counted from 0."""
     number = max(find_state(tables, name), 0)
-    stem = mix_in(stem, h)
-    action: int = greedy_action(tables.pair_of, tables.q, caps, number, name, h, stem, is_random)
+    stem = mix_in(mix_in(manner.key, episode), h)
+    epsilon = exploring(manner, episode)
+    action: int = greedy_action(
+        tables.pair_of, tables.q, belief.caps, belief.prior, number, name, h, stem, manner.is_random, epsilon
+    )
     return action
 
 
 @kernel
-def fill_policy(
-    tables: Tables, caps: FloatArray, stem: np.uint64, is_random: bool, policy: PolicyArray
-) -> None:
+def fill_policy(tables: Tables, belief: Belief, manner: Manner, episode: int, policy: PolicyArray) -> None:
     """Fill `policy` `(N, S)` for states named 0 … S − 1."""
     for h in range(policy.shape[0]):
         for name in range(policy.shape[1]):
-            policy[h, name] = choose(tables, caps, name, h, stem, is_random)
+            policy[h, name] = choose(tables, belief, manner, episode, name, h)

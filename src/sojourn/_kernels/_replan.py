@@ -8,6 +8,8 @@ problems, a sweep over everything is cheaper.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sojourn._kernels._belief import Belief, refresh
 from sojourn._kernels._changes import Desk, follow_changes, watch_all
 from sojourn._kernels._jit import kernel
@@ -15,10 +17,17 @@ from sojourn._kernels._sweep import Sheet, sweep_visited
 from sojourn._kernels._tables import N_PAIRS, Tables
 from sojourn._typing import IntArray
 
-__all__ = ["replan"]
+__all__ = ["Replanning", "replan"]
 
 _DEAR = 12  # how many backups of a sweep cost as much as following one change
 _LONGEST = 64  # row of sweeps before changes are followed again, to see how many there are
+
+
+class Replanning(NamedTuple):
+    """The rule of learners with bonuses that fall with the number of visits alone: replan what changed."""
+
+    desk: Desk
+    sheet: Sheet
 
 
 @kernel

@@ -2,7 +2,8 @@
 
 On small problems with one start state the chances of all states at all steps are kept. An episode's policy
 often differs from the last one only from some step on: up to there nothing is followed again. States are gone
-through in their own order, so that the result does not depend on what was kept.
+through in their own order, so that the result does not depend on what was kept. Only learners that never
+explore by chance keep anything.
 """
 
 from __future__ import annotations
@@ -82,10 +83,10 @@ def retrace(
     start: int,
 ) -> tuple[float, float]:
     """Return what the policy of an episode is worth from `start`, always the same one; see `value_from`."""
-    n_layers, n_states, n_actions = belief.ratios.size, world.is_terminal.size, world.n_actions
+    n_layers, n_states, n_actions = manner.n_layers, world.is_terminal.size, world.n_actions
     indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
     is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
-    numbers, pair_of, q, caps = scale.numbers, tables.pair_of, tables.q, belief.caps
+    numbers, pair_of, q, caps, prior = scale.numbers, tables.pair_of, tables.q, belief.caps, belief.prior
     survival, tails = scale.survival, scale.tails
     is_random, starts_again = manner.is_random, manner.starts_again
     actions, chances, totals, firsts = trace.actions, trace.chances, trace.totals, trace.firsts
@@ -111,7 +112,7 @@ def retrace(
             firsts[s] = min(firsts[s], h)
             action = actions[s, layer]
             if action < 0:
-                action = greedy_action(pair_of, q, caps, numbers[s], s, layer, leaf, is_random)
+                action = greedy_action(pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, 0.0)
             row = s * n_actions + action
             earned += p * paid[row]
             for j in range(indptr[row], indptr[row + 1]):

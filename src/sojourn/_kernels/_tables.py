@@ -15,7 +15,7 @@ import numpy as np
 from sojourn._kernels._jit import inlined
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["Tables", "find_state", "number_state", "record"]
+__all__ = ["Tables", "find_state", "number_state", "record_arc", "record_pair"]
 
 N_STATES, N_PAIRS, N_ARCS = 0, 1, 2
 
@@ -38,7 +38,7 @@ class Tables(NamedTuple):
     visits: IntArray  # (pairs,)
     paid: FloatArray  # (pairs,) known reward, or the sum of those seen
     reward: FloatArray  # (pairs,) what a backup starts from: the reward, or its mean and a bonus
-    root: FloatArray  # (pairs,) 1/√visits
+    root: FloatArray  # (pairs,) share of a single visit's bonus: 1/√visits, or 1/visits
     q: FloatArray  # (pairs, N)
     first_arc: PolicyArray  # (pairs,)
     last_arc: PolicyArray  # (pairs,)
@@ -85,8 +85,8 @@ def number_state(tables: Tables, name: int) -> int:
 
 
 @inlined
-def record(tables: Tables, state: int, action: int, successor: int) -> int:
-    """Count a step between numbered states and return its pair; there must be room."""
+def record_pair(tables: Tables, state: int, action: int) -> int:
+    """Count an action in a numbered state and return its pair; there must be room."""
     pair = tables.pair_of[state, action]
     if pair < 0:
         pair = tables.sizes[N_PAIRS]
@@ -96,11 +96,17 @@ def record(tables: Tables, state: int, action: int, successor: int) -> int:
         tables.action_of[pair] = action
         tables.tried[state] += 1
     tables.visits[pair] += 1
+    return int(pair)
+
+
+@inlined
+def record_arc(tables: Tables, pair: int, successor: int) -> None:
+    """Count a successor of a pair, by its number; there must be room."""
     arc = tables.first_arc[pair]
     while arc >= 0:
         if tables.arc_to[arc] == successor:
             tables.arc_count[arc] += 1.0
-            return int(pair)
+            return
         arc = tables.arc_next[arc]
     arc = tables.sizes[N_ARCS]
     tables.sizes[N_ARCS] += 1
@@ -114,4 +120,3 @@ def record(tables: Tables, state: int, action: int, successor: int) -> int:
     tables.last_arc[pair] = arc
     tables.arc_other[arc] = tables.into[successor]
     tables.into[successor] = arc
-    return int(pair)

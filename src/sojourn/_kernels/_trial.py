@@ -5,20 +5,19 @@ The policy of an episode is never written down: it is asked for where the episod
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sojourn._kernels._belief import Belief
-from sojourn._kernels._changes import Desk
 from sojourn._kernels._greedy import greedy_action
 from sojourn._kernels._jit import inlined, kernel
-from sojourn._kernels._replan import replan
+from sojourn._kernels._lessons import Steps, learn_from
 from sojourn._kernels._retrace import Trace
-from sojourn._kernels._sweep import Sheet
-from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
+from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record_arc, record_pair
 from sojourn._kernels._ties import mix_in
 from sojourn._kernels._value import look_up_all, value_from
-from sojourn._kernels._variance import Spread, sweep_variance
-from sojourn._kernels._world import Manner, Scale, World
+from sojourn._kernels._world import Manner, Scale, World, exploring
 from sojourn._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["play"]
@@ -41,12 +40,11 @@ def play(
     world: World,
     tables: Tables,
     belief: Belief,
-    desk: Desk,
-    sheet: Sheet,
-    spread: Spread,
+    rule: Any,
     manner: Manner,
     scale: Scale,
     trace: Trace,
+    steps: Steps,
     first: int,
     starts: IntArray,
     drawn: IntArray,
@@ -59,18 +57,17 @@ def play(
     values: FloatArray,
     widths: FloatArray,
     known: FloatArray,
-    mark: IntArray,
-    played: IntArray,
 ) -> int:
     """Play episodes from number `first` on; return how many were played.
 
     It stops before an episode for which the tables might not have room, and before one whose policy could not
     be valued: it then returns −1 less the number. To `early` the rewards of the first `n_early` steps are
     added; `values` and `widths` take what each policy is worth from the episode's start state; `known` `(2,)`
-    is that of the first one, or NaN. `mark` `(pairs,)` and `played` `(pairs,)` are room to work in.
+    is that of the first one, or NaN. After each episode the learner learns by its `rule`; see `learn_from`.
     """
-    n_layers, n_actions = belief.ratios.size, world.n_actions
-    pair_of, q, caps = tables.pair_of, tables.q, belief.caps
+    n_layers, n_actions = manner.n_layers, world.n_actions
+    pair_of, q, caps, prior = tables.pair_of, tables.q, belief.caps, belief.prior
+    mark, played, keeps_steps = steps.mark, steps.played, steps.pairs.size > 0
     paid, is_terminal, numbers = world.rewards, world.is_terminal, scale.numbers
     look_up_all(tables, numbers)
     for k in range(starts.size):
@@ -90,8 +87,8 @@ def play(
             if np.isnan(value):
                 return -1 - k
             values[k], widths[k] = value, width
-        stem = mix_in(manner.key, episode)
-        n_played, total, h, layer = 0, 0.0, 0, -1
+        stem, epsilon = mix_in(manner.key, episode), exploring(manner, episode)
+        n_steps, n_played, total, h, layer = 0, 0, 0.0, 0, -1
         ended = False
         number = numbers[state]
         while h < length and not ended:
@@ -99,7 +96,9 @@ def play(
             if layer == n_layers:
                 layer = 0 if manner.starts_again else n_layers - 1
             leaf = mix_in(stem, layer)
-            action = greedy_action(pair_of, q, caps, number, state, layer, leaf, manner.is_random)
+            action = greedy_action(
+                pair_of, q, caps, prior, number, state, layer, leaf, manner.is_random, epsilon
+            )
             row = state * n_actions + action
             following = _step(world, row, rng.random())
             ended = is_terminal[following]
@@ -115,10 +114,16 @@ def play(
                 if successor == 0 and not ended:
                     successor = number_state(tables, following)
                     numbers[following] = successor
-                pair = record(tables, number, action, successor)
+                pair = record_pair(tables, number, action)
+                if manner.counts_arcs:
+                    record_arc(tables, pair, successor)
                 tables.paid[pair] = paid[row]
-                if spread.outer.size > 0:
+                if manner.counts_layers:
                     tables.visits_at[number, layer] += 1
+                if keeps_steps:
+                    steps.pairs[n_steps], steps.following[n_steps] = pair, successor
+                    steps.layers[n_steps], steps.rewards[n_steps] = layer, paid[row]
+                    n_steps += 1
                 if mark[pair] != episode:
                     mark[pair] = episode
                     played[n_played] = pair
@@ -128,8 +133,5 @@ def play(
         lengths[k] = h
         observed[k] = not ended
         rewards[k] = total
-        if spread.outer.size > 0:
-            sweep_variance(tables, belief, spread, played[:n_played])
-        else:
-            replan(tables, belief, played[:n_played], desk, sheet)
+        learn_from(rule, tables, belief, steps, n_played, n_steps)
     return int(starts.size)

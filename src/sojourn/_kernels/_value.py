@@ -10,7 +10,7 @@ from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._retrace import Trace, retrace
 from sojourn._kernels._tables import N_STATES, Tables
 from sojourn._kernels._ties import mix_in
-from sojourn._kernels._world import Manner, Scale, World
+from sojourn._kernels._world import Manner, Scale, World, exploring
 from sojourn._typing import FloatArray, IntArray
 
 __all__ = ["look_up_all", "value_from"]
@@ -85,11 +85,11 @@ def value_from(
     spoilt = 0.5 * scale.spread * _loss(scale.drifts, scale.losses, scale.rounding) if scale.is_far else 0.0
     if spoilt > _SHARE * scale.allowed:
         return np.nan, spoilt
-    n_layers, n_actions = belief.ratios.size, world.n_actions
+    n_layers, n_actions, epsilon = manner.n_layers, world.n_actions, exploring(manner, episode)
     # Unpacked: a call that passes tables costs far more than the work itself.
     indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
     is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
-    numbers, pair_of, values, caps = scale.numbers, tables.pair_of, tables.q, belief.caps
+    numbers, pair_of, q, caps, prior = scale.numbers, tables.pair_of, tables.q, belief.caps, belief.prior
     survival, tails, is_far, saved = scale.survival, scale.tails, scale.is_far, scale.saved
     is_random, starts_again = manner.is_random, manner.starts_again
     chance, coming, here, there = scale.chance, scale.coming, scale.here, scale.there
@@ -107,7 +107,7 @@ def value_from(
             s = here[i]
             p = chance[s]
             chance[s] = 0.0
-            action = greedy_action(pair_of, values, caps, numbers[s], s, layer, leaf, is_random)
+            action = greedy_action(pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, epsilon)
             row = s * n_actions + action
             earned += p * paid[row]
             for j in range(indptr[row], indptr[row + 1]):

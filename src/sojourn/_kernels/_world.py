@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sojourn._kernels._jit import inlined
 from sojourn._typing import BoolArray, FloatArray, IndexArray, IntArray
 
-__all__ = ["Manner", "Scale", "World"]
+__all__ = ["Manner", "Scale", "World", "exploring"]
 
 
 class World(NamedTuple):
@@ -31,6 +32,19 @@ class Manner(NamedTuple):
     is_random: bool  # ties at random, or the lowest action
     starts_again: bool  # past its last layer, or holds that one
     counts_all: bool  # steps past its last layer too
+    n_layers: int  # after which its clock has gone round; Q values may have a single one
+    counts_arcs: bool  # which successors a pair had, for a model
+    counts_layers: bool  # how often a state was met in each layer
+    epsilon: float  # chance of any action at all in the first episode
+    decay: float  # in episode k it is epsilon·k^−decay
+
+
+@inlined
+def exploring(manner: Manner, episode: int) -> float:
+    """Return the chance of any action at all in an episode, counted from 0."""
+    if manner.decay == 0.0:
+        return manner.epsilon
+    return float(manner.epsilon * (episode + 1.0) ** -manner.decay)
 
 
 class Scale(NamedTuple):

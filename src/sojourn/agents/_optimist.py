@@ -2,268 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import sparse
-
-from sojourn._kernels import (
-    Belief,
-    Manner,
-    Scale,
-    Tables,
-    Trace,
-    World,
-    choose,
-    fill_policy,
-    find_state,
-    look_up_all,
-    mix_in,
-    number_state,
-    play,
-    record,
-    replan,
-    sweep_variance,
-    value_from,
-    watch_all,
-)
-from sojourn._memory import check_fits
-from sojourn._typing import FloatArray, IntArray, PolicyArray
-from sojourn.agents._protocol import Played
-from sojourn.agents._room import (
-    START_ROOM,
-    Outlook,
-    clean_desk,
-    clean_sheet,
-    clean_trace,
-    copied,
-    empty_tables,
-    recounted,
-)
+from sojourn._kernels import Replanning, Tables, watch_all
+from sojourn.agents._learner import TERMINAL, TabularLearner
+from sojourn.agents._room import START_ROOM, Outlook, clean_desk, clean_sheet, empty_tables, recounted
 
 if TYPE_CHECKING:
     from sojourn.agents._ucbvi import UCBVI
 
 __all__ = ["Optimist"]
 
-_TERMINAL = 0  # number of the absorbing state
-_NO_NAME = -1  # and what it is called, which no state of an environment is
 
-
-class Optimist:
+class Optimist(TabularLearner):
     """A learner of `UCBVI`. States are numbered as they appear; memory grows with what was visited."""
 
-    def __init__(
-        self,
-        settings: UCBVI,
-        outlook: Outlook,
-        *,
-        n_states: int | None,
-        n_actions: int,
-        rewards: FloatArray | None,
-        reward_range: tuple[float, float],
-        terminal_reward: float,
-        key: int,
-    ) -> None:
-        low, high = float(reward_range[0]), float(reward_range[1])
-        if not -np.inf < low < high < np.inf:
-            raise ValueError(
-                f"reward_range must be two finite numbers, the lower first; got {reward_range!r}."
-            )
-        self.settings = settings
-        self.n_states, self.n_actions = n_states, n_actions
-        self.episode = 0
-        self._low, self._span = low, high - low
-        self._rewards = None if rewards is None else self._scaled_table(rewards)
-        self._key = np.uint64(key)
-        self._outlook = outlook
-        self._belief = Belief(outlook.ratios, outlook.caps[:-1].copy(), outlook.bonus, outlook.reward_bonus)
-        self._played: list[int] = []
-        self._seen_this_episode: set[int] = set()
+    settings: UCBVI
+    keeps_traces = True
+
+    def __init__(self, settings: UCBVI, outlook: Outlook, **problem: Any) -> None:
+        super().__init__(settings, outlook, **problem)
         self._last_planned: dict[int, int] = {}
-        self._awaited: tuple[int, int, int] | None = None
-        self._step = 0
-        self._tables = empty_tables(outlook, n_actions, START_ROOM, START_ROOM, START_ROOM)
-        self._desk = clean_desk(self.n_layers, START_ROOM, START_ROOM)
-        self._sheet = clean_sheet(START_ROOM, START_ROOM, START_ROOM)
-        self._traced: tuple[FloatArray, Trace] | None = None
-        number_state(self._tables, _NO_NAME)
-        self._tables.value[_TERMINAL] = self._scaled(terminal_reward) * outlook.caps
+        self._grow(START_ROOM, START_ROOM, START_ROOM)
 
     @property
-    def n_layers(self) -> int:
-        """Number of layers N."""
-        return self._outlook.ratios.size
-
-    @property
-    def manner(self) -> Manner:
-        """How it plays, as kernels take it."""
-        settings = self.settings
-        return Manner(self._key, self._is_random, settings.after == "restart", settings.count == "all")
+    def rule(self) -> Any:
+        """What is made of an episode, as kernels take it."""
+        return self._outlook.spread if self._counts_layers else Replanning(self._desk, self._sheet)
 
     @property
     def can_play_trials(self) -> bool:
         """Whether `play` does the same as `act`, `observe` and `end_episode`."""
-        return self._rewards is not None and self.settings.replan == "every" and self.n_states is not None
-
-    def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
-        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
-        look_up_all(self._tables, scale.numbers)
-        parts = (self._tables, self._belief, self.manner, scale, self._trace_of(scale))
-        value, width = value_from(world, *parts, self.episode, start)
-        return float(value), float(width)
-
-    def play(
-        self,
-        world: World,
-        scale: Scale,
-        rng: np.random.Generator,
-        starts: IntArray,
-        drawn: IntArray,
-        *,
-        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
-        early: FloatArray | None = None,
-        n_early: int = 0,
-    ) -> Played:
-        """Play whole episodes.
-
-        `value_of` values the coming policy from a start state where following it forward does not. To `early`
-        `(episodes,)` the rewards of the first `n_early` steps of each episode are added.
-        """
-        size = starts.size
-        lengths, observed = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
-        rewards, values, widths = np.empty(size), np.full(size, np.nan), np.full(size, np.nan)
-        done, known = 0, np.full(2, np.nan)
-        early = np.zeros(size) if early is None else early
-        while done < size:
-            rest = slice(done, None)
-            n_played = play(
-                world,
-                self._tables,
-                self._belief,
-                self._desk,
-                self._sheet,
-                self._outlook.spread,
-                self.manner,
-                scale,
-                self._trace_of(scale),
-                self.episode,
-                starts[rest],
-                drawn[rest],
-                rng,
-                lengths[rest],
-                observed[rest],
-                rewards[rest],
-                n_early,
-                early[rest],
-                values[rest],
-                widths[rest],
-                known,
-                np.full(self._tables.visits.size, -1, dtype=np.int64),
-                np.empty(self._tables.visits.size, dtype=np.int64),
-            )
-            is_stuck = n_played < 0
-            n_played = -1 - n_played if is_stuck else n_played
-            done += n_played
-            self.episode += n_played
-            known[:] = np.nan
-            if is_stuck:
-                known[:] = (np.inf, np.inf) if value_of is None else value_of(self, int(starts[done]))
-            elif done < size:
-                self._make_room(int(min(drawn[done], world.data.size)))
-        return Played(lengths, observed, rewards, values, widths)
+        return super().can_play_trials and self.settings.replan == "every"
 
     def adopt(self, other: Optimist) -> None:
         """Take over all counts of another learner of the same problem, and plan with them."""
-        absorbing = self._tables.value[_TERMINAL].copy()
+        absorbing = self._tables.value[TERMINAL].copy()
         self._tables = recounted(other._tables, self._outlook)
-        self._tables.value[_TERMINAL] = absorbing
-        self._desk = clean_desk(self.n_layers, self._tables.names.size, self._tables.visits.size)
-        self._sheet = clean_sheet(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
-        watch_all(self._tables)
+        self._tables.value[TERMINAL] = absorbing
+        self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
         n_pairs = int(self._tables.sizes[1])
         if n_pairs > 0:
-            self._replan(np.arange(n_pairs))
-
-    @property
-    def after(self) -> str:
-        """What is played past step N, as `evaluate` takes it."""
-        return self.settings.after
-
-    def act(self, state: int, h: int) -> int:
-        """Return the greedy action in `state` at step `h`, counted from 1."""
-        self._check_state(state)
-        if h < 1:
-            raise ValueError(f"h must be a whole number ≥ 1; got {h!r}.")
-        action = int(choose(*self._greedy, state, self._layer(h), self._stem, self._is_random))
-        self._awaited = (state, action, h)
-        return action
-
-    def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
-        """Take in one step, the one that was just acted."""
-        if self._awaited is None or self._awaited[:2] != (state, action):
-            raise ValueError(
-                f"observe must follow the act that it reports; got state {state!r}, action {action!r}."
-            )
-        _, _, h = self._awaited
-        if not np.isfinite(reward):
-            raise ValueError(f"reward must be a finite number; got {reward!r}.")
-        if not terminated:
-            self._check_state(next_state)
-        self._awaited = None
-        self._step = h
-        if self.settings.count == "first" and h > self.n_layers:
-            return
-        self._make_room(1)
-        here = number_state(self._tables, state)
-        there = _TERMINAL if terminated else number_state(self._tables, next_state)
-        pair = record(self._tables, here, action, there)
-        if self._rewards is not None:
-            self._tables.paid[pair] = self._rewards[state, action]
-        else:
-            self._tables.paid[pair] += self._scaled(reward)
-        if self._outlook.spread.outer.size > 0:
-            self._tables.visits_at[here, self._layer(h)] += 1
-        if pair not in self._seen_this_episode:
-            self._seen_this_episode.add(pair)
-            self._played.append(pair)
-
-    def end_episode(self, length: int, observed: bool) -> None:
-        """End the episode and plan the next one."""
-        if self._awaited is not None:
-            raise ValueError("end_episode must follow observe; an act was not observed.")
-        self.episode += 1
-        self._step = 0
-        self._seen_this_episode.clear()
-        if self.settings.replan == "every" or self._has_doubled():
-            self._replan(np.array(self._played, dtype=np.int64))
-            if self.settings.replan == "doubling":
-                self._last_planned.update((pair, int(self._tables.visits[pair])) for pair in self._played)
-            self._played.clear()
-        else:
-            self._seen_this_episode.update(self._played)
-
-    def policy(self) -> PolicyArray:
-        """Return the policy of the coming episode, `(N, S)`; the absorbing state is not asked."""
-        if self.n_states is None:
-            raise ValueError("policy needs the number of states; this learner numbers them as they appear.")
-        actions = np.empty((self.n_layers, self.n_states), dtype=np.min_scalar_type(self.n_actions - 1))
-        fill_policy(*self._greedy, self._stem, self._is_random, actions)
-        return actions
-
-    def q_values(self, states: IntArray | None = None) -> FloatArray:
-        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
-        names = self.states if states is None else np.asarray(states, dtype=np.int64)
-        found = np.repeat(self._belief.caps[:, np.newaxis, np.newaxis], len(names), axis=1)
-        found = np.repeat(found, self.n_actions, axis=2)
-        for i, name in enumerate(names):
-            number = find_state(self._tables, int(name))
-            if number >= 0:
-                for action in np.flatnonzero(self._tables.pair_of[number] >= 0):
-                    found[:, i, action] = self._tables.q[self._tables.pair_of[number, action]]
-        return found
+            self._played = list(range(n_pairs))
+            super()._learn()
 
     def save(self, path: str | Path) -> Path:
         """Write the learner to an `.npz` file without pickle, between episodes; see `load_learner`."""
@@ -272,101 +54,26 @@ class Optimist:
         return save_learner(self, path)
 
     @property
-    def states(self) -> IntArray:
-        """The states seen so far, in the order in which they appeared."""
-        return self._tables.names[1 : self._tables.sizes[0]].copy()
+    def _counts_layers(self) -> bool:
+        return self._outlook.spread.outer.size > 0
 
-    @property
-    def visits(self) -> sparse.coo_array:
-        """How often each (state, action) was played, sparse; rows are the environment's states."""
-        tables, n_pairs = self._tables, int(self._tables.sizes[1])
-        rows = tables.names[tables.state_of[:n_pairs]]
-        shape = (self.n_states or int(rows.max(initial=-1)) + 1, self.n_actions)
-        return sparse.coo_array((tables.visits[:n_pairs], (rows, tables.action_of[:n_pairs])), shape=shape)
-
-    @property
-    def transition_counts(self) -> list[tuple[int, int, int, int]]:
-        """Every (state, action, next state, count) seen; next state −1 is the end of an episode."""
-        tables, n_arcs = self._tables, int(self._tables.sizes[2])
-        pairs = tables.arc_from[:n_arcs]
-        return [
-            (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
-            for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
-        ]
-
-    def _trace_of(self, scale: Scale) -> Trace:
-        """Return what the last valuation by this scale saw, or a clean sheet for it."""
-        if self._traced is None or self._traced[0] is not scale.survival:
-            self._traced = scale.survival, clean_trace(scale, self.n_layers)
-        return self._traced[1]
-
-    @property
-    def _greedy(self) -> tuple[Tables, FloatArray]:
-        return self._tables, self._belief.caps
-
-    @property
-    def _stem(self) -> np.uint64:
-        """What ties of the coming episode are broken with."""
-        return np.uint64(mix_in(self._key, self.episode))
-
-    @property
-    def _is_random(self) -> bool:
-        return self.settings.ties == "random"
-
-    def _layer(self, h: int) -> int:
-        """Return the layer, from 0, that plays step h."""
-        if h <= self.n_layers:
-            return h - 1
-        return (h - 1) % self.n_layers if self.settings.after == "restart" else self.n_layers - 1
-
-    def _replan(self, played: IntArray) -> None:
-        spread = self._outlook.spread
-        if spread.outer.size > 0:
-            sweep_variance(self._tables, self._belief, spread, played)
-        else:
-            replan(self._tables, self._belief, played, self._desk, self._sheet)
-
-    def _has_doubled(self) -> bool:
-        return any(self._tables.visits[pair] >= 2 * self._last_planned.get(pair, 0) for pair in self._played)
-
-    def _check_state(self, state: int) -> None:
-        limit = np.inf if self.n_states is None else self.n_states
-        if not 0 <= state < limit:
-            raise ValueError(f"state must be in 0 … {limit - 1:g}; got {state!r}.")
-
-    def _scaled(self, reward: float) -> float:
-        return (reward - self._low) / self._span
-
-    def _scaled_table(self, rewards: FloatArray) -> FloatArray:
-        table = (np.asarray(rewards, dtype=np.float64) - self._low) / self._span
-        if table.shape != (self.n_states, self.n_actions):
-            raise ValueError(
-                f"rewards must have shape ({self.n_states}, {self.n_actions}); got {table.shape}."
-            )
-        if not np.isfinite(table).all():
-            raise ValueError("rewards must be finite numbers.")
-        return table
-
-    def _make_room(self, n_steps: int) -> None:
-        """Double the tables until so many more steps fit, whatever they visit."""
-        old = self._tables
-        n_states, n_pairs, n_arcs = (int(n) for n in old.sizes)
-        limit = self.n_states if self.n_states is not None else n_steps
-        states, pairs, arcs = old.names.size, old.visits.size, old.arc_to.size
-        while n_states + min(n_steps, limit) + 1 > states:
-            states *= 2
-        while n_pairs + min(n_steps, limit * self.n_actions) > pairs:
-            pairs *= 2
-        while n_arcs + n_steps > arcs:
-            arcs *= 2
-        if (states, pairs, arcs) == (old.names.size, old.visits.size, old.arc_to.size):
-            return
-        check_fits(
-            (states + pairs) * (self.n_layers + 1) * 8,
-            f"A learner of {self.n_layers:,} layers that has seen {n_pairs:,} pairs",
-            "give a smaller horizon or a larger truncation",
+    def _empty_tables(self, states: int, pairs: int, arcs: int) -> Tables:
+        return empty_tables(
+            self._outlook, self.n_actions, states, pairs, arcs, is_watched=not self._counts_layers
         )
-        self._tables = copied(old, empty_tables(self._outlook, self.n_actions, states, pairs, arcs))
+
+    def _grow(self, states: int, pairs: int, arcs: int) -> None:
         watch_all(self._tables)
         self._desk = clean_desk(self.n_layers, states, pairs)
         self._sheet = clean_sheet(states, pairs, arcs)
+
+    def _learn(self) -> None:
+        if self.settings.replan == "every" or self._has_doubled():
+            if self.settings.replan == "doubling":
+                self._last_planned.update((pair, int(self._tables.visits[pair])) for pair in self._played)
+            super()._learn()
+        else:
+            self._seen_this_episode.update(self._played)
+
+    def _has_doubled(self) -> bool:
+        return any(self._tables.visits[pair] >= 2 * self._last_planned.get(pair, 0) for pair in self._played)

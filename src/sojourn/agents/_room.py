@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn._kernels import Desk, Scale, Sheet, Spread, Tables, Trace, number_state
+from sojourn._kernels import Desk, Scale, Sheet, Spread, Steps, Tables, Trace, number_state
+from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Outlook",
     "clean_desk",
     "clean_sheet",
+    "clean_steps",
     "clean_trace",
     "copied",
     "empty_tables",
@@ -39,7 +41,8 @@ _MOST_KEPT = 200_000
 class Outlook:
     """What a belief says layer by layer: ρ, caps Γ/γ of layers 1 … N+1, V_{N+1}, and the bonus.
 
-    The bonus is that of one visit, or a spread if it looks at variances; the other is empty.
+    The bonus is that of one visit, or a spread if it looks at variances; the other is empty. After n visits
+    it is that over n^power.
     """
 
     ratios: FloatArray
@@ -48,14 +51,20 @@ class Outlook:
     bonus: FloatArray
     spread: Spread
     reward_bonus: float
+    power: float = 0.5
 
 
-def empty_tables(outlook: Outlook, n_actions: int, states: int, pairs: int, arcs: int) -> Tables:
-    """Return tables with room for so much and nothing in them: all at their caps."""
+def empty_tables(
+    outlook: Outlook, n_actions: int, states: int, pairs: int, arcs: int, *, is_watched: bool
+) -> Tables:
+    """Return tables with room for so much and nothing in them: all at their caps.
+
+    `is_watched` makes room for what `follow_changes` keeps of each state.
+    """
     n_layers, caps = outlook.ratios.size, outlook.caps
     value = np.repeat(caps[np.newaxis], states, axis=0)
     value[:, n_layers] = outlook.last
-    watched = n_layers if outlook.spread.outer.size == 0 else 0
+    watched = n_layers if is_watched else 0
 
     def numbers(shape: int | tuple[int, int], fill: int = -1) -> PolicyArray:
         return np.full(shape, fill, dtype=np.int32)
@@ -69,7 +78,7 @@ def empty_tables(outlook: Outlook, n_actions: int, states: int, pairs: int, arcs
         value=value,
         watch=numbers((states, watched)),
         second=np.zeros((states, watched)),
-        visits_at=numbers((states, 0 if watched else n_layers + 1), 0),
+        visits_at=numbers((states, n_layers + 1 if outlook.spread.outer.size > 0 else 0), 0),
         into=numbers(states),
         state_of=numbers(pairs),
         action_of=numbers(pairs),
@@ -103,7 +112,8 @@ def copied(old: Tables, new: Tables) -> Tables:
 
 def recounted(old: Tables, outlook: Outlook) -> Tables:
     """Return tables with the counts of others, and all Q and V at the caps of another belief."""
-    new = empty_tables(outlook, old.pair_of.shape[1], old.names.size, old.visits.size, old.arc_to.size)
+    rooms = (old.pair_of.shape[1], old.names.size, old.visits.size, old.arc_to.size)
+    new = empty_tables(outlook, *rooms, is_watched=outlook.spread.outer.size == 0)
     kept = {name: getattr(old, name) for name in Tables._fields if name not in _OF_LAYERS}
     n_layers = min(new.visits_at.shape[1], old.visits_at.shape[1])
     new.visits_at[:, :n_layers] = old.visits_at[:, :n_layers]
@@ -141,6 +151,19 @@ def clean_sheet(states: int, pairs: int, arcs: int) -> Sheet:
         roots=np.empty(pairs),
         above=np.empty(states),
         here=np.empty(states),
+    )
+
+
+def clean_steps(pairs: int, steps: int) -> Steps:
+    """Return room for an episode: for so many pairs, and for so many steps in their order."""
+    check_fits(32 * steps, f"An episode of {steps:,} steps", "give a law with shorter episodes")
+    return Steps(
+        played=np.empty(pairs, dtype=np.int64),
+        mark=np.full(pairs, -1, dtype=np.int64),
+        pairs=np.empty(steps, dtype=np.int64),
+        layers=np.empty(steps, dtype=np.int64),
+        following=np.empty(steps, dtype=np.int64),
+        rewards=np.empty(steps),
     )
 
 

@@ -17,7 +17,7 @@ from sojourn._files import read_archive, write_archive
 from sojourn._kernels import Tables, watch_all
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._registry import BONUSES
-from sojourn.agents._room import Outlook, clean_desk, clean_sheet, empty_tables
+from sojourn.agents._room import Outlook, clean_desk, clean_sheet
 from sojourn.agents._ucbvi import UCBVI
 from sojourn.laws import parse_law
 from sojourn.planning._storage import text_of_law
@@ -152,7 +152,7 @@ def _rebuild(about: dict[str, Any], arrays: Arrays) -> Optimist:
     learner._low, learner._span = float(about["low"]), float(about["span"])
     kept = {name: np.ascontiguousarray(arrays[f"tables.{name}"]) for name in _KEPT}
     rooms = (kept["names"].size, kept["visits"].size, kept["arc_to"].size)
-    learner._tables = empty_tables(learner._outlook, learner.n_actions, *rooms)._replace(**kept)
+    learner._tables = learner._empty_tables(*rooms)._replace(**kept)
     learner._desk = clean_desk(learner.n_layers, *rooms[:2])
     learner._sheet = clean_sheet(*rooms)
     learner._played = [int(pair) for pair in arrays["played"]]
@@ -220,7 +220,7 @@ def _expected(learner: Optimist) -> dict[str, tuple[np.dtype[Any], tuple[int, ..
     tables = learner._tables
     states = tables.names.size
     rooms = {4: states, 5: tables.visits.size, 6: tables.arc_to.size, 8: 2 << (states - 1).bit_length()}
-    small = empty_tables(learner._outlook, learner.n_actions, 4, 5, 6)._asdict()
+    small = learner._empty_tables(4, 5, 6)._asdict()
     return {
         name: (array.dtype, (rooms.get(len(array), len(array)), *array.shape[1:]))
         for name, array in small.items()

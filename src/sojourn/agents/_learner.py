@@ -1,0 +1,385 @@
+"""A learner in play on tables that grow with what it visits: what all such learners share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sojourn._kernels import (
+    Belief,
+    Manner,
+    Scale,
+    Tables,
+    Trace,
+    World,
+    choose,
+    fill_policy,
+    find_state,
+    look_up_all,
+    number_state,
+    play,
+    record_arc,
+    record_pair,
+    take_in,
+    value_from,
+)
+from sojourn._memory import check_fits
+from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn.agents._protocol import Played
+from sojourn.agents._room import START_ROOM, Outlook, clean_steps, clean_trace, copied, empty_tables
+
+__all__ = ["TERMINAL", "TabularLearner"]
+
+TERMINAL = 0
+"""Number of the absorbing state."""
+
+_NO_NAME = -1  # what that is called, which no state of an environment is
+_NO_PRIOR = np.zeros((0, 0))
+
+
+class TabularLearner:
+    """A learner whose policy is greedy in Q values. States are numbered as they appear.
+
+    A subclass says by its `rule` what is made of an episode. Its settings have `ties`, `after` and `count`.
+
+    Args:
+        settings: What it was started with.
+        outlook: What its belief says layer by layer; Q starts from its caps.
+        n_states: Number of states, or None if they are numbered as they appear.
+        n_actions: Number of actions.
+        rewards: `(S, A)` rewards if they are known.
+        reward_range: Least and largest reward.
+        terminal_reward: What the absorbing state pays a step.
+        key: Of its ties.
+        clock: Number of layers of its policy, where Q has a single one.
+        worth: `(N + 1,)` Γ(h)/γ(h), where Q does not start from it.
+    """
+
+    counts_arcs = True
+    """Whether successors are counted, for a model."""
+    keeps_steps = False
+    """Whether its rule asks for the steps of an episode in their order."""
+    keeps_traces = False
+    """Whether its policy is often that of the last episode, so that valuations are worth keeping."""
+
+    def __init__(
+        self,
+        settings: Any,
+        outlook: Outlook,
+        *,
+        n_states: int | None,
+        n_actions: int,
+        rewards: FloatArray | None,
+        reward_range: tuple[float, float],
+        terminal_reward: float,
+        key: int,
+        clock: int | None = None,
+        worth: FloatArray | None = None,
+    ) -> None:
+        low, high = float(reward_range[0]), float(reward_range[1])
+        if not -np.inf < low < high < np.inf:
+            raise ValueError(
+                f"reward_range must be two finite numbers, the lower first; got {reward_range!r}."
+            )
+        self.settings = settings
+        self.n_states, self.n_actions = n_states, n_actions
+        self.episode = 0
+        self._low, self._span = low, high - low
+        self._rewards = None if rewards is None else self._scaled_table(rewards)
+        self._key = np.uint64(key)
+        self._outlook, self._clock = outlook, clock
+        self._belief = Belief(
+            outlook.ratios,
+            outlook.caps[:-1].copy(),
+            outlook.bonus,
+            outlook.power,
+            outlook.reward_bonus,
+            _NO_PRIOR,
+        )
+        self._played: list[int] = []
+        self._seen_this_episode: set[int] = set()
+        self._steps: list[tuple[int, int, int, float]] = []
+        self._awaited: tuple[int, int, int] | None = None
+        self._step = 0
+        self._tables = self._empty_tables(START_ROOM, START_ROOM, START_ROOM)
+        self._traced: tuple[FloatArray, Trace] | None = None
+        number_state(self._tables, _NO_NAME)
+        absorbing = self._scaled(terminal_reward)
+        self._tables.value[TERMINAL] = absorbing * (outlook.caps if worth is None else worth)
+
+    @property
+    def rule(self) -> Any:
+        """What is made of an episode, as kernels take it."""
+        raise NotImplementedError
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers N, after which its clock has gone round."""
+        return self._outlook.ratios.size if self._clock is None else self._clock
+
+    @property
+    def manner(self) -> Manner:
+        """How it plays, as kernels take it."""
+        settings = self.settings
+        return Manner(
+            key=self._key,
+            is_random=settings.ties == "random",
+            starts_again=settings.after == "restart",
+            counts_all=settings.count == "all",
+            n_layers=self.n_layers,
+            counts_arcs=self.counts_arcs,
+            counts_layers=self._counts_layers,
+            epsilon=float(getattr(settings, "epsilon", 0.0)),
+            decay=float(getattr(settings, "decay", 0.0)),
+        )
+
+    @property
+    def after(self) -> str:
+        """What is played past step N, as `evaluate` takes it."""
+        return str(self.settings.after)
+
+    @property
+    def can_play_trials(self) -> bool:
+        """Whether `play` does the same as `act`, `observe` and `end_episode`."""
+        return self._rewards is not None and self.n_states is not None
+
+    def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
+        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
+        look_up_all(self._tables, scale.numbers)
+        parts = (self._tables, self._belief, self.manner, scale, self._trace_of(scale))
+        value, width = value_from(world, *parts, self.episode, start)
+        return float(value), float(width)
+
+    def play(
+        self,
+        world: World,
+        scale: Scale,
+        rng: np.random.Generator,
+        starts: IntArray,
+        drawn: IntArray,
+        *,
+        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
+        early: FloatArray | None = None,
+        n_early: int = 0,
+    ) -> Played:
+        """Play whole episodes.
+
+        `value_of` values the coming policy from a start state where following it forward does not. To `early`
+        `(episodes,)` the rewards of the first `n_early` steps of each episode are added.
+        """
+        size = starts.size
+        lengths, observed = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
+        rewards, values, widths = np.empty(size), np.full(size, np.nan), np.full(size, np.nan)
+        done, known = 0, np.full(2, np.nan)
+        early = np.zeros(size) if early is None else early
+        longest = int(drawn.max(initial=0)) if self.keeps_steps else 0
+        while done < size:
+            rest = slice(done, None)
+            n_played = play(
+                world,
+                self._tables,
+                self._belief,
+                self.rule,
+                self.manner,
+                scale,
+                self._trace_of(scale),
+                clean_steps(self._tables.visits.size, longest),
+                self.episode,
+                starts[rest],
+                drawn[rest],
+                rng,
+                lengths[rest],
+                observed[rest],
+                rewards[rest],
+                n_early,
+                early[rest],
+                values[rest],
+                widths[rest],
+                known,
+            )
+            is_stuck = n_played < 0
+            n_played = -1 - n_played if is_stuck else n_played
+            done += n_played
+            self.episode += n_played
+            known[:] = np.nan
+            if is_stuck:
+                known[:] = (np.inf, np.inf) if value_of is None else value_of(self, int(starts[done]))
+            elif done < size:
+                self._make_room(int(min(drawn[done], world.data.size)))
+        return Played(lengths, observed, rewards, values, widths)
+
+    def act(self, state: int, h: int) -> int:
+        """Return the greedy action in `state` at step `h`, counted from 1."""
+        self._check_state(state)
+        if h < 1:
+            raise ValueError(f"h must be a whole number ≥ 1; got {h!r}.")
+        action = int(choose(self._tables, self._belief, self.manner, self.episode, state, self._layer(h)))
+        self._awaited = (state, action, h)
+        return action
+
+    def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
+        """Take in one step, the one that was just acted."""
+        if self._awaited is None or self._awaited[:2] != (state, action):
+            raise ValueError(
+                f"observe must follow the act that it reports; got state {state!r}, action {action!r}."
+            )
+        _, _, h = self._awaited
+        if not np.isfinite(reward):
+            raise ValueError(f"reward must be a finite number; got {reward!r}.")
+        if not terminated:
+            self._check_state(next_state)
+        self._awaited = None
+        self._step = h
+        if self.settings.count == "first" and h > self.n_layers:
+            return
+        self._make_room(1)
+        here = number_state(self._tables, state)
+        there = TERMINAL if terminated else number_state(self._tables, next_state)
+        pair = record_pair(self._tables, here, action)
+        if self.counts_arcs:
+            record_arc(self._tables, pair, there)
+        if self._rewards is not None:
+            paid = self._tables.paid[pair] = self._rewards[state, action]
+        else:
+            paid = self._scaled(reward)
+            self._tables.paid[pair] += paid
+        if self._counts_layers:
+            self._tables.visits_at[here, self._layer(h)] += 1
+        if self.keeps_steps:
+            self._steps.append((pair, self._layer(h), there, float(paid)))
+        if pair not in self._seen_this_episode:
+            self._seen_this_episode.add(pair)
+            self._played.append(pair)
+
+    def end_episode(self, length: int, observed: bool) -> None:
+        """End the episode and learn from it."""
+        if self._awaited is not None:
+            raise ValueError("end_episode must follow observe; an act was not observed.")
+        self.episode += 1
+        self._step = 0
+        self._seen_this_episode.clear()
+        self._learn()
+
+    def policy(self) -> PolicyArray:
+        """Return the policy of the coming episode, `(N, S)`; the absorbing state is not asked."""
+        if self.n_states is None:
+            raise ValueError("policy needs the number of states; this learner numbers them as they appear.")
+        actions = np.empty((self.n_layers, self.n_states), dtype=np.min_scalar_type(self.n_actions - 1))
+        fill_policy(self._tables, self._belief, self.manner, self.episode, actions)
+        return actions
+
+    def q_values(self, states: IntArray | None = None) -> FloatArray:
+        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
+        names = self.states if states is None else np.asarray(states, dtype=np.int64)
+        found = np.repeat(self._belief.caps[:, np.newaxis, np.newaxis], len(names), axis=1)
+        found = np.repeat(found, self.n_actions, axis=2)
+        if self._belief.prior.size > 0:
+            found += self._belief.prior[names]
+        for i, name in enumerate(names):
+            number = find_state(self._tables, int(name))
+            if number >= 0:
+                for action in np.flatnonzero(self._tables.pair_of[number] >= 0):
+                    found[:, i, action] = self._tables.q[self._tables.pair_of[number, action]]
+        return found
+
+    @property
+    def states(self) -> IntArray:
+        """The states seen so far, in the order in which they appeared."""
+        return self._tables.names[1 : self._tables.sizes[0]].copy()
+
+    @property
+    def visits(self) -> sparse.coo_array:
+        """How often each (state, action) was played, sparse; rows are the environment's states."""
+        tables, n_pairs = self._tables, int(self._tables.sizes[1])
+        rows = tables.names[tables.state_of[:n_pairs]]
+        shape = (self.n_states or int(rows.max(initial=-1)) + 1, self.n_actions)
+        return sparse.coo_array((tables.visits[:n_pairs], (rows, tables.action_of[:n_pairs])), shape=shape)
+
+    @property
+    def transition_counts(self) -> list[tuple[int, int, int, int]]:
+        """Every (state, action, next state, count) seen; next state −1 is the end of an episode."""
+        tables, n_arcs = self._tables, int(self._tables.sizes[2])
+        pairs = tables.arc_from[:n_arcs]
+        return [
+            (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
+            for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
+        ]
+
+    @property
+    def _counts_layers(self) -> bool:
+        """Whether visits of states are counted by layers."""
+        return False
+
+    def _empty_tables(self, states: int, pairs: int, arcs: int) -> Tables:
+        return empty_tables(self._outlook, self.n_actions, states, pairs, arcs, is_watched=False)
+
+    def _grow(self, states: int, pairs: int, arcs: int) -> None:
+        """Make room beside the tables, whatever a subclass keeps there."""
+
+    def _learn(self) -> None:
+        """Make of the episode what the rule says, and forget its steps."""
+        n_played, n_steps = len(self._played), len(self._steps)
+        steps = clean_steps(n_played, n_steps)
+        steps.played[:] = self._played
+        for i, step in enumerate(self._steps):
+            steps.pairs[i], steps.layers[i], steps.following[i], steps.rewards[i] = step
+        take_in(self.rule, self._tables, self._belief, steps, n_played, n_steps)
+        self._played.clear()
+        self._steps.clear()
+
+    def _trace_of(self, scale: Scale) -> Trace:
+        """Return what the last valuation by this scale saw, or a clean sheet for it."""
+        if self._traced is None or self._traced[0] is not scale.survival:
+            kept = clean_trace(scale if self.keeps_traces else scale._replace(start=-1), self.n_layers)
+            self._traced = scale.survival, kept
+        return self._traced[1]
+
+    def _layer(self, h: int) -> int:
+        """Return the layer, from 0, that plays step h."""
+        if h <= self.n_layers:
+            return h - 1
+        return (h - 1) % self.n_layers if self.settings.after == "restart" else self.n_layers - 1
+
+    def _check_state(self, state: int) -> None:
+        limit = np.inf if self.n_states is None else self.n_states
+        if not 0 <= state < limit:
+            raise ValueError(f"state must be in 0 … {limit - 1:g}; got {state!r}.")
+
+    def _scaled(self, reward: float) -> float:
+        return (reward - self._low) / self._span
+
+    def _scaled_table(self, rewards: FloatArray) -> FloatArray:
+        table = (np.asarray(rewards, dtype=np.float64) - self._low) / self._span
+        if table.shape != (self.n_states, self.n_actions):
+            raise ValueError(
+                f"rewards must have shape ({self.n_states}, {self.n_actions}); got {table.shape}."
+            )
+        if not np.isfinite(table).all():
+            raise ValueError("rewards must be finite numbers.")
+        return table
+
+    def _make_room(self, n_steps: int) -> None:
+        """Double the tables until so many more steps fit, whatever they visit."""
+        old = self._tables
+        n_states, n_pairs, n_arcs = (int(n) for n in old.sizes)
+        limit = self.n_states if self.n_states is not None else n_steps
+        states, pairs, arcs = old.names.size, old.visits.size, old.arc_to.size
+        while n_states + min(n_steps, limit) + 1 > states:
+            states *= 2
+        while n_pairs + min(n_steps, limit * self.n_actions) > pairs:
+            pairs *= 2
+        while n_arcs + n_steps > arcs:
+            arcs *= 2
+        if (states, pairs, arcs) == (old.names.size, old.visits.size, old.arc_to.size):
+            return
+        n_layers = self._outlook.ratios.size
+        check_fits(
+            (states + pairs) * (n_layers + 1) * 8,
+            f"A learner of {n_layers:,} layers that has seen {n_pairs:,} pairs",
+            "give a smaller horizon or a larger truncation",
+        )
+        self._tables = copied(old, self._empty_tables(states, pairs, arcs))
+        self._grow(states, pairs, arcs)
