@@ -1,0 +1,72 @@
+"""Figures of estimated laws and of chosen horizons."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn import plots
+from sojourn.agents._surveyor import LawEstimate
+
+
+def estimate(episode, lengths, observed):
+    lengths, observed = np.array(lengths), np.array(observed)
+    return LawEstimate(episode, sj.KaplanMeier(lengths, observed), lengths, observed)
+
+
+FEW = estimate(4, [1, 2, 2, 3], [True, True, False, True])
+MANY = estimate(8, [1, 2, 2, 3, 5, 1, 1, 4], [True] * 8)
+
+
+def test_the_curves_are_the_estimates_and_the_band_of_the_last():
+    curves = plots.estimate_curves([FEW, MANY], sj.Geometric(0.5))
+    np.testing.assert_array_equal(curves.episodes, [4, 8])
+    for row, law in zip(curves.survival, (FEW.law, MANY.law), strict=True):
+        np.testing.assert_array_equal(row, law.survival(curves.h))
+    np.testing.assert_array_equal(curves.truth, 0.5 ** (curves.h - 1.0))
+    # Complete data: √(ln(2/0.05)/(2·8)) around the estimate, within [0, 1].
+    half = np.sqrt(np.log(40.0) / 16.0)
+    assert curves.kind == "dkw"
+    seen = curves.h <= 5  # the largest length; past it the band stays as it was
+    np.testing.assert_allclose(curves.upper[seen], np.minimum(curves.survival[1] + half, 1.0)[seen])
+
+
+def test_censored_data_have_another_band():
+    assert plots.estimate_curves([FEW]).kind == "hall-wellner"
+
+
+def test_a_learner_that_has_estimated_nothing_says_so():
+    learner = sj.learn(sj.UnknownLaw(4), sj.mdps.river_swim(3), sj.Geometric(0.5), episodes=3).learner
+    with pytest.raises(ValueError, match="no block has ended yet"):
+        learner.plot()
+
+
+def test_estimates_are_drawn_with_the_truth():
+    run = sj.learn(sj.UnknownLaw(6), sj.mdps.river_swim(3), sj.Geometric(0.5), episodes=60)
+    figure = run.learner.plot(sj.Geometric(0.5))
+    (axes,) = figure.axes
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["after 16 episodes", "after 48 episodes", "the truth"]
+
+
+def test_shares_count_who_played():
+    choices = [0] * 50 + [1] * 30 + [2] * 20
+    curves = plots.choice_curves(choices, (2, 4, 8))
+    np.testing.assert_allclose(curves.totals, [0.5, 0.3, 0.2])
+    np.testing.assert_allclose(curves.shares.sum(axis=0), 1.0)
+    np.testing.assert_allclose((curves.shares * np.diff(curves.edges)).sum(axis=1), [50, 30, 20])
+    assert curves.shares[0, 0] == 1.0
+    assert curves.shares[2, -1] == 1.0
+
+
+def test_choices_are_drawn_a_row_a_candidate():
+    agent = sj.HorizonSelection(sj.UnknownLaw(4), candidates=(2, 4))
+    figure = sj.learn(agent, sj.mdps.river_swim(3), sj.Geometric(0.5), episodes=40).learner.plot()
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["2  (50%)", "4  (50%)"]
+
+
+def test_nothing_chosen_says_so():
+    with pytest.raises(ValueError, match="no episode was played yet"):
+        plots.choice_curves([], (2, 4))
