@@ -228,6 +228,30 @@ def test_very_many_distinct_lengths_are_put_together_without_harm(family):
     assert found.log_likelihood == pytest.approx(log_likelihood(whole.law, sample), abs=0.1)
 
 
+@pytest.mark.parametrize(
+    ("few", "gamma_2"),
+    [([600] * 3, 0.998), ([1] * 60, 0.95)],
+    ids=["few stay very long", "few leave at once"],
+)
+def test_small_parts_of_a_mixture_are_found(few, gamma_2):
+    # A thousand lengths of Geometric(0.95), at its quantiles, and a few of another kind.
+    uniforms = (np.arange(1_000) + 0.5) / 1_000
+    many = 1 + np.floor(np.log(uniforms) / math.log(0.95)).astype(int)
+    found = sj.fit([*many, *few], family="mixture")
+    alone = sj.fit([*many, *few], family="geometric")
+    assert found.log_likelihood > alone.log_likelihood + 3.0
+    assert found.parameters["gamma_2"] == pytest.approx(gamma_2, abs=0.002)
+
+
+def test_heavy_and_light_tails_are_both_tried():
+    # Half of the sessions end at step 3, and of the others some at step 40: a heavy tail, or none at all?
+    for n_late in (0, 10, 100, 400, 500):
+        sample = take_sample([3, 40, 40], [True, True, False], counts=[500, n_late, 500 - n_late])
+        grid = [(a, b) for a in (1.001, 1.01, 1.1, 2.0, 10.0, 1e3) for b in (0.5, 2.0, 8.0, 32.0, 128.0, 2e4)]
+        rival = max(log_likelihood(sj.BetaGeometric(a, b), sample) for a, b in grid)
+        assert fit_sample(sample, "beta_geometric").log_likelihood >= rival
+
+
 def test_an_estimator_is_called_like_kaplan_meier():
     lengths, observed = censored(sj.Geometric(0.9), 2_000, 0.4, seed=0)
     for estimate in (sj.MaximumLikelihood("Geometric"), sj.KaplanMeier):

@@ -46,19 +46,19 @@ class NegativeBinomialFamily(ClimbedFamily):
     parameters = ("r", "gamma")
     lower, upper = (math.log(1e-3), -25.0), (math.log(1e5), 30.0)
 
-    def starts(self, sample: Sample) -> Sequence[Sequence[float]]:
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
         """Return the geometric law's mean with few to many stages."""
         stop = _stop(sample)
-        return [(math.log(r), math.log1p(-stop) - math.log(stop)) for r in (0.2, 0.5, 1.0, 2.0, 6.0, 30.0)]
+        stages = (0.2, 0.5, 1.0, 2.0, 6.0, 30.0)
+        return [[(math.log(r), math.log1p(-stop) - math.log(stop)) for r in stages]]
 
     def natural(self, free: FloatArray) -> tuple[float, ...]:
         """Return r and γ; the mean of K is rγ/(1 − γ)."""
-        return math.exp(free[0]), 1.0 / (1.0 + math.exp(free[0] - free[1]))
+        return math.exp(free[0]), min(1.0 / (1.0 + math.exp(free[0] - free[1])), HIGHEST_GAMMA)
 
     def make(self, *values: float) -> LengthLaw:
         """Return the law."""
-        r, gamma = values
-        return NegativeBinomial(r, min(gamma, HIGHEST_GAMMA))
+        return NegativeBinomial(*values)
 
     def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
         """Return ln P(K ≥ h − 1), by the incomplete beta function where it does not underflow."""
@@ -89,7 +89,7 @@ class DiscreteWeibullFamily(ClimbedFamily):
     parameters = ("q", "shape")
     lower, upper = (math.log(1e-13), math.log(0.05)), (math.log(700.0), math.log(100.0))
 
-    def starts(self, sample: Sample) -> Sequence[Sequence[float]]:
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
         """Return shapes around the line through Kaplan–Meier's ln(−ln γ) against ln(h − 1)."""
         at_risk = sample.at_risk(sample.ends)
         level = np.cumsum(np.log1p(-np.minimum(sample.ended / np.maximum(at_risk, 1), 0.999)))
@@ -100,7 +100,7 @@ class DiscreteWeibullFamily(ClimbedFamily):
             shape, at_one = np.polyfit(x, y, 1, w=weights) if np.ptp(x) > 0.0 else (1.0, float(y[0]))
             height = float(at_one + shape * middle)
         shapes = [min(max(shape * factor, 0.1), 50.0) for factor in (1.0, 0.5, 2.0)] + [1.0]
-        return [(height - one * middle, math.log(one)) for one in shapes]
+        return [[(height - one * middle, math.log(one)) for one in shapes]]
 
     def natural(self, free: FloatArray) -> tuple[float, ...]:
         """Return q and the shape."""
@@ -131,11 +131,12 @@ class BetaGeometricFamily(ClimbedFamily):
     parameters = ("a", "b")
     lower, upper = (math.log(1e-3), -30.0), (math.log(1e6), 14.0)
 
-    def starts(self, sample: Sample) -> Sequence[Sequence[float]]:
-        """Return first chances of stopping from the average up, with tails of several weights."""
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
+        """Return first chances of stopping from the average up, with heavy tails and with light ones."""
         stop = _stop(sample)
         first = [_logit(min(stop * factor, 0.9)) for factor in (1.0, 2.0, 8.0)]
-        return [(math.log(more), odds) for odds in first for more in (0.3, 2.0, 20.0, 1e3)]
+        tails = (0.05, 0.3, 2.0), (20.0, 1e3)
+        return [[(math.log(more), odds) for odds in first for more in group] for group in tails]
 
     def natural(self, free: FloatArray) -> tuple[float, ...]:
         """Return a and b; the chance of stopping at the first step is a/(a + b)."""
@@ -165,17 +166,22 @@ class MixtureFamily(ClimbedFamily):
     name = "mixture"
     parameters = ("weight", "gamma_1", "gamma_2")
     lower, upper = (-9.0, -12.0, -12.0), (9.0, 27.0, 27.0)
-    n_climbs = 2
 
-    def starts(self, sample: Sample) -> Sequence[Sequence[float]]:
-        """Return pairs around the one geometric law, and the quasi-hyperbolic law with its bouncers."""
-        odds = _logit(1.0 - _stop(sample))
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
+        """Return pairs around the one geometric law, with few that stay very long, with few that do not."""
+        odds, longest = _logit(1.0 - _stop(sample)), math.log(10.0 * sample.longest)
         pairs = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.5), (3.0, 3.0)]
-        found = [(_logit(share), odds - down, odds + up) for down, up in pairs for share in (0.15, 0.5, 0.85)]
+        even = [(_logit(share), odds - down, odds + up) for down, up in pairs for share in (0.15, 0.5, 0.85)]
+        late = [
+            (_logit(share), odds - 0.3, long)
+            for share in (0.9, 0.98, 0.998)
+            for long in (odds + 2.0, longest)
+        ]
+        early = [(_logit(share), odds - down, odds + 0.1) for share in (0.02, 0.1) for down in (2.0, 5.0)]
         beta, gamma = QuasiHyperbolicFamily().solve(sample).values
         if 0.0 < beta < 1.0 and 0.0 < gamma < HIGHEST_GAMMA:
-            found += [(_logit(1.0 - beta), first, _logit(gamma)) for first in (-3.0, -1.0)]
-        return found
+            early += [(_logit(1.0 - beta), first, _logit(gamma)) for first in (-3.0, -1.0)]
+        return even, late, early
 
     def natural(self, free: FloatArray) -> tuple[float, ...]:
         """Return the weight of the law that ends sooner, its γ, and the other's."""

@@ -111,12 +111,10 @@ class ClimbedFamily(Family):
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
-    n_climbs = 1
-    """From how many of the most likely starts to climb."""
 
     @abstractmethod
-    def starts(self, sample: Sample) -> Sequence[Sequence[float]]:
-        """Return free variables from which to climb."""
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
+        """Return free variables from which to climb, in groups: the most likely of each group is taken."""
 
     @abstractmethod
     def natural(self, free: FloatArray) -> tuple[float, ...]:
@@ -146,11 +144,11 @@ class ClimbedFamily(Family):
             return float(total) / n if math.isfinite(total) else -math.inf
 
         low, high = np.array(self.lower), np.array(self.upper)
-        begins = [np.clip(np.array(start), low, high) for start in self.starts(sample)]
-        begins.sort(key=mean_log_likelihood, reverse=True)
-        peaks = [
-            climb(mean_log_likelihood, begin, self.lower, self.upper) for begin in begins[: self.n_climbs]
-        ]
+        peaks = []
+        for group in self.starts(sample):
+            begins = [np.clip(np.array(start), low, high) for start in group]
+            begin = max(begins, key=mean_log_likelihood)
+            peaks.append(climb(mean_log_likelihood, begin, self.lower, self.upper))
         return self._settle(max(peaks, key=lambda peak: peak.value), n)
 
     def _settle(self, peak: Peak, n: int) -> Solution:
