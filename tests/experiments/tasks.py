@@ -14,3 +14,8 @@ def plan(text: str) -> bytes:
     import sojourn as sj
 
     return repr(float(sj.plan(sj.mdps.two_paths(), sj.Fixed(int(text))).value[0])).encode()
+
+
+def long_nap(text: str) -> bytes:
+    time.sleep(0.5)
+    return text.encode()

@@ -1,0 +1,164 @@
+"""`sojourn run`: what a person reads, exit codes, examples."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from sojourn.cli._watch import duration
+
+SPEC = """\
+problem = "river_swim(3)"
+law = "fixed(4)"
+episodes = 20
+seeds = 2
+
+[learners.chance]
+type = "random"
+
+[learners.twin]
+type = "random"
+"""
+
+BAD = """
+class Bad:
+    def start(self, **_): raise RuntimeError("no luck")
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "tiny.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_a_run_says_what_it_did(run, spec):
+    result = run("run", str(spec), "--on", "here")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("2 trials played in ")
+    assert "tiny.results" in "".join(result.stdout.split())
+    assert result.stderr == "tiny: playing 2 trials.\n"
+    again = run("run", str(spec), "--on", "here")
+    assert again.stdout.startswith("Nothing to do: all 2 trials are there.")
+    assert again.stderr == ""
+
+
+def test_a_dry_run_plays_nothing(run, spec):
+    result = run("run", str(spec), "--dry-run")
+    assert "2 (2 combinations × 2 seeds)" in result.stdout
+    assert "2 more are the same as others" in result.stdout
+    assert "done      0" in result.stdout
+    assert "left      2, about" in result.stdout
+    assert "every episode of 20" in result.stdout
+    assert not spec.with_suffix(".results").exists()
+    run("run", str(spec), "--on", "here")
+    data = json.loads(run("run", str(spec), "--dry-run", "--json").stdout)
+    assert (data["trials"], data["done"], data["seconds"]) == (2, 2, 0.0)
+
+
+def test_json_says_the_same(run, spec, tmp_path):
+    result = run("run", str(spec), "--on", "here", "--json", "--store", str(tmp_path / "s"))
+    data = json.loads(result.stdout)
+    assert (data["trials"], data["played"], data["reused"], data["failed"]) == (2, 2, 0, [])
+    assert data["store"] == str(tmp_path / "s")
+
+
+def test_failures_are_named_and_the_exit_code_is_one(run, spec, tmp_path):
+    (tmp_path / "own_unlucky.py").write_text(BAD)
+    bad = '[learners.bad]\ntype = "own_unlucky:Bad"'
+    spec.write_text(SPEC.replace('[learners.twin]\ntype = "random"', bad))
+    result = run("run", str(spec), "--on", "here", "--retries", "1")
+    assert result.exit_code == 1
+    assert "2 trials played" in result.stdout
+    assert "2 failed" in result.stdout
+    line = "Error: Failed 2 times: bad on river_swim(n=3), Fixed(length=4), seed 0: RuntimeError: no luck"
+    assert line in result.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "SPEC is missing; 'sojourn run --example river_swim' prints one to start from."),
+        (["none.toml"], "none.toml: No such file or directory."),
+        (["{spec}", "--workers", "0"], "--workers must be a whole number ≥ 1; got '0'."),
+        (["{spec}", "--retries", "x"], "--retries must be a whole number ≥ 0; got 'x'."),
+        (["{spec}", "--on", "here", "--workers", "2"], "--workers must be 1 with '--on here'; got 2."),
+        (["{spec}", "--address", "a:1"], "--address goes with '--on ray'; it was given without."),
+        (["{spec}", "--store", "{spec}"], "must be a folder; it is a file."),
+        (["--example", "tinny"], "Unknown example 'tinny'. Did you mean 'tiny'?"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_two(run, spec, arguments, said):
+    result = run("run", *(argument.format(spec=spec) for argument in arguments))
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert said in result.stderr
+
+
+def test_no_cluster_is_one_line_and_exit_code_one(run, spec):
+    result = run("run", str(spec), "--on", "ray", "--address", "127.0.0.1:1")
+    assert result.exit_code == 1
+    said = "Error: No Ray cluster at 127.0.0.1:1: Connection refused."
+    assert result.stderr.splitlines() == ["tiny: playing 2 trials.", said]
+
+
+def test_examples_are_printed_and_listed(run, tmp_path):
+    text = run("run", "--example", "tiny").stdout
+    (tmp_path / "tiny.toml").write_text(text)
+    assert "12" in run("run", str(tmp_path / "tiny.toml"), "--dry-run").stdout
+    listed = json.loads(run("list", "specs", "--json").stdout)
+    assert {row["name"] for row in listed} >= {"tiny", "taxi", "river_swim", "long_run"}
+
+
+def test_damage_is_said_and_made_good(run, spec):
+    run("run", str(spec), "--on", "here")
+    path = next((spec.with_suffix(".results") / "trials").iterdir())
+    path.write_bytes(b"")
+    result = run("run", str(spec), "--on", "here")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[1].startswith("Warning: A damaged trial was set aside as ")
+    assert "1 trials played" in result.stdout
+
+
+def test_a_terminal_shows_a_bar(spec):
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "here"],
+        stdout=subprocess.DEVNULL,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(follower)
+    shown = b""
+    try:
+        while chunk := os.read(leader, 10_000):
+            shown += chunk
+    except OSError:  # the other side closed
+        pass
+    os.close(leader)
+    assert process.wait() == 0
+    assert b"2/2" in shown
+    assert b"tiny" in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (10, "10 s"),
+        (60, "1 min"),
+        (3599, "59 min 59 s"),
+        (86400 * 3, "3 d"),
+    ],
+)
+def test_durations_are_words(seconds, text):
+    assert duration(seconds) == text

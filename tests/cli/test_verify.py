@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.test_run import SPEC
+
+
+@pytest.fixture
+def store(run, tmp_path):
+    (tmp_path / "tiny.toml").write_text(SPEC)
+    assert run("run", str(tmp_path / "tiny.toml"), "--on", "here").exit_code == 0
+    return tmp_path / "tiny.results"
+
+
+def test_a_sound_store_is_said_to_be_so(run, store):
+    result = run("verify", str(store))
+    assert result.exit_code == 0
+    assert result.stdout == "sound trials  2\ntiny          2 of 2 trials\n"
+    assert result.stderr == ""
+
+
+def test_damage_is_named_and_the_exit_code_is_one(run, store):
+    path = min((store / "trials").iterdir())
+    path.write_bytes(path.read_bytes() + b" ")
+    result = run("verify", str(store))
+    assert result.exit_code == 1
+    assert "1 of 2 trials" in result.stdout
+    assert result.stderr == f"Error: {path}: its content is not what its name says.\n"
+    data = json.loads(run("verify", str(store), "--json").stdout)
+    assert data["wrong"] == [{"path": str(path), "what": "its content is not what its name says"}]
+    assert data["experiments"] == [{"name": "tiny", "trials": 2, "done": 1}]
+
+
+def test_what_is_no_store_is_refused(run, tmp_path):
+    result = run("verify", str(tmp_path / "none"))
+    assert result.exit_code == 2
+    assert result.stderr.endswith("must be a store of 'sojourn run'; there is none.\n")
+
+
+def test_tables_are_exported_beside_the_store(run, store, tmp_path):
+    for ending in ("csv", "parquet"):
+        result = run("export", str(store), f"--{ending}")
+        assert result.exit_code == 0
+        assert result.stderr == f"Wrote 80 rows of 4 trials to {tmp_path / f'tiny.{ending}'}.\n"
+        assert (tmp_path / f"tiny.{ending}").is_file()
+    data = json.loads(run("export", str(store), "--csv", "--to", str(tmp_path / "x.csv"), "--json").stdout)
+    assert data == {"file": str(tmp_path / "x.csv"), "rows": 80, "trials": 4}
+    assert (tmp_path / "x.csv").read_text() == (tmp_path / "tiny.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "One of --parquet and --csv must be given."),
+        (["--csv", "--parquet"], "One of --parquet and --csv must be given."),
+        (["--csv", "--to", "x.txt"], "--to must end in .csv; got 'x.txt'."),
+        (["--csv", "--experiment", "tny"], "Unknown experiment 'tny'. Did you mean 'tiny'?"),
+    ],
+)
+def test_bad_exports_are_refused_in_one_line(run, store, options, said):
+    result = run("export", str(store), *options)
+    assert (result.exit_code, result.stderr) == (2, f"Error: {said}\n")

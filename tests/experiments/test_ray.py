@@ -1,0 +1,118 @@
+"""Ray, on a real cluster of several nodes on this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from experiments.conftest import contents
+
+from sojourn.experiments import ExecutorError, Job, Ray, _ray, read_experiment, run_experiment
+from sojourn.testing import check_executor
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own warnings are not ours
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    os.environ.update(RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0", RAY_USAGE_STATS_ENABLED="0")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.add_node(num_cpus=1)
+    yield cluster
+    cluster.shutdown()
+
+
+@pytest.fixture
+def connected(cluster):
+    """A driver that stays connected, as in a notebook: executors use its connection."""
+    import ray
+
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    yield ray
+    ray.shutdown()
+
+
+def test_ray_conforms(cluster, connected, capfd):
+    check_executor(Ray(address=cluster.address, retries=1))
+
+
+def test_bytes_are_the_same_and_a_node_that_dies_costs_nothing(cluster, store, write, tmp_path):
+    doomed = cluster.add_node(num_cpus=2)
+    seen = []
+
+    def kill_a_node(stock, outcome):
+        seen.append(outcome)
+        if len(seen) == 3:
+            cluster.remove_node(doomed, allow_graceful=False)
+
+    executor = Ray(address=cluster.address, retries=0)  # so that a try that counts would be a failure
+    report = run_experiment(
+        read_experiment(write()), tmp_path / "other", executor=executor, watch=kill_a_node
+    )
+    assert (report.played, report.failures) == (9, ())
+    assert contents(tmp_path / "other") == contents(store)
+
+
+def test_jobs_of_a_dead_node_are_run_elsewhere(cluster, connected):
+    doomed = cluster.add_node(num_cpus=3)
+    outcomes = Ray(address=cluster.address, retries=0).run(
+        "experiments.tasks:long_nap", [Job(str(i), str(i)) for i in range(12)]
+    )
+    first = next(outcomes)
+    cluster.remove_node(doomed, allow_graceful=False)
+    found = [first, *outcomes]
+    assert sorted(int(outcome.content) for outcome in found) == list(range(12))
+    assert {outcome.tries for outcome in found} == {1}
+
+
+def test_no_cluster_is_an_error_in_one_line_and_soon():
+    begun = time.monotonic()
+    with pytest.raises(ExecutorError, match=r"^No Ray cluster at 127\.0\.0\.1:\d+: Connection refused\.$"):
+        list(Ray(address=f"127.0.0.1:{_free_port()}").run("experiments.tasks:nap", [Job("a", "a")]))
+    assert time.monotonic() - begun < 5.0
+
+
+@pytest.mark.parametrize("address", ["nonsense", ":1", "host:", "host:99999999", "host:port"])
+def test_addresses_are_checked(address):
+    with pytest.raises(ExecutorError, match=r"^address must be 'host:port' or 'auto'; got"):
+        list(Ray(address=address).run("experiments.tasks:nap", [Job("a", "a")]))
+
+
+def test_somebody_else_at_the_address_is_an_error_and_soon(monkeypatch):
+    assert _ray._CONNECT + _ray._ANSWER < 30.0
+    monkeypatch.setattr(_ray, "_ANSWER", 3.0)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(ExecutorError, match=rf"^No Ray cluster at {address}: no answer in 3 s\.$"):
+            list(Ray(address=address).run("experiments.tasks:nap", [Job("a", "a")]))
+
+
+def test_a_machine_without_ray_is_told_what_to_install(tmp_path):
+    (tmp_path / "ray.py").write_text("raise ImportError('no ray here')")
+    code = (
+        "from sojourn.experiments import Job, Ray\n"
+        "try: list(Ray().run('math:pi', [Job('a', 'a')]))\n"
+        "except Exception as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "Ray is not installed; install it with: pip install 'sojourn[ray]'.\n"
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])

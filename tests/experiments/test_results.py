@@ -1,0 +1,199 @@
+"""Results: what was played is what is read, compared and exported."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import sojourn as sj
+from sojourn.errors import SojournWarning
+from sojourn.experiments import (
+    ThisProcess,
+    export_csv,
+    export_parquet,
+    load_results,
+    read_experiment,
+    run_experiment,
+)
+
+
+def played(scale, seed):
+    """The tiny experiment's trial by other means."""
+    law = sj.Fixed(4)
+    agent = sj.UCBVI(law, sj.PaperBonus(scale)) if scale else sj.RandomPlayer()
+    return sj.learn(agent, sj.mdps.river_swim(3), law, episodes=20, seed=seed)
+
+
+def test_results_are_those_of_learn(store):
+    results = load_results(store)
+    assert len(results) == 9
+    assert {trial.learner for trial in results} == {
+        "general (bonus.scale=0.1)",
+        "general (bonus.scale=0.01)",
+        "chance",
+    }
+    for trial in results:
+        run = played(trial.varied.get("bonus.scale"), trial.seed)
+        np.testing.assert_array_equal(trial.cumulative_regret, np.cumsum(run.regret))
+        np.testing.assert_array_equal(trial.arrays["lengths"], run.lengths)
+        assert (trial.problem, trial.law, trial.episodes) == ("RiverSwim(3)", "Fixed(length=4)", 20)
+
+
+def test_comparisons_are_those_of_compare(store):
+    law = sj.Fixed(4)
+    agents = {
+        "general (bonus.scale=0.1)": sj.UCBVI(law, sj.PaperBonus(0.1)),
+        "general (bonus.scale=0.01)": sj.UCBVI(law, sj.PaperBonus(0.01)),
+        "chance": sj.RandomPlayer(),
+    }
+    expected = sj.compare(agents, sj.mdps.river_swim(3), law, episodes=20, seeds=3)
+    (found,) = load_results(store).comparisons()
+    assert found.table() == expected.table()
+    assert found.agents == expected.agents
+    np.testing.assert_array_equal(found.cumulative_regret, expected.cumulative_regret)
+    np.testing.assert_array_equal(found.difference.half_width, expected.difference.half_width)
+
+
+def test_checkpoints_read_the_same(store, write, tmp_path):
+    spec = write(("episodes = 20", "episodes = 20\nrecord = { checkpoints = 5 }"))
+    run_experiment(read_experiment(spec), tmp_path / "few", executor=ThisProcess())
+    whole = {(trial.learner, trial.seed): trial for trial in load_results(store)}
+    for trial in load_results(tmp_path / "few"):
+        other = whole[trial.learner, trial.seed]
+        at = trial.checkpoints - 1
+        for name in ("regret", "rewards", "lengths", "observed", "price", "regret_width"):
+            np.testing.assert_allclose(trial.cumulative(name), other.cumulative(name)[at], rtol=1e-13)
+
+
+def test_results_can_be_chosen(store):
+    results = load_results(store)
+    assert len(results.select(learner="chance")) == 3
+    assert len(results.select(bonus_scale=0.1, seed=2)) == 1
+    assert len(results.select(seed=7)) == 0
+    with pytest.raises(ValueError, match=r"No trial has a 'bonus_scal'\. Did you mean 'bonus_scale'\?"):
+        results.select(bonus_scal=0.1)
+    assert "general (bonus.scale=0.01)" in repr(results)
+    assert "<table>" in results._repr_html_()
+    assert repr(results.select(seed=7)).endswith("no trials)")
+
+
+def test_a_store_of_several_experiments(store, write):
+    other = write(("[learners.chance]", "[learners.luck]"), ("seeds = 3", "seeds = 2"), name="other.toml")
+    run_experiment(read_experiment(other), store, executor=ThisProcess())
+    assert len(load_results(store)) == 9 + 6
+    assert len(load_results(store, experiment="other")) == 6
+    with pytest.raises(ValueError, match=r"Unknown experiment 'othr'\. Did you mean 'other'\?"):
+        load_results(store, experiment="othr")
+
+
+def test_a_changed_experiment_replaces_the_old_one(store, write):
+    run_experiment(read_experiment(write(("seeds = 3", "seeds = 2"))), store, executor=ThisProcess())
+    assert len(load_results(store)) == 6
+    assert len(list((store / "experiments").iterdir())) == 1
+
+
+def test_two_results_of_one_trial_are_warned_of(store):
+    first = min((store / "trials").iterdir())
+    content = first.read_bytes()
+    first.with_name(f"{first.name[:33]}{'f' * 32}.npz").write_bytes(content)
+    with pytest.warns(SojournWarning, match="is not the only result of its trial"):
+        load_results(store)
+
+
+def test_unfinished_runs_can_be_looked_at(store):
+    for path in sorted((store / "trials").iterdir())[:8]:
+        path.unlink()
+    assert len(load_results(store)) == 1
+    assert len(load_results(store).comparisons()[0].names) == 1
+
+
+def table_of(results):
+    """The tidy table by other means: a list of rows."""
+    return [
+        (
+            trial.learner,
+            trial.varied.get("bonus.scale"),
+            trial.seed,
+            k + 1,
+            float(np.cumsum(run.regret)[k]),
+            float(np.cumsum(run.rewards)[k]),
+            int(np.cumsum(run.lengths)[k]),
+        )
+        for trial in results
+        for run in [played(trial.varied.get("bonus.scale"), trial.seed)]
+        for k in range(20)
+    ]
+
+
+def test_csv_is_one_tidy_table(store, tmp_path):
+    results = load_results(store)
+    assert export_csv(results, tmp_path / "table.csv") == 180
+    with (tmp_path / "table.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = [
+        (
+            row["learner"],
+            float(row["bonus.scale"]) if row["bonus.scale"] else None,
+            int(row["seed"]),
+            int(row["episode"]),
+            float(row["cumulative_regret"]),
+            float(row["cumulative_reward"]),
+            int(row["cumulative_steps"]),
+        )
+        for row in rows
+    ]
+    assert found == table_of(results)
+    assert {row["law"] for row in rows} == {"Fixed(length=4)"}
+    assert {row["trial"] for row in rows} == {path.name[:32] for path in (store / "trials").iterdir()}
+
+
+def test_parquet_is_the_same_table(store, tmp_path):
+    results = load_results(store)
+    assert export_parquet(results, tmp_path / "table.parquet") == 180
+    table = pq.read_table(tmp_path / "table.parquet")
+    names = (
+        "learner",
+        "bonus.scale",
+        "seed",
+        "episode",
+        "cumulative_regret",
+        "cumulative_reward",
+        "cumulative_steps",
+    )
+    rows = list(zip(*(table[name].to_pylist() for name in names), strict=True))
+    assert rows == table_of(results)
+    assert table["cumulative_observed"].to_pylist()[19] == 20
+
+
+def test_names_with_commas_and_quotes_come_back(write, tmp_path):
+    spec = write(("[learners.chance]", "[learners.'a \"b\", c']"))
+    run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
+    export_csv(load_results(tmp_path / "store"), tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        assert 'a "b", c' in {row["learner"] for row in csv.DictReader(file)}
+
+
+def test_learners_without_regret_and_mixed_grids_leave_gaps(write, tmp_path):
+    (tmp_path / "own_mixed.py").write_text(
+        "class Blind:\n"
+        "    def __init__(self, size=1): pass\n"
+        "    def start(self, **_): return self\n"
+        "    def act(self, state, h): return 1\n"
+        "    def observe(self, *_): pass\n"
+        "    def end_episode(self, *_): pass\n"
+    )
+    spec = write(('type = "random"', 'type = "own_mixed:Blind"\nsize = { grid = [2, "two", true] }'))
+    run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
+    results = load_results(tmp_path / "store")
+    export_parquet(results, tmp_path / "table.parquet")
+    table = pq.read_table(tmp_path / "table.parquet").to_pylist()
+    blind = [row for row in table if row["learner"].startswith("chance")]
+    assert {row["size"] for row in blind} == {"2", "two", "True"}
+    assert {row["cumulative_regret"] for row in blind} == {None}
+    export_csv(results, tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["learner"].startswith("chance")]
+    assert {row["cumulative_regret"] for row in rows} == {""}
