@@ -97,7 +97,7 @@ class Bernstein:
     """UCB-VI's second bonus (Azar, Osband, Munos 2017), which looks at the variance of the next value.
 
     scale · [√(8 L₅ Var_{P̂}(V_{h+1})/n) + 14·H·L₅/(3n)
-             + √(8 Σ_y P̂(y) min(100² H³ S² A L₅²/n'_{h+1}(y), H²)/n)],
+    + √(8 Σ_y P̂(y) min(100² H³ S² A L₅²/n'_{h+1}(y), H²)/n)],
     where n'_h(y) counts visits of y at step h, the least is H² where that is 0, and L₅ = ln(5·S·A·K·H/δ). The
     absorbing state's value is known, and it has no part in the last sum. A belief without a longest length H
     is refused.
@@ -119,7 +119,7 @@ class GeneralBernstein:
     """A bonus of Bernstein's kind for any law: ours, without a proof of optimism.
 
     scale · ρ(h) · [√(8 L Var_{P̂}(V_{h+1})/n) + 14·c·L/(3n)
-                    + √(8 Σ_y P̂(y) min(100² c³ S² A L²/n'_{h+1}(y), c²)/n)]
+    + √(8 Σ_y P̂(y) min(100² c³ S² A L²/n'_{h+1}(y), c²)/n)]
     with c = Γ(h+1)/γ(h+1) and L = ln(S·A·T·N/δ). For `Fixed(H)` it is not `Bernstein`: c is H − h, not H.
     """
 
