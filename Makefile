@@ -47,7 +47,7 @@ deep: .venv/installed ## stable-baselines3: its checker on the wrappers, and PPO
 	build/deep/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/deep/constraints.txt "$(TORCH)" pytest hypothesis
 	build/deep/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/deep/constraints.txt --editable '.[sb3]'
 	build/deep/bin/python -m pytest tests/envs tests/examples/test_deep_agents.py
-	build/deep/bin/python examples/deep_agents.py
+	build/deep/bin/python examples/08_deep_agents.py
 
 lock: ## compile requirements.lock again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate \

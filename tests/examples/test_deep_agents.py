@@ -17,7 +17,7 @@ pytest.importorskip("stable_baselines3", reason="needs stable-baselines3: make d
 
 @pytest.fixture(scope="module")
 def example():
-    path = Path(__file__).parents[2] / "examples" / "deep_agents.py"
+    path = Path(__file__).parents[2] / "examples" / "08_deep_agents.py"
     spec = importlib.util.spec_from_file_location("deep_agents", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["deep_agents"] = module  # dataclasses look their module up

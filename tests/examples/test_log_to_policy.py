@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "log_to_policy.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "06_log_to_policy.py"
 
 
 def test_the_policy_from_the_log_is_almost_the_best_there_is():

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "own_learner.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "04_own_learner.py"
 
 
 def test_the_learner_of_ones_own_is_checked_and_played():

@@ -4,7 +4,7 @@ The log is that of a shop assistant that offers something or gives advice, at ra
 the step, the state (how interested the customer is), the action, the reward and whether the customer left. It
 comes with Sojourn and is generated, so that what is found can be held against the truth.
 
-Run: python examples/log_to_policy.py [log.csv]
+Run: python examples/06_log_to_policy.py [log.csv]
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ not tried, and then takes the best mean. Episodes end as the law has it, so thes
 large, and nothing need be known of the law; but they are those of the policies that were played then, and
 after one try of each action nothing is explored: it is simple, and it pays for that.
 
-Run: python examples/own_learner.py
+Run: python examples/04_own_learner.py
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Each agent is trained twice, without ever meeting a random length:
 
 What it learned is written down as a table, and valued exactly; and it is played on true random lengths.
 
-Run: python examples/deep_agents.py --seeds 5
+Run: python examples/08_deep_agents.py --seeds 5
 It needs stable-baselines3 (`pip install 'sojourn[sb3]'`), and takes some minutes on one core.
 """
 
