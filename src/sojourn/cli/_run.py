@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from sojourn._threads import use_one_thread
 from sojourn.cli._errors import FAILED, reading_input
 from sojourn.cli._options import Debug, whole
 from sojourn.cli._output import facts, number, print_json, show, working, write_line
@@ -92,6 +93,7 @@ def run(
             return
         if spec is None:
             raise ValueError("SPEC is missing; 'sojourn run --example river_swim' prints one to start from.")
+    use_one_thread()
     with _stopped_by_sigterm():
         with working("Reading the experiment"), reading_input():
             from sojourn.experiments import Store, read_experiment  # noqa: PLC0415

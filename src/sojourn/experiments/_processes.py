@@ -21,6 +21,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from sojourn._threads import ONE_THREAD
 from sojourn._validation import check_whole
 from sojourn.experiments._executor import ExecutorError, Job, Outcome, say_death
 from sojourn.experiments._frames import CALL, READY, RESULT, read_frame, write_frame
@@ -30,7 +31,6 @@ __all__ = ["Processes", "usable_cores"]
 _AHEAD = 2  # calls that a worker holds: one in its hands, one waiting
 _MOST_DEATHS = 3  # of workers in a row that never got ready
 _PATIENCE = 2.0  # seconds that a worker is given to die
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _START = (
     "import json, sys; told = json.loads(sys.argv[1]); "
     "sys.path[:] = told['path']; "
@@ -187,7 +187,7 @@ class _Supervisor:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1")},
+            env={**os.environ, **ONE_THREAD},
         )
 
     def _carry(self, worker: _Worker) -> None:

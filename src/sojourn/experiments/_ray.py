@@ -23,6 +23,7 @@ from typing import Any
 from sojourn._imports import import_object
 from sojourn._validation import check_whole
 from sojourn.experiments._executor import ExecutorError, Job, Outcome, say_error
+from sojourn.experiments._processes import usable_cores
 
 __all__ = ["Ray"]
 
@@ -64,8 +65,8 @@ class Ray:
 
     @property
     def n_workers(self) -> int:
-        """Number of jobs at a time, as far as it was said; 1 before the cluster is known."""
-        return self.workers or 1
+        """Number of jobs at a time, as far as it is known: 1 for a cluster that was not asked yet."""
+        return self.workers or (usable_cores() if self.address is None else 1)
 
     def run(self, function: str, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
         """Run a function on every job; see `Executor.run`."""
