@@ -182,6 +182,34 @@ def test_standard_errors_are_the_spread_of_estimates():
     assert np.mean(scores, axis=0) == pytest.approx([0.0, 0.0], abs=0.3)
 
 
+def test_the_error_of_a_figure_is_that_of_the_delta_method():
+    # Complete geometric data: Var(γ̂) = γ(1−γ)²/n and d mean/dγ = mean²: the error is mean √(γ/n).
+    found = sj.fit([3, 1, 4, 7], family="geometric")
+    gamma = 11 / 15
+    assert found.error_of(lambda law: law.mean) == pytest.approx(15 / 4 * math.sqrt(gamma / 4), rel=1e-4)
+    assert found.error_of(lambda law: law.gamma) == pytest.approx(found.standard_errors["gamma"], rel=1e-6)
+    # A quasi-hyperbolic mean is 1 + s/(1 − γ); s, the share of first steps survived, is independent of γ.
+    lengths, seen = [1, 1, 1, 2, 2, 5, 9, 9], [1, 1, 1, 1, 1, 1, 1, 0]
+    found = sj.fit(lengths, seen, family="quasi_hyperbolic")
+    s, g = 5 / 8, 17 / 21
+    expected = math.hypot(
+        math.sqrt(s * (1 - s) / 8) / (1 - g), s / (1 - g) ** 2 * math.sqrt(g * (1 - g) / 21)
+    )
+    assert found.error_of(lambda law: law.mean) == pytest.approx(expected, rel=1e-3)
+    assert math.isnan(sj.fit([1, 1], family="mixture").error_of(lambda law: law.mean))
+
+
+@pytest.mark.parametrize("family", ["negative_binomial", "beta_geometric", "mixture"])
+def test_intervals_of_the_mean_hold_as_often_as_they_should(family):
+    law, held = TRUTHS[family][0], 0
+    for seed in range(80):
+        lengths, observed = censored(law, 1_000, 0.3, seed=500 + seed)
+        found = sj.fit(lengths, observed, family=family)
+        times = math.exp(1.96 * found.error_of(lambda one: one.mean) / found.law.mean)
+        held += found.law.mean / times <= law.mean <= found.law.mean * times
+    assert held >= 69  # of 80 at 95%: 69 or fewer once in a thousand cases
+
+
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @pytest.mark.parametrize(
     ("lengths", "observed"),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn._typing import FloatArray
+from sojourn.laws._ascent import Peak
 from sojourn.laws._base import MAX_STEP, LengthLaw
 from sojourn.laws._beta_geometric import BetaGeometric
 from sojourn.laws._discrete_weibull import DiscreteWeibull
@@ -187,6 +188,14 @@ class MixtureFamily(ClimbedFamily):
         """Return the weight of the law that ends sooner, its γ, and the other's."""
         weight, one, other = (1.0 / (1.0 + math.exp(-x)) for x in free)
         return (weight, one, other) if one <= other else (1.0 - weight, other, one)
+
+    def edge(self, peak: Peak) -> tuple[str, ...]:
+        """Return the parameters at the edge; those of the two laws change places where `natural` does."""
+        names = super().edge(peak)
+        if peak.at[1] <= peak.at[2]:
+            return names
+        other = {"gamma_1": "gamma_2", "gamma_2": "gamma_1"}
+        return tuple(sorted(other.get(name, name) for name in names))
 
     def make(self, *values: float) -> LengthLaw:
         """Return the law."""

@@ -29,14 +29,19 @@ class Solution:
     Attributes:
         law: The law.
         values: Its parameters, as they are counted.
-        errors: Their standard errors; NaN where the data do not determine one.
+        covariance: Of these, asymptotically, `(k, k)`; NaN where the data do not determine one.
         edge: Which parameters ended at the edge of what is allowed.
     """
 
     law: LengthLaw
     values: tuple[float, ...]
-    errors: tuple[float, ...]
+    covariance: FloatArray
     edge: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """Standard errors; NaN where there is none."""
+        return tuple(np.sqrt(np.diag(self.covariance)).tolist())
 
 
 class Family(ABC):
@@ -51,6 +56,10 @@ class Family(ABC):
         return len(self.parameters)
 
     @abstractmethod
+    def make(self, *values: float) -> LengthLaw:
+        """Return the law with these parameters."""
+
+    @abstractmethod
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member, given at least one observed length."""
 
@@ -61,11 +70,15 @@ class GeometricFamily(Family):
     name = "geometric"
     parameters = ("gamma",)
 
+    def make(self, *values: float) -> LengthLaw:
+        """Return the law."""
+        return Geometric(*values)
+
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member in closed form."""
         gamma, error = _share(sample.survived, sample.n_observed)
         edge = ("gamma",) if gamma == HIGHEST_GAMMA else ()
-        return Solution(Geometric(gamma), (gamma,), (error,), edge)
+        return Solution(Geometric(gamma), (gamma,), np.array([[error**2]]), edge)
 
 
 class QuasiHyperbolicFamily(Family):
@@ -73,6 +86,10 @@ class QuasiHyperbolicFamily(Family):
 
     name = "quasi_hyperbolic"
     parameters = ("beta", "gamma")
+
+    def make(self, *values: float) -> LengthLaw:
+        """Return the law."""
+        return QuasiHyperbolic(*values)
 
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member in closed form; β = 1 where the first step is not the riskier."""
@@ -83,13 +100,15 @@ class QuasiHyperbolicFamily(Family):
         gamma, error = _share(survived, ended)
         if not at_first or not survived + ended or not survived_first or survived_first / at_first >= gamma:
             whole, error = _share(sample.survived, sample.n_observed)
-            return Solution(QuasiHyperbolic(1.0, whole), (1.0, whole), (math.nan, error), ("beta",))
+            covariance = np.diag([math.nan, error**2])
+            return Solution(QuasiHyperbolic(1.0, whole), (1.0, whole), covariance, ("beta",))
         second, error_second = _share(survived_first, ended_first)
         beta = second / gamma
-        # The two shares are independent: relative variances add.
-        error_beta = beta * math.hypot(error_second / second, error / gamma)
+        # β and γ come from two shares that are independent.
+        slopes = np.array([[1.0 / gamma, -beta / gamma], [0.0, 1.0]])
+        covariance = slopes @ np.diag([error_second**2, error**2]) @ slopes.T
         edge = ("gamma",) if gamma == HIGHEST_GAMMA else ()
-        return Solution(QuasiHyperbolic(beta, gamma), (beta, gamma), (error_beta, error), edge)
+        return Solution(QuasiHyperbolic(beta, gamma), (beta, gamma), covariance, edge)
 
 
 def _share(survived: float, ended: float) -> tuple[float, float]:
@@ -121,10 +140,6 @@ class ClimbedFamily(Family):
         """Return the law's parameters."""
 
     @abstractmethod
-    def make(self, *values: float) -> LengthLaw:
-        """Return the law with these parameters."""
-
-    @abstractmethod
     def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
         """Return ln γ(h) for steps h ≥ 2 that rise."""
 
@@ -152,16 +167,19 @@ class ClimbedFamily(Family):
         return self._settle(max(peaks, key=lambda peak: peak.value), n)
 
     def _settle(self, peak: Peak, n: int) -> Solution:
-        values = self.natural(peak.at)
-        errors = np.full(len(values), math.nan)
-        free = peak.free
+        values, free = self.natural(peak.at), peak.free
+        covariance = np.full((len(values), len(values)), math.nan)
         information = -n * peak.bend[np.ix_(free, free)]
         if free.any() and np.linalg.eigvalsh(information).min() > 1e-7 * n * _scale(information, n):
             slopes = np.array([self._slope(peak.at, i) for i in np.flatnonzero(free).tolist()]).T
-            variances = np.diag(slopes @ np.linalg.inv(information) @ slopes.T)
-            errors = np.where(np.any(slopes != 0.0, axis=1), np.sqrt(variances), math.nan)
-        edge = tuple(name for name, inside in zip(self.parameters, free, strict=True) if not inside)
-        return Solution(self.make(*values), values, tuple(float(error) for error in errors), edge)
+            known = np.any(slopes != 0.0, axis=1)
+            found = slopes @ np.linalg.inv(information) @ slopes.T
+            covariance[np.ix_(known, known)] = found[np.ix_(known, known)]
+        return Solution(self.make(*values), values, covariance, self.edge(peak))
+
+    def edge(self, peak: Peak) -> tuple[str, ...]:
+        """Return the parameters that ended at the edge of what is allowed."""
+        return tuple(name for name, inside in zip(self.parameters, peak.free, strict=True) if not inside)
 
     def _slope(self, at: FloatArray, i: int, step: float = 1e-5) -> FloatArray:
         """Return how the law's parameters change with free variable i."""

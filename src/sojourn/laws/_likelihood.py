@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +54,7 @@ class Fit:
         n_observed: How many of them were seen to end.
         n_parameters: How many parameters AIC and BIC count. The offset of a polynomial law is not among them:
             what a whole number adds to the evidence does not grow with the data.
+        covariance: Of the parameters, in their order, row by row; NaN as above.
         edge: Parameters that ended at the edge of what is allowed: the data would go further, or do not tell.
     """
 
@@ -64,6 +66,7 @@ class Fit:
     n: int
     n_observed: int
     n_parameters: int
+    covariance: tuple[tuple[float, ...], ...]
     edge: tuple[str, ...] = ()
 
     @property
@@ -75,6 +78,41 @@ class Fit:
     def bic(self) -> float:
         """Schwarz's criterion, k ln n − 2 ln L with n the number of rows: the smaller, the better."""
         return self.n_parameters * math.log(self.n) - 2.0 * self.log_likelihood
+
+    def error_of(self, figure: Callable[[LengthLaw], float]) -> float:
+        """Return the standard error of a figure of the law, by the delta method.
+
+        Parameters at an edge, and whole numbers, are taken as given; NaN if the data determine nothing.
+
+        Args:
+            figure: What is to be known of a law, such as its mean; it must change smoothly.
+
+        Example:
+            >>> found = fit([3, 1, 4, 7], family="geometric")
+            >>> round(found.error_of(lambda law: law.mean) / found.law.mean, 4)  # √(γ/n) = √(11/60)
+            0.4282
+        """
+        covariance, values = np.array(self.covariance), list(self.parameters.values())
+        known = np.flatnonzero(~np.isnan(np.diag(covariance))).tolist()
+        if not known:
+            return math.nan
+        slopes = [self._slope(figure, values, i, math.sqrt(covariance[i, i])) for i in known]
+        variance = float(np.array(slopes) @ covariance[np.ix_(known, known)] @ np.array(slopes))
+        return math.sqrt(max(variance, 0.0))
+
+    def _slope(
+        self, figure: Callable[[LengthLaw], float], values: list[float], i: int, error: float
+    ) -> float:
+        """Return how a figure changes with parameter i, over a hundredth of its error."""
+        sides = []
+        for side in (-0.01 * error, 0.01 * error):
+            moved = [*values[:i], values[i] + side, *values[i + 1 :]]
+            try:
+                sides.append((side, float(figure(FAMILIES[self.family].make(*moved)))))
+            except ValueError:
+                sides.append((0.0, float(figure(self.law))))
+        (left, low), (right, high) = sides
+        return (high - low) / (right - left) if right > left else math.nan
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [
@@ -173,6 +211,7 @@ def fit_sample(sample: Sample, family: str) -> Fit:
         n=sample.n,
         n_observed=sample.n_observed,
         n_parameters=chosen.n_parameters,
+        covariance=tuple(tuple(row) for row in found.covariance.tolist()),
         edge=found.edge,
     )
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
+from sojourn.laws._base import LengthLaw
 from sojourn.laws._families import Family, Solution
 from sojourn.laws._polynomial import Polynomial
 from sojourn.laws._sample import Sample
@@ -31,6 +32,11 @@ class PolynomialFamily(Family):
         """1: the offset, a whole number, is found exactly with enough data, and is not counted."""
         return 1
 
+    def make(self, *values: float) -> LengthLaw:
+        """Return the law."""
+        p, offset = values
+        return Polynomial(p, int(offset))
+
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member; the offset, a whole number, has no standard error."""
         low, high = 0, int(sample.ends[0]) - 1
@@ -43,9 +49,9 @@ class PolynomialFamily(Family):
         best = int(np.argmax(values))
         p, offset, bend = float(powers[best]), int(offsets[best]), float(bends[best])
         inside = _LOWEST < p < _HIGHEST
-        error = 1.0 / math.sqrt(bend) if inside and bend > 0.0 else math.nan
+        variance = 1.0 / bend if inside and bend > 0.0 else math.nan
         edge = () if inside else ("p",)
-        return Solution(Polynomial(p, offset), (p, float(offset)), (error, math.nan), edge)
+        return Solution(Polynomial(p, offset), (p, float(offset)), np.diag([variance, math.nan]), edge)
 
 
 def _climb(sample: Sample, offsets: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:

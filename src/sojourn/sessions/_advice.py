@@ -93,7 +93,7 @@ def _sessions(analysis: Analysis) -> str:
 
 def _lengths(analysis: Analysis) -> str:
     law, best = analysis.law, analysis.best.fit
-    text = f"A session lasts {number(law.mean)} steps on average; half of them last at most "
+    text = f"A session lasts {number(law.mean)} steps on average{_interval(best)}; half of them last at most "
     text += f"{number(quantile(law, 0.5))}, and one in ten more than {number(quantile(law, 0.1))}."
     unseen = analysis.unseen
     if unseen > 0.02:
@@ -107,6 +107,15 @@ def _lengths(analysis: Analysis) -> str:
             "data, or longer ones, would settle it."
         )
     return text
+
+
+def _interval(fit: Fit) -> str:
+    """Return the 95% interval of the mean, on a logarithmic scale, if there is one."""
+    error = fit.error_of(lambda law: law.mean)
+    if not error > 0.0 or fit.edge:
+        return ""
+    times = math.exp(1.96 * error / fit.law.mean)
+    return f" (95% interval {number(fit.law.mean / times)} to {number(fit.law.mean * times)})"
 
 
 def _leaving(analysis: Analysis) -> str:

@@ -31,6 +31,7 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "late_entries": int(log.counts[log.entry > 1].sum()),
         "law": repr(law),
         "mean": law.mean,
+        "mean_standard_error": analysis.best.fit.error_of(lambda one: one.mean),
         "median": quantile(law, 0.5),
         "mean_past_the_data": analysis.unseen,
         "kaplan_meier_mean": None if analysis.kaplan_meier is None else analysis.kaplan_meier.mean,
