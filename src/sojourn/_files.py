@@ -107,15 +107,18 @@ def read_archive(
 
 
 def unpack_archive(
-    file: IO[bytes], *, name: str, form: str, writer: str
+    file: IO[bytes], *, name: str, form: str, writer: str, only_about: bool = False
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    """Return what is in an open archive; `name` is what messages call it, the rest as for `read_archive`."""
+    """Return what is in an open archive, or only what it says of itself; `name` is what messages call it.
+
+    The rest is as for `read_archive`.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             about = json.loads(str(_member(archive, f"{_ABOUT}.npy")))
             is_ours = about["format"] == form
-            members = [member for member in archive.namelist() if member != f"{_ABOUT}.npy"]
-            found = {member: _member(archive, member) for member in members} if is_ours else {}
+            members = [] if only_about or not is_ours else archive.namelist()
+            found = {member: _member(archive, member) for member in members if member != f"{_ABOUT}.npy"}
     except _DAMAGE as error:
         raise ValueError(f"{name} is not a file that {writer} wrote, or it is damaged.") from error
     if not is_ours:

@@ -181,7 +181,7 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
         for cell in cells:
             for key in cell["trials"]:
                 if key in files:
-                    about = headers.get(key) or _read(files[key])[0]
+                    about = headers.get(key) or _read(files[key], only_about=True)[0]
                     headers[key] = about
                     trials.append(_result(name, cell, about, files[key]))
     return Results(store.folder, tuple(trials))
@@ -212,11 +212,11 @@ def _result(experiment: str, cell: Mapping[str, Any], about: dict[str, Any], fil
     )
 
 
-def _read(file: StoredFile) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(file: StoredFile, *, only_about: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
     content = file.read()
     if content is None:
         raise ValueError(f"{file.path} is damaged; run the experiment again, its trial is played anew.")
-    return read_trial(content, str(file.path))
+    return read_trial(content, str(file.path), only_about=only_about)
 
 
 def _fields(trial: TrialResult) -> dict[str, Any]:

@@ -125,6 +125,10 @@ def spread_by_ratios(episodes: int, most: int) -> IntArray:
     return np.unique(np.geomspace(1, episodes, most).round().astype(np.int64))
 
 
-def read_trial(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a trial's file says and holds; `name` is what messages call it."""
-    return unpack_archive(io.BytesIO(content), name=name, form=FORMAT, writer="sojourn run")
+def read_trial(
+    content: bytes, name: str, *, only_about: bool = False
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a trial's file says of itself and, if wanted, holds; `name` is what messages call it."""
+    return unpack_archive(
+        io.BytesIO(content), name=name, form=FORMAT, writer="sojourn run", only_about=only_about
+    )
