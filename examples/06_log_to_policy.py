@@ -43,7 +43,7 @@ def main(path: str | None = None) -> None:
     # 3. A law of lengths is a discount only if customers leave whatever state they are in.
     test = log.leaving_by_state()
     if test is not None:
-        print(group_words(test).replace("the group", "the state"))
+        print(group_words(test))
 
     # 4. The plan, and what it does.
     best = sj.plan(problem, found.law)

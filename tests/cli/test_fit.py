@@ -8,6 +8,7 @@ import pytest
 from sessions.hostile import CASES
 
 import sojourn as sj
+from sojourn.sessions import SAMPLES
 
 
 def test_a_log_is_fitted_and_explained(run):
@@ -26,10 +27,26 @@ def test_a_log_is_fitted_and_explained(run):
 
 def test_samples_are_listed_and_each_can_be_fitted(run):
     rows = json.loads(run("list", "samples", "--json").stdout)
-    assert [row["signature"] for row in rows] == ["sample:streaming", "sample:support", "sample:course"]
+    assert [row["signature"] for row in rows] == [f"sample:{name}" for name in SAMPLES]
     for row in rows:
         assert row["description"].split()[0] in run("list", "samples").stdout
         assert run("fit", row["signature"], "--json").exit_code == 0
+
+
+def test_a_log_of_every_step_is_fitted_with_its_states_and_its_own_problem(run, tmp_path):
+    data = json.loads(run("fit", "sample:shop", "--json").stdout)
+    assert data["rows"]["read"] == 8706
+    assert data["sessions"] == 2500
+    assert data["groups"]["of"] == "state"
+    assert data["groups"]["depends"] is False
+    assert data["problem"]["loss"] / data["problem"]["value"] == pytest.approx(0.31, abs=0.01)
+    report = tmp_path / "shop.html"
+    assert "not seen to depend on the state" in " ".join(
+        run("fit", "sample:shop", "--no-plot", "--report", str(report)).stdout.split()
+    )
+    page = report.read_text(encoding="utf-8")
+    assert "States are numbered" in page
+    assert "curious" not in page
 
 
 def test_json_holds_everything(run):

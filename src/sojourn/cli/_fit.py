@@ -17,7 +17,8 @@ from sojourn.cli._options import Debug, positive
 from sojourn.cli._output import facts, fitted, print_json, results, show, working, write_line
 
 if TYPE_CHECKING:
-    from sojourn.sessions import Analysis, RankedFit, SessionLog
+    from sojourn.mdps import TabularMDP
+    from sojourn.sessions import Analysis, GroupTest, RankedFit, SessionLog
 
 __all__ = ["EXAMPLES", "fit"]
 
@@ -39,8 +40,8 @@ def fit(
         str,
         typer.Argument(
             metavar="SESSIONS",
-            help="A .csv or .parquet file, one row a session; or sample:NAME (streaming, support, course), "
-            "generated logs that come with Sojourn.",
+            help="A .csv or .parquet file, one row a session, or a .csv file of every step; or sample:NAME, "
+            "a generated log that comes with Sojourn (streaming, support, course, shop).",
             show_default=False,
         ),
     ],
@@ -131,13 +132,13 @@ def fit(
             lefts = [positive("--delta", value) for value in truncation or ("1", "0.1", "0.01")]
             _check_targets(figure, report, table)
             problem = None if env is None else parse_env(env)
-            log = _read(source, length, observed, entry, group)
+            log, test, own = _read(source, length, observed, entry, group)
         _account(log)
         work.say("Fitting")
         with reading_input():
             from sojourn.sessions import analyse  # noqa: PLC0415
 
-            found = analyse(log, confidence=share, truncations=lefts, problem=problem)
+            found = analyse(log, confidence=share, truncations=lefts, problem=problem or own, test=test)
         if as_json:
             print_json(found.as_dict(labels=labels))
         else:
@@ -162,13 +163,22 @@ def _check_targets(figure: Path | None, report: Path | None, table: Path | None)
             check_target(option, path, suffixes)
 
 
-def _read(source: str, *columns: str | None) -> SessionLog:
-    from sojourn.sessions import read_sessions, sample_path  # noqa: PLC0415
+def _read(source: str, *columns: str | None) -> tuple[SessionLog, GroupTest | None, TabularMDP | None]:
+    """Return a log; one of every step comes with a test of its states, and the problem that it shows."""
+    from sojourn.sessions import is_step_log, read_sessions, read_steps, sample_path  # noqa: PLC0415
 
     name = source.removeprefix("sample:")
     path = Path(source) if name == source else sample_path(name)
     length, observed, entry, group = columns
-    return read_sessions(path, length=length, observed=observed, entry=entry, group=group)
+    if length is not None or not is_step_log(path):
+        log = read_sessions(path, length=length, observed=observed, entry=entry, group=group)
+        return log, None, None
+    steps = read_steps(path)
+    try:
+        problem = steps.problem()
+    except ValueError:  # not every action was tried everywhere: nothing to price
+        problem = None
+    return steps.sessions(), steps.leaving_by_state(), problem
 
 
 def _account(log: SessionLog) -> None:
@@ -199,7 +209,7 @@ def _print(found: Analysis, *, labels: bool, plot: bool) -> None:
         "",
         *fitted(headings, [row(one) for one in found.fits], left=(0, 4), drop=[2, 3, 4]),
     )
-    if found.groups is not None:
+    if found.group_fits:
         _print_groups(found, labels=labels)
     if plot:
         _print_curves(found)

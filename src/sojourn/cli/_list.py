@@ -95,7 +95,6 @@ def _samples() -> list[dict[str, Any]]:
     return [
         {"name": name, "signature": f"sample:{name}", "description": sample.about}
         for name, sample in SAMPLES.items()
-        if name != "shop"  # a log of every step, for read_steps
     ]
 
 

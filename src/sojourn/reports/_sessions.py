@@ -59,6 +59,7 @@ def session_report(analysis: Analysis) -> str:
         least_aic=f"{min(one.fit.aic for one in analysis.fits):,.1f}",
         steps=_steps(analysis),
         groups=_groups(analysis),
+        kind_of_group="group" if analysis.groups is None else analysis.groups.what,
         rows=_rows(analysis),
         rejected=[(f"{one.row:,}", one.rule) for one in log.account.first_rejected],
         notes=log.account.notes,
@@ -120,7 +121,8 @@ def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
     test = analysis.groups
     if test is None:
         return []
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, analysis.group_fits, strict=True)
+    fits = analysis.group_fits or (None,) * len(test.sizes)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, strict=True)
     found: list[tuple[str, ...]] = []
     for i, (size, ended, due, ratio, fit) in enumerate(rows):
         name = "all others" if test.pooled and i == len(test.sizes) - 1 else str(i + 1)

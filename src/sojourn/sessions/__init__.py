@@ -9,7 +9,7 @@ from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._read import read_sessions
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
-from sojourn.sessions._steps import StepLog, read_steps
+from sojourn.sessions._steps import StepLog, is_step_log, read_steps
 
 __all__ = [
     "SAMPLES",
@@ -25,6 +25,7 @@ __all__ = [
     "analyse",
     "compare_groups",
     "group_words",
+    "is_step_log",
     "law_words",
     "number",
     "percent",

@@ -30,7 +30,7 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     if analysis.price is not None:
         found.append(("On the problem", _priced(analysis)))
     if analysis.groups is not None:
-        found.append(("Groups", group_words(analysis.groups)))
+        found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
     return tuple(found)
 
 
@@ -217,12 +217,19 @@ def _priced(analysis: Analysis) -> str:
     )
 
 
-_BROKEN = (
-    "That breaks two things. One law for all mixes several: it is right for a session of which nothing is "
-    "known, and wrong for one whose group is seen; fit each group by itself. And if the group is a state "
-    "that changes within a session, the end depends on what happens, so no law of lengths is a discount: "
-    "make leaving part of the problem's transitions."
-)
+_BROKEN = {
+    "group": (
+        "That breaks two things. One law for all mixes several: it is right for a session of which nothing "
+        "is known, and wrong for one whose group is seen; fit each group by itself. And if the group is a "
+        "state that changes within a session, the end depends on what happens, so no law of lengths is a "
+        "discount: make leaving part of the problem's transitions."
+    ),
+    "state": (
+        "That breaks the discount: the end depends on what happens, so the reward at step h does not count "
+        "with the chance of getting that far whatever one does. Make leaving part of the problem's "
+        "transitions (terminated), and fit a law to what is left."
+    ),
+}
 
 
 def group_words(test: GroupTest) -> str:
@@ -232,10 +239,10 @@ def group_words(test: GroupTest) -> str:
     result = f"(log-rank χ² = {test.statistic:.4g} on {freedom}, {chance})"
     if not test.depends:
         sure = "is not seen to depend" if test.p_value >= 1e-3 else "hardly depends"
-        return f"Leaving {sure} on the group {result}: one law for all is fair."
+        return f"Leaving {sure} on the {test.what} {result}: one law for all is fair."
     known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
     (low, quiet), (high, hasty) = min(known), max(known)
     return (
-        f"Leaving depends on the group {result}: group {hasty} ends {high:.2f} times as often as it would if "
-        f"all left alike, group {quiet} {low:.2f} times. {_BROKEN}"
+        f"Leaving depends on the {test.what} {result}: {test.what} {hasty} ends {high:.2f} times as often as "
+        f"it would if all left alike, {test.what} {quiet} {low:.2f} times. {_BROKEN[test.what]}"
     )

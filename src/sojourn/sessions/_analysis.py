@@ -69,7 +69,7 @@ class Analysis:
         fits: Every family, the smallest BIC first.
         geometric: The geometric law closest to the best fit, by Σ|γ − γ'|: the best that a single γ can do.
         truncations: For which weights left (Δ) effective horizons are wanted.
-        groups: Whether leaving depends on the group; None where there are none.
+        groups: Whether leaving depends on the group, or on the state; None where there is none.
         price: What the geometric law costs on a problem; None where none was given.
     """
 
@@ -127,7 +127,7 @@ class Analysis:
     @cached_property
     def group_fits(self) -> tuple[Fit | None, ...]:
         """The best fit of each group that was compared; None where nobody was seen to leave."""
-        if self.groups is None:
+        if self.groups is None or self.groups.what != "group":
             return ()
         samples, _ = group_samples(self.log)
         return tuple(_ranked(sample)[0] if sample.n_observed else None for sample in samples)
@@ -170,6 +170,7 @@ def analyse(
     confidence: float = 0.95,
     truncations: Sequence[float] = (1.0, 0.1, 0.01),
     problem: TabularMDP | None = None,
+    test: GroupTest | None = None,
 ) -> Analysis:
     """Fit every family of laws to a session log, rank them, and hold them against the data.
 
@@ -178,6 +179,8 @@ def analyse(
         confidence: Of the band around Kaplan–Meier's survival.
         truncations: Weights Δ > 0 for which effective horizons are wanted.
         problem: A problem on which to price the geometric assumption.
+        test: Whether leaving depends on the state, from `StepLog.leaving_by_state`; by default the log's
+            groups are compared.
 
     Raises:
         ValueError: If no session was seen to end.
@@ -204,7 +207,7 @@ def analyse(
     )
     geometric = closest_geometric(fits[0].law)
     price = None if problem is None else price_geometric(problem, fits[0].law, geometric)
-    return Analysis(log, band, ranked, geometric, wanted, compare_groups(log), price)
+    return Analysis(log, band, ranked, geometric, wanted, test or compare_groups(log), price)
 
 
 def _ranked(sample: Sample) -> list[Fit]:

@@ -20,16 +20,17 @@ _MOST = 30
 
 @dataclass(frozen=True)
 class GroupTest:
-    """A log-rank test of whether all groups leave alike (Mantel 1966; Peto and Peto 1972).
+    """A log-rank test of whether all groups, or states, leave alike (Mantel 1966; Peto and Peto 1972).
 
     Attributes:
-        sizes: Sessions in each group.
+        sizes: Sessions in each group; steps at risk in each state.
         ended: How many of them were seen to end.
         expected: How many would have been, had all groups left alike.
         statistic: χ².
         freedom: Its degrees of freedom.
         p_value: The chance of so large a χ² if all groups left alike.
         pooled: How many of the smallest groups the last one puts together; 0 if it is one of its own.
+        what: "group", which a session keeps, or "state", which changes within it.
     """
 
     sizes: tuple[int, ...]
@@ -39,6 +40,7 @@ class GroupTest:
     freedom: int
     p_value: float
     pooled: int = 0
+    what: str = "group"
 
     @property
     def ratios(self) -> tuple[float, ...]:
@@ -80,7 +82,7 @@ def log_rank_of(samples: Sequence[Sample], *, pooled: int = 0) -> GroupTest | No
 
 
 def log_rank(
-    at_risk: IntArray, ended: IntArray, *, sizes: Sequence[int], pooled: int = 0
+    at_risk: IntArray, ended: IntArray, *, sizes: Sequence[int], pooled: int = 0, what: str = "group"
 ) -> GroupTest | None:
     """Return the test of how many were at risk and how many ended, by group and step; None if nothing ended.
 
@@ -89,6 +91,7 @@ def log_rank(
         ended: `(groups, steps)`.
         sizes: How many sessions, or rows, each group has.
         pooled: How many groups the last one puts together.
+        what: "group" or "state".
     """
     from scipy.special import gammaincc  # noqa: PLC0415
 
@@ -109,6 +112,7 @@ def log_rank(
         freedom=freedom,
         p_value=float(gammaincc(freedom / 2.0, statistic / 2.0)),
         pooled=pooled,
+        what=what,
     )
 
 

@@ -52,7 +52,7 @@ def price_geometric(mdp: TabularMDP, law: LengthLaw, geometric: Geometric) -> Pr
     rival = evaluate(mdp, law, other.policy, after=other.after)
     start = mdp.start
     return ProblemPrice(
-        problem=mdp.name or "the problem",
+        problem=mdp.name or "the problem of the log",
         best=float(np.dot(start, best.value)),
         geometric=float(np.dot(start, rival.value)),
         gamma=geometric.gamma,

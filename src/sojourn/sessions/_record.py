@@ -89,11 +89,12 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
     test = analysis.groups
     if test is None:
         return None
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, analysis.group_fits, strict=True)
+    fits = analysis.group_fits or (None,) * len(test.sizes)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, strict=True)
     groups: list[dict[str, Any]] = [
         {
-            "group": i + 1,
-            "sessions": size,
+            test.what: i + 1,
+            "sessions" if test.what == "group" else "steps": size,
             "ended": ended,
             "expected": due,
             "ratio": ratio,
@@ -102,7 +103,7 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
         }
         for i, (size, ended, due, ratio, fit) in enumerate(rows)
     ]
-    if labels:
+    if labels and analysis.log.labels:
         for i, group in enumerate(groups):
             pooled = bool(test.pooled) and i == len(groups) - 1
             group["label"] = "all others" if pooled else analysis.log.labels[i]
@@ -111,6 +112,7 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
         "degrees_of_freedom": test.freedom,
         "p_value": test.p_value,
         "depends": test.depends,
+        "of": test.what,
         "groups": groups,
     }
 

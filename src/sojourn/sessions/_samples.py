@@ -104,6 +104,6 @@ SAMPLES = {
         "Messages in a conversation, all ended, from two groups that leave unlike.", _support
     ),
     "course": SampleLog("Lessons taken by learners, some seen only from a later lesson on.", _course),
-    "shop": SampleLog("Every step of visits to a shop assistant, for `read_steps`.", _shop),
+    "shop": SampleLog("Every step of visits to a shop assistant, with states, actions and rewards.", _shop),
 }
 """The sample logs by name."""

@@ -6,7 +6,7 @@ import csv
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,7 +20,7 @@ from sojourn.sessions._chunks import pieces
 from sojourn.sessions._groups import GroupTest, log_rank
 from sojourn.sessions._log import Account, Rejection, SessionLog
 
-__all__ = ["StepLog", "read_steps"]
+__all__ = ["StepLog", "is_step_log", "read_steps"]
 
 _NAMES = ("episode", "step", "state", "action", "reward", "ended")
 _NAMED = 5
@@ -66,7 +66,8 @@ class StepLog:
     def sessions(self) -> SessionLog:
         """Return the lengths; what the problem ended was not seen to end by itself, nor was what is open."""
         last = self._is_last
-        return SessionLog.from_columns(self.step[last], self.ended[last], name=self.name)
+        log = SessionLog.from_columns(self.step[last], self.ended[last], name=self.name)
+        return replace(log, account=self.account)
 
     def problem(self, *, unvisited: str = "refuse") -> TabularMDP:
         """Return the problem that the steps make most likely, with its start; see `from_transitions`.
@@ -99,7 +100,7 @@ class StepLog:
         risk, gone = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         np.add.at(risk, (self.state[at_risk], self.step[at_risk] - 1), 1)
         np.add.at(gone, (self.state[self.ended], self.step[self.ended] - 1), 1)
-        return log_rank(risk, gone, sizes=risk.sum(axis=1).tolist())
+        return log_rank(risk, gone, sizes=risk.sum(axis=1).tolist(), what="state")
 
 
 def read_steps(path: str | os.PathLike[str]) -> StepLog:
@@ -119,6 +120,15 @@ def read_steps(path: str | os.PathLike[str]) -> StepLog:
     for row, cells in _records(place):
         reader.take(row, cells)
     return reader.log()
+
+
+def is_step_log(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins with the names of a log of every step."""
+    place = Path(path)
+    if not place.is_file():
+        return False
+    _, cells = next(_records(place), (0, None))
+    return {"episode", "step", "state"} <= {cell.strip().lower() for cell in cells or []}
 
 
 def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
