@@ -98,6 +98,8 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
         b",".join(b"c%d" % i for i in range(1000)) + b",length\n" + b"," * 1000 + b"4\n",
         (1, 1),
     ),
+    "a long name": (b"x" * 300_000 + b",length\n4,4\n", "cannot be read"),
+    "a long cell": (b"id,length\n" + b"x" * 300_000 + b",4\nb,5\n", (2, 2)),
     "a long row": (b"id,length\n" + b"x" * (1 << 21) + b",4\nb,5\n", (2, 1)),
     "a long row of names": (b"x" * (1 << 23) + b",length\n4\n", "must begin with a row of names"),
     "a long row at the end": (b"id,length\nb,5\n" + b"x" * (1 << 24), (2, 1)),

@@ -79,6 +79,8 @@ def test_logs_without_a_step_are_refused(text, message, tmp_path):
 def test_long_lines_and_files_that_are_none_are_refused(tmp_path):
     path = write(tmp_path / "log.csv", HEAD + "a" * (1 << 21) + "\nb,1,x,go,1,1\n")
     assert read_steps(path).account.n_rejected == 1
+    path = write(tmp_path / "log.csv", HEAD + "a" * 200_000 + "\nb,1,x,go,1,1\n")
+    assert read_steps(path).account.n_rejected == 1
     with pytest.raises(ValueError, match="path must be a file that exists"):
         read_steps(tmp_path / "nothing.csv")
 

@@ -24,6 +24,7 @@ __all__ = ["StepLog", "is_step_log", "read_steps"]
 
 _NAMES = ("episode", "step", "state", "action", "reward", "ended")
 _NAMED = 5
+_HEAD = 1 << 16
 
 _Row: TypeAlias = tuple[int, str, int, str, str, float, bool, bool]
 """Line, episode, step, state, action, reward, ended, terminated."""
@@ -127,8 +128,18 @@ def is_step_log(path: str | os.PathLike[str]) -> bool:
     place = Path(path)
     if not place.is_file():
         return False
-    _, cells = next(_records(place), (0, None))
-    return {"episode", "step", "state"} <= {cell.strip().lower() for cell in cells or []}
+    with place.open("rb") as file:
+        head = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+    names = _split(head.splitlines()[0].decode("utf-8", "replace")) if head else None
+    return {"episode", "step", "state"} <= {name.strip().lower() for name in names or []}
+
+
+def _split(line: str) -> list[str] | None:
+    """Return the cells of a line, or None if it cannot be a row."""
+    try:
+        return next(csv.reader([line]), None)
+    except csv.Error:
+        return None
 
 
 def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
@@ -136,7 +147,7 @@ def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
     number = 0
     try:
         with path.open("rb") as file:
-            for piece in pieces(file, file.read(1 << 16).removeprefix(b"\xef\xbb\xbf")):
+            for piece in pieces(file, file.read(_HEAD).removeprefix(b"\xef\xbb\xbf")):
                 if piece.too_long:
                     number += 1
                     yield number, None
@@ -145,7 +156,7 @@ def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
                 for line in lines:
                     number += 1
                     if line.strip():
-                        yield number, next(csv.reader([line]), None)
+                        yield number, _split(line)
     except OSError as error:
         raise ValueError(f"{path.name} cannot be read: {error.strerror or error}.") from error
 
