@@ -58,6 +58,23 @@ def test_a_place_that_cannot_be_written_is_done_without(tmp_path):
     assert blocked.read_text() == "not a folder"
 
 
+READ_ONLY = """
+import tempfile
+import numba.core.caching, numba.core.compiler
+
+def refuse(*_, **__):
+    raise PermissionError("read-only")
+
+tempfile.TemporaryFile = numba.core.caching.IndexDataCacheFile.save = refuse
+numba.core.compiler.compile_extra = refuse  # whatever is not in the cache
+"""
+
+
+def test_a_cache_that_can_only_be_read_is_read(tmp_path):
+    run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache"))
+    assert run(tmp_path, READ_ONLY + PLAN, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
+
+
 @pytest.mark.parametrize("shared", ["", "relative"])
 def test_a_cache_home_that_is_no_absolute_path_is_ignored(shared, tmp_path):
     where = "from sojourn._kernels._jit import cache_directory; print(cache_directory())"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core import caching
 
 __all__ = ["cache_directory", "inlined", "kernel"]
 
@@ -23,7 +23,7 @@ def kernel(function: F) -> F:
     """Compile `function` when first called; keep the machine code in our cache directory.
 
     Numba reads its cache directory when a function is decorated, so it is set for that moment only: other
-    users of numba in the process keep theirs. Where no directory can be written, nothing is kept.
+    users of numba in the process keep theirs. One that can only be read is read, and nothing is kept.
     """
     compiled: Any = numba.njit(nogil=True)(function)
     directory = cache_directory()
@@ -48,8 +48,28 @@ def inlined(function: F) -> F:
     return cast(F, numba.njit(inline="always")(function))
 
 
-class _Cache(FunctionCache):
+_NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or getattr(
+    caching, "_UserProvidedCacheLocator", object
+)  # its name in older versions
+
+
+class _Locator(_NumbasLocator):
+    """Numba's own folder of a cache, but one that can only be read will do: what is there is used."""
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder if that is possible; whoever saves something there finds out."""
+        with contextlib.suppress(OSError):
+            Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True)
+
+
+class _Impl(caching.CompileResultCacheImpl):
+    _locator_classes: Any = (_Locator,)
+
+
+class _Cache(caching.FunctionCache):
     """A cache whose damaged files are thrown away and written again, whatever the damage."""
+
+    _impl_class = _Impl
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function, or None if it has to be compiled."""
@@ -78,7 +98,7 @@ class _Cache(FunctionCache):
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Return where compiled kernels are kept, made if need be, or None if it cannot be written.
+    """Return where compiled kernels are kept, made if need be, or None if there cannot be such a folder.
 
     It lies under `SOJOURN_CACHE_DIR`, or the user's cache folder. Its last part is a digest of all kernel
     sources: numba notices only changes of a function's own file, and would go on calling an old version of
@@ -90,10 +110,9 @@ def cache_directory() -> Path | None:
     try:
         directory = _cache_base() / "kernels" / digest.hexdigest()[:16]
         directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            return directory
     except (OSError, RuntimeError):  # not writable, or no home directory
         return None
+    return directory
 
 
 def _cache_base() -> Path:
