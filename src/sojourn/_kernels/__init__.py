@@ -13,7 +13,7 @@ from sojourn._kernels._backward import (
     induce,
     sweep,
 )
-from sojourn._kernels._belief import Belief, refresh
+from sojourn._kernels._belief import Belief, open_row
 from sojourn._kernels._changes import Desk, watch_all
 from sojourn._kernels._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels._greedy import choose, fill_policy
@@ -63,13 +63,13 @@ __all__ = [
     "measure_slices",
     "mix_in",
     "number_state",
+    "open_row",
     "play",
     "preserving_residual",
     "priority",
     "raise_gain",
     "record_arc",
     "record_pair",
-    "refresh",
     "residuals",
     "sweep",
     "take_in",

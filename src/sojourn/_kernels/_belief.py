@@ -10,7 +10,7 @@ from sojourn._kernels._jit import inlined
 from sojourn._kernels._tables import Tables
 from sojourn._typing import FloatArray
 
-__all__ = ["Belief", "refresh"]
+__all__ = ["Belief", "open_row", "refresh"]
 
 
 class Belief(NamedTuple):
@@ -22,6 +22,15 @@ class Belief(NamedTuple):
     power: float  # of n visits it is that over n^power: ½ or 1
     reward_bonus: float  # of one visit, for a reward that is learned; negative if rewards are known
     prior: FloatArray  # (S, A) what pairs that were never played are worth above their caps, or (0, 0)
+
+
+@inlined
+def open_row(tables: Tables, belief: Belief, pair: int) -> None:
+    """Give a pair that is new the Q values that it had without being one, all through the episode."""
+    state = tables.state_of[pair]
+    above = belief.prior[tables.names[state], tables.action_of[pair]] if belief.prior.size > 0 else 0.0
+    for h in range(belief.caps.size):
+        tables.q[pair, h] = belief.caps[h] + above
 
 
 @inlined

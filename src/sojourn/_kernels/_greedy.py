@@ -39,7 +39,7 @@ def greedy_action(
     if epsilon > 0.0:
         coin = mix_in(mix_in(stem, name), n_actions)
         if np.float64(coin >> np.uint64(11)) * _UNIT < epsilon:
-            return np.int64(mix_in(coin, 0) % np.uint64(n_actions))  # an int there would be unsigned
+            return np.int64(mix_in(coin, 0) % np.uint64(n_actions))  # type: ignore[return-value]
     h = min(h, q.shape[1] - 1)
     best, action, n_tied = -np.inf, 0, 0
     for a in range(n_actions):

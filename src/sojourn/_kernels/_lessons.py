@@ -61,7 +61,8 @@ _UPDATES: dict[type, Any] = {
 }
 
 
-@overload(learn_from, strict=False)  # strict would compare annotations, which lambdas have none of
+# Not strict: that would compare annotations, and lambdas have none.
+@overload(learn_from, strict=False, inline="always")
 def _update_of(rule: Any, tables: Any, belief: Any, steps: Any, n_played: Any, n_steps: Any) -> Any:
     return _UPDATES.get(rule.instance_class)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels._belief import Belief
+from sojourn._kernels._belief import Belief, open_row
 from sojourn._kernels._greedy import greedy_action
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._lessons import Steps, learn_from
@@ -68,6 +68,8 @@ def play(
     n_layers, n_actions = manner.n_layers, world.n_actions
     pair_of, q, caps, prior = tables.pair_of, tables.q, belief.caps, belief.prior
     mark, played, keeps_steps = steps.mark, steps.played, steps.pairs.size > 0
+    is_random, starts_again, counts_all = manner.is_random, manner.starts_again, manner.counts_all
+    counts_arcs, counts_layers = manner.counts_arcs, manner.counts_layers
     paid, is_terminal, numbers = world.rewards, world.is_terminal, scale.numbers
     look_up_all(tables, numbers)
     for k in range(starts.size):
@@ -94,11 +96,9 @@ def play(
         while h < length and not ended:
             layer += 1
             if layer == n_layers:
-                layer = 0 if manner.starts_again else n_layers - 1
+                layer = 0 if starts_again else n_layers - 1
             leaf = mix_in(stem, layer)
-            action = greedy_action(
-                pair_of, q, caps, prior, number, state, layer, leaf, manner.is_random, epsilon
-            )
+            action = greedy_action(pair_of, q, caps, prior, number, state, layer, leaf, is_random, epsilon)
             row = state * n_actions + action
             following = _step(world, row, rng.random())
             ended = is_terminal[following]
@@ -106,7 +106,7 @@ def play(
             if h < n_early:
                 early[k] += paid[row]
             successor = 0 if ended else numbers[following]
-            if manner.counts_all or h < n_layers:
+            if counts_all or h < n_layers:
                 if number == 0:
                     number = number_state(tables, state)
                     numbers[state] = number
@@ -115,10 +115,12 @@ def play(
                     successor = number_state(tables, following)
                     numbers[following] = successor
                 pair = record_pair(tables, number, action)
-                if manner.counts_arcs:
+                if tables.visits[pair] == 1:
+                    open_row(tables, belief, pair)
+                if counts_arcs:
                     record_arc(tables, pair, successor)
                 tables.paid[pair] = paid[row]
-                if manner.counts_layers:
+                if counts_layers:
                     tables.visits_at[number, layer] += 1
                 if keeps_steps:
                     steps.pairs[n_steps], steps.following[n_steps] = pair, successor

@@ -1,14 +1,14 @@
 """Bonuses for optimism: what is added to a backup because a pair was seen only n times.
 
 A bonus of Hoeffding's kind states what a single visit is worth layer by layer; after n visits it is that over
-√n. A bonus of Bernstein's kind also looks at the variance of the next value.
+√n, or over n. A bonus of Bernstein's kind also looks at the variance of the next value.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -17,7 +17,17 @@ from sojourn._typing import FloatArray
 from sojourn._validation import check_nonnegative
 from sojourn.laws import LengthLaw
 
-__all__ = ["Bernstein", "Bonus", "GeneralBernstein", "Hoeffding", "PaperBonus", "Size", "VarianceBonus"]
+__all__ = [
+    "EQO",
+    "Bernstein",
+    "Bonus",
+    "GeneralBernstein",
+    "Hoeffding",
+    "PaperBonus",
+    "SimpleBernstein",
+    "Size",
+    "VarianceBonus",
+]
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,7 @@ class Size:
 
 
 class Bonus(Protocol):
-    """A bonus that falls with 1/√n."""
+    """A bonus that falls with 1/√n, or with 1/n if it has an attribute `power` that is 1."""
 
     @property
     def scale(self) -> float:
@@ -132,6 +142,54 @@ class GeneralBernstein:
         """Return the terms of the bonus for layers 1 … N."""
         h = np.arange(1, size.horizon + 1)
         return _spread(self.scale, law.continuation(h), law.remaining(h + 1), size.log(), size)
+
+
+@dataclass(frozen=True)
+class SimpleBernstein:
+    """What is left of Bernstein's bonus in practice: scale · ρ(h) · [√(L Var_{P̂}(V_{h+1})/n) + c·L/n].
+
+    c = Γ(h+1)/γ(h+1) and L = ln(S·A·T·N/δ), for any law. Constants and the term of rare successors are left
+    out of `GeneralBernstein`, as public codes do with UCB-VI's; there is no proof of optimism.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
+
+    def spread(self, law: LengthLaw, size: Size) -> Spread:
+        """Return the terms of the bonus for layers 1 … N."""
+        h, log, none = np.arange(1, size.horizon + 1), size.log(), np.zeros(size.horizon)
+        return Spread(
+            outer=self.scale * law.continuation(h),
+            variance=log,
+            plain=law.remaining(h + 1) * log,
+            rare=none,
+            most=none,
+        )
+
+
+@dataclass(frozen=True)
+class EQO:
+    """The bonus c/n of EQO (Lee, Oh 2025), with c = scale · Γ(h+1)/γ(h) · L and L = ln(S·A·T·N/δ).
+
+    It falls with n, not with √n, and looks at no variance: values need not be optimistic by all that is
+    unknown ("quasi-optimism"). The paper has one number c for all layers, of the order of H times a
+    logarithm, which it tunes in its experiments; the constants of its theorem could not be confirmed, so c is
+    stated here for a general law, up to `scale`. At `Fixed(H)` it is H − h for H. As everywhere in `UCBVI`, Q
+    also never rises again, which the paper does not ask for.
+    """
+
+    scale: float = 1.0
+    power: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
+
+    def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
+        """Return the bonus of layers 1 … N after one visit, `(N,)`."""
+        h = np.arange(1, size.horizon + 1)
+        return np.asarray(self.scale * size.log() * law.continuation(h) * law.remaining(h + 1))
 
 
 def _classic(name: str, law: LengthLaw, size: Size) -> tuple[float, float]:

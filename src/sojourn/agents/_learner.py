@@ -20,6 +20,7 @@ from sojourn._kernels import (
     find_state,
     look_up_all,
     number_state,
+    open_row,
     play,
     record_arc,
     record_pair,
@@ -239,6 +240,8 @@ class TabularLearner:
         here = number_state(self._tables, state)
         there = TERMINAL if terminated else number_state(self._tables, next_state)
         pair = record_pair(self._tables, here, action)
+        if self._tables.visits[pair] == 1:
+            open_row(self._tables, self._belief, pair)
         if self.counts_arcs:
             record_arc(self._tables, pair, there)
         if self._rewards is not None:

@@ -4,20 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-from sojourn.agents._bonuses import Bernstein, GeneralBernstein, Hoeffding, PaperBonus
+from sojourn.agents._bonuses import (
+    EQO,
+    Bernstein,
+    GeneralBernstein,
+    Hoeffding,
+    PaperBonus,
+    SimpleBernstein,
+)
 from sojourn.agents._players import OptimalPlayer, RandomPlayer
+from sojourn.agents._psrl import PSRL
+from sojourn.agents._q_learning import EpsilonGreedy, QLearning
 from sojourn.agents._selection import HorizonSelection
 from sojourn.agents._ucbvi import UCBVI
+from sojourn.agents._ucbvi_gamma import UCBVIGamma
 from sojourn.agents._unknown_law import UnknownLaw
 
 __all__ = ["AGENTS", "BONUSES"]
 
 AGENTS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (UCBVI, UnknownLaw, HorizonSelection, RandomPlayer, OptimalPlayer)
+    kind.__name__: kind
+    for kind in (
+        UCBVI,
+        UnknownLaw,
+        HorizonSelection,
+        PSRL,
+        QLearning,
+        UCBVIGamma,
+        EpsilonGreedy,
+        RandomPlayer,
+        OptimalPlayer,
+    )
 }
 """Every learner's settings by name."""
 
 BONUSES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (PaperBonus, Hoeffding, Bernstein, GeneralBernstein)
+    kind.__name__: kind for kind in (PaperBonus, Hoeffding, Bernstein, GeneralBernstein, SimpleBernstein, EQO)
 }
 """Every bonus by name."""

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
-from sojourn._validation import check_choice, check_open_unit, check_positive, check_whole
+from sojourn._validation import check_choice, check_open_unit, check_whole
 from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus
+from sojourn.agents._layered import check_layered, layers_of, states_of, value_after, worth_of
 from sojourn.agents._optimist import Optimist
-from sojourn.agents._room import NO_SPREAD, START_ROOM, Outlook
+from sojourn.agents._room import NO_SPREAD, Outlook
 from sojourn.laws import LengthLaw
-from sojourn.theory import choose_truncation
 
 __all__ = ["UCBVI"]
 
@@ -52,34 +51,13 @@ class UCBVI:
     n_states: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.law, LengthLaw):
-            raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {self.law!r}.")
+        check_layered(self)
         check_open_unit("delta", self.delta)
-        if self.horizon is not None:
-            check_whole("horizon", self.horizon, least=1)
-            if self.truncation != "default":
-                raise ValueError(
-                    f"truncation must be left out if a horizon is given; got {self.truncation!r}."
-                )
-        elif self.truncation != "default":
-            check_positive("truncation", self.truncation)
-        check_choice("ties", self.ties, ["random", "first"])
-        check_choice("after", self.after, ["restart", "hold"])
-        check_choice("count", self.count, ["all", "first"])
         check_choice("replan", self.replan, ["every", "doubling"])
-        if self.n_states is not None:
-            check_whole("n_states", self.n_states, least=1)
 
     def layers(self, episodes: int) -> tuple[int, float]:
         """Return the number of layers N and the truncation Δ for so many episodes."""
-        if self.horizon is not None:
-            n_layers = self.horizon if self.law.longest is None else min(self.horizon, self.law.longest)
-            return n_layers, float(self.law.tail(n_layers + 1))
-        if isinstance(self.truncation, str):
-            truncation = choose_truncation(self.law, episodes).truncation
-        else:
-            truncation = self.truncation
-        return self.law.effective_horizon(truncation), truncation
+        return layers_of(self.law, self.horizon, self.truncation, episodes)
 
     def start(
         self,
@@ -94,37 +72,26 @@ class UCBVI:
     ) -> Optimist:
         """Return a learner that has seen nothing; see `Agent.start`."""
         episodes = check_whole("episodes", episodes, least=1)
-        known = n_states if n_states is not None else self.n_states
-        if known is None:
-            raise ValueError(
-                "n_states must be given, by the problem or in the settings; got None. "
-                "Write UCBVI(..., n_states=1_000) with as many as you expect, for its logarithm."
-            )
+        known = states_of(self, n_states, "its logarithm")
         n_layers, truncation = self.layers(episodes)
-        check_fits(
-            START_ROOM * (n_actions + 1) * n_layers * 8,
-            f"A learner of {n_layers:,} layers",
-            "give a smaller horizon or a larger truncation",
-        )
+        caps = worth_of(self.law, n_layers, n_actions)
         size = Size(known, n_actions, episodes, n_layers, self.delta)
         reward_bonus = -1.0
         if rewards is None:
             reward_bonus = self.bonus.scale * math.sqrt(size.log() / 2.0)
-        steps = np.arange(1, n_layers + 1)
-        caps = self.law.remaining(np.arange(1, n_layers + 2))
-        reach = float(self.law.survival(n_layers + 1))
         bonus, spread = np.zeros(n_layers), NO_SPREAD
         if hasattr(self.bonus, "spread"):
             spread = self.bonus.spread(self.law, size)
         else:
             bonus = self.bonus.of_one_visit(self.law, size)
         outlook = Outlook(
-            ratios=self.law.continuation(steps),
+            ratios=self.law.continuation(np.arange(1, n_layers + 1)),
             caps=caps,
-            last=truncation / reach if reach > 0.0 else self._underflowed(n_layers, truncation),
+            last=value_after(self.law, n_layers, truncation),
             bonus=bonus,
             spread=spread,
             reward_bonus=reward_bonus,
+            power=float(getattr(self.bonus, "power", 0.5)),
         )
         return Optimist(
             self,
@@ -136,12 +103,3 @@ class UCBVI:
             terminal_reward=terminal_reward,
             key=int(rng.integers(2**63)),
         )
-
-    def _underflowed(self, n_layers: int, truncation: float) -> float:
-        """Return Δ/γ(N+1) where γ(N+1) is 0: nothing if there is no such layer, else by logarithms."""
-        if self.law.longest is not None and n_layers >= self.law.longest:
-            return 0.0
-        exponent = (
-            math.log(truncation) - float(self.law.log_survival(n_layers + 1)) if truncation > 0 else -math.inf
-        )
-        return math.exp(min(exponent, 700.0))

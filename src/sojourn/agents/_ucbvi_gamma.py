@@ -1,0 +1,135 @@
+"""UCBVI-γ: the optimistic learner of one who believes in a plain discount."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sojourn._kernels import Rolling, Spread
+from sojourn._typing import FloatArray
+from sojourn._validation import check_nonnegative, check_open_unit, check_whole
+from sojourn.agents._layered import Layered, discount_of, layers_of, states_of, worth_of
+from sojourn.agents._learner import TabularLearner
+from sojourn.agents._room import Outlook
+
+__all__ = ["GammaOptimist", "UCBVIGamma"]
+
+
+@dataclass(frozen=True)
+class UCBVIGamma(Layered):
+    """UCBVI-γ (He, Zhou, Gu 2021): optimistic value iteration for a discount γ, stationary.
+
+    Q(s, a) ← min(Q(s, a), r + γ Σ_y P̂(y|s, a) V(y) + scale · γ · UCB(s, a)), once for every visited pair at
+    the end of an episode, all from the V before; Q is 1/(1 − γ) at first, and
+    UCB = √(8 U Var_{P̂}(V)/n) + 8 U/((1 − γ) n) + √(8 Σ_y P̂(y) min(100 B(y), 1/(1 − γ)²)/n) with
+    B(y) = β/((1 − γ)⁵ n(y)), where n(y) counts the visits of y, β = S²A²U⁵ and
+    U = ln(40·S·A·T³·ln²T/(δ (1 − γ)²)) for T steps. The paper backs up after every step of one endless
+    trajectory; episodes are what there is here, and T is their number times the mean length.
+
+    β, and U up to the square of its inner logarithm, are those of the paper's Theorem 4.3; its proof has 80
+    where the theorem has 40. The three terms of the bonus (4.3) and B could not be confirmed letter by
+    letter. The absorbing state's value is known, and it has no part in the last sum. A reward that is
+    learned is its mean and scale · √(U/(2n)).
+
+    Args:
+        law: The law of lengths, of which it takes the mean alone: γ = 1 − 1/mean.
+        scale: What the bonus is multiplied by; 1 is the published one.
+        gamma: The discount, in place of that of the law.
+        delta: Probability with which the bounds may fail, in (0, 1).
+        horizon: After so many steps ties are broken as at first; Q does not depend on it.
+        truncation: The same by Δ; "default" is the corollary's choice for γ.
+        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
+        after: Past step N the clock of ties starts again at 1 ("restart"), or stops ("hold").
+        count: Which steps are data: "all", or the "first" N of an episode.
+        n_states: Number of states in the logarithm where the problem does not say it.
+
+    Example:
+        >>> import sojourn as sj
+        >>> law = sj.Uniform(1, 20)
+        >>> agent = sj.UCBVIGamma(law, 1e-4)
+        >>> round(agent.discount, 4)
+        0.9048
+        >>> run = sj.learn(agent, sj.mdps.river_swim(4), law, episodes=1_000)
+        >>> bool(run.regret[-100:].mean() < 0.5 * run.regret[:10].mean())
+        True
+    """
+
+    scale: float = 1.0
+    gamma: float | None = field(default=None, kw_only=True)
+    delta: float = field(default=0.1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_nonnegative("scale", self.scale)
+        check_open_unit("delta", self.delta)
+        if self.gamma is not None:
+            discount_of(self.law, self.gamma)  # refuses what is no discount
+
+    @property
+    def discount(self) -> float:
+        """The discount γ that it believes in."""
+        return discount_of(self.law, self.gamma).gamma
+
+    def layers(self, episodes: int) -> tuple[int, float]:
+        """Return the number of layers of its clock and the truncation for so many episodes."""
+        return layers_of(discount_of(self.law, self.gamma), self.horizon, self.truncation, episodes)
+
+    def start(
+        self,
+        *,
+        n_states: int | None,
+        n_actions: int,
+        episodes: int,
+        rewards: FloatArray | None = None,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        terminal_reward: float = 0.0,
+        rng: np.random.Generator,
+    ) -> GammaOptimist:
+        """Return a learner that has seen nothing; see `Agent.start`."""
+        known = states_of(self, n_states, "its logarithm")
+        n_actions = check_whole("n_actions", n_actions, least=1)
+        clock, _ = self.layers(check_whole("episodes", episodes, least=1))
+        caps, gamma = worth_of(discount_of(self.law, self.gamma), 1, n_actions), self.discount
+        steps = max(2.0, episodes * self.law.mean)
+        log = math.log(
+            40.0 * known * n_actions * steps**3 * math.log(steps) ** 2 / (self.delta * (1.0 - gamma) ** 2)
+        )
+        cap, beta = 1.0 / (1.0 - gamma), float(known) ** 2 * n_actions**2 * log**5
+        spread = Spread(
+            outer=np.full(1, self.scale * gamma),
+            variance=8.0 * log,
+            plain=np.full(1, 8.0 * log * cap),
+            rare=np.full(1, 100.0 * beta * cap**5),
+            most=np.full(1, cap**2),
+        )
+        outlook = Outlook(
+            ratios=np.full(1, gamma),
+            caps=caps,
+            last=float(caps[-1]),
+            bonus=np.zeros(1),
+            spread=spread,
+            reward_bonus=-1.0 if rewards is not None else self.scale * math.sqrt(log / 2.0),
+        )
+        return GammaOptimist(
+            self,
+            outlook,
+            n_states=n_states,
+            n_actions=n_actions,
+            rewards=rewards,
+            reward_range=reward_range,
+            terminal_reward=terminal_reward,
+            key=int(rng.integers(2**63)),
+            clock=clock,
+        )
+
+
+class GammaOptimist(TabularLearner):
+    """A learner of `UCBVIGamma`; memory grows with what was visited."""
+
+    @property
+    def rule(self) -> Any:
+        """What is made of an episode, as kernels take it."""
+        return Rolling(self._outlook.spread)

@@ -1,0 +1,420 @@
+"""The rivals: conformance, both ways of playing, their papers' updates in plain NumPy, and known answers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from reference import rivals as reference
+
+import sojourn as sj
+from sojourn.agents._bonuses import Size
+from sojourn.learning import _learn
+from sojourn.testing import check_learner
+
+GEOMETRIC, SHAPED = sj.Geometric(0.9), sj.Polynomial(p=1.6, offset=3)
+AGENTS = [
+    sj.PSRL(GEOMETRIC),
+    sj.PSRL(SHAPED, 3.0, horizon=8, after="hold", count="first"),
+    sj.QLearning(GEOMETRIC, 0.01),
+    sj.QLearning(SHAPED, 0.001, horizon=8, after="hold", count="first", ties="first"),
+    sj.UCBVIGamma(GEOMETRIC, 1e-4),
+    sj.UCBVIGamma(SHAPED, 1e-6, gamma=0.8, after="hold", count="first", horizon=8),
+    sj.EpsilonGreedy(GEOMETRIC),
+    sj.EpsilonGreedy(SHAPED, 0.4, horizon=8, decay=0.5, rate="mean", initial=1.0, after="hold"),
+    sj.EpsilonGreedy(GEOMETRIC, 0.3, form="stationary", gamma=0.8, ties="first", count="first"),
+    sj.UCBVI(GEOMETRIC, sj.SimpleBernstein(0.01)),
+    sj.UCBVI(SHAPED, sj.EQO(0.01), horizon=12),
+]
+PROBLEMS = [
+    sj.mdps.river_swim(6),
+    sj.mdps.garnet(15, 3, 3, seed=2),
+    sj.TabularMDP.from_env("FrozenLake-v1"),
+    sj.TabularMDP.from_env("Taxi-v4"),
+]
+
+
+def name(agent):
+    bonus = f" {type(agent.bonus).__name__}" if hasattr(agent, "bonus") else ""
+    return f"{type(agent).__name__}{bonus} {type(agent.law).__name__}"
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=name)
+def test_it_is_a_learner(agent):
+    check_learner(agent, episodes=8)
+
+
+@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize("agent", AGENTS, ids=name)
+def test_both_ways_of_playing_give_the_same_bits(agent, mdp, monkeypatch):
+    fast = sj.learn(agent, mdp, GEOMETRIC, episodes=40, seed=3)
+    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    slow = sj.learn(agent, mdp, GEOMETRIC, episodes=40, seed=3)
+    for part in ("regret", "regret_width", "rewards", "lengths", "observed", "starts"):
+        np.testing.assert_array_equal(getattr(fast, part), getattr(slow, part), err_msg=part)
+    np.testing.assert_array_equal(fast.learner.q_values(), slow.learner.q_values())
+    np.testing.assert_array_equal(fast.learner.visits.toarray(), slow.learner.visits.toarray())
+
+
+@pytest.mark.parametrize("law", [GEOMETRIC, sj.Polynomial(p=1.4, offset=5)], ids=repr)
+@pytest.mark.parametrize("agent", AGENTS, ids=name)
+def test_regret_is_that_of_the_policy_played(agent, law):
+    # The forward valuation against `evaluate` of the written-out policy, also for coins and lumped models.
+    mdp = sj.mdps.garnet(8, 3, 2, seed=7)
+    judge, world = _learn.Judge(mdp, law), _learn.world_of(mdp)
+    learner = start(agent, mdp, 30)
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        exact = sj.evaluate(mdp, law, learner.policy(), after=learner.after, tolerance=judge.tolerance / 10)
+        value, width = judge.value(learner, world, 2)
+        assert value == pytest.approx(exact.value[2], abs=width + exact.width)
+        learner.play(world, judge.scale, rng, np.array([2, 2]), law.sample(rng, 2).clip(max=40))
+
+
+def start(agent, mdp, episodes, seed=5, **settings):
+    return agent.start(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        episodes=episodes,
+        terminal_reward=mdp.terminal_reward,
+        rng=np.random.default_rng(seed),
+        **{"rewards": mdp.rewards, **settings},
+    )
+
+
+def play(learner, mdp, law, episodes, seed, watch=lambda *step: None):
+    """Play by the protocol; call `watch` with every step, and yield after every episode."""
+    rng = np.random.default_rng(seed)
+    dense = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
+    for _ in range(episodes):
+        state, length = int(rng.choice(mdp.n_states, p=mdp.start)), law.sample(rng)
+        for h in range(1, length + 1):
+            action = learner.act(state, h)
+            following = int(rng.choice(mdp.n_states, p=dense[state, action]))
+            ended = following in mdp.terminal
+            learner.observe(state, action, float(mdp.rewards[state, action]), following, ended)
+            watch(h, state, action, following)
+            state = following
+            if ended:
+                break
+        learner.end_episode(h, not ended)
+        yield
+
+
+SMALL = [
+    sj.mdps.river_swim(4),
+    sj.mdps.garnet(6, 3, 2, seed=1),
+    sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False),
+    sj.TabularMDP.from_env("CliffWalking-v1"),  # shifted rewards: the absorbing state is paid
+]
+
+
+def live(mdp):
+    return np.setdiff1d(np.arange(mdp.n_states), mdp.terminal)
+
+
+@pytest.mark.parametrize("belief", [sj.Fixed(6), GEOMETRIC, SHAPED], ids=repr)
+@pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
+def test_q_learning_is_that_of_jin_and_others(mdp, belief):
+    # Episodes no longer than N: then its updates at the end are those made step by step.
+    mdp, episodes = mdp.normalized(), 150
+    agent = sj.QLearning(belief, 0.003, horizon=6)
+    n_layers, truncation = agent.layers(episodes)
+    reach = float(belief.survival(n_layers + 1))
+    dense = reference.DenseQLearning(
+        belief,
+        (mdp.n_states, mdp.n_actions),
+        episodes,
+        n_layers,
+        truncation / reach if reach > 0 else 0.0,
+        scale=0.003,
+        delta=0.1,
+        terminal=mdp.terminal,
+        terminal_reward=mdp.terminal_reward,
+    )
+
+    def watch(h, state, action, following):
+        dense.step(h, state, action, mdp.rewards[state, action], following)
+
+    learner = start(agent, mdp, episodes)
+    for _ in play(learner, mdp, sj.Uniform(1, 6), episodes, 1, watch):
+        found = learner.q_values(live(mdp))
+        np.testing.assert_allclose(found, dense.q[:, live(mdp)], atol=1e-10, rtol=0)
+    assert (dense.counts > 3).any()
+
+
+@pytest.mark.parametrize("form", ["layered", "stationary"])
+@pytest.mark.parametrize("rate", [0.3, "mean"])
+@pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
+def test_epsilon_greedy_is_watkins(mdp, rate, form):
+    mdp = mdp.normalized()
+    agent = sj.EpsilonGreedy(SHAPED, 0.3, rate=rate, form=form, horizon=7)
+    is_stationary, shape = form == "stationary", (mdp.n_states, mdp.n_actions)
+    gamma = 1 - 1 / SHAPED.mean
+    h = np.arange(1, 9)
+    worth = np.full(2, 1 / (1 - gamma)) if is_stationary else SHAPED.remaining(h)
+    ratios = np.array([gamma]) if is_stationary else SHAPED.continuation(h[:-1])
+    values = mdp.terminal_reward * worth
+    dense = reference.DenseWatkins(ratios, values[:-1], values, mdp.terminal, shape, rate)
+    steps = []
+    learner = start(agent, mdp, 100)
+    law = sj.Uniform(1, 7)
+    for _ in play(learner, mdp, law, 100, 1, lambda *step: steps.append(step)):
+        for step, state, action, following in steps:
+            dense.step(step, state, action, mdp.rewards[state, action], following)
+        steps.clear()
+        np.testing.assert_allclose(learner.q_values(live(mdp)), dense.q[:, live(mdp)], atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-4, 1e-7])
+@pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
+def test_ucbvi_gamma_is_that_of_he_and_others(mdp, scale):
+    mdp, episodes = mdp.normalized(), 60
+    agent, law = sj.UCBVIGamma(SHAPED, scale), sj.Uniform(1, 12)
+    assert agent.discount == pytest.approx(1 - 1 / SHAPED.mean)
+    dense = reference.DenseGamma(
+        agent.discount,
+        (mdp.n_states, mdp.n_actions),
+        episodes * SHAPED.mean,
+        scale=scale,
+        delta=0.1,
+        terminal=mdp.terminal,
+        terminal_reward=mdp.terminal_reward,
+    )
+
+    def watch(h, state, action, following):
+        dense.counts[state, action, following] += 1
+
+    learner = start(agent, mdp, episodes)
+    for _ in play(learner, mdp, law, episodes, 1, watch):
+        dense.update(mdp.rewards)
+        found = learner.q_values(live(mdp))
+        np.testing.assert_allclose(found, dense.q[np.newaxis, live(mdp)], atol=1e-10, rtol=0)
+    if scale < 1e-5:
+        assert (dense.q < 1 / (1 - agent.discount) - 1e-3).any()
+
+
+@pytest.mark.parametrize("belief", [sj.Fixed(6), SHAPED], ids=repr)
+@pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
+def test_psrl_plans_in_a_model_drawn_from_the_posterior(mdp, belief):
+    # The same draws from a copy of the learner's generator, in a dense model where the lumped part is spread
+    # evenly over all states never seen to follow.
+    mdp, weight = mdp.normalized(), 2.0
+    agent = sj.PSRL(belief, weight, horizon=6)
+    copy = np.random.default_rng(5)
+    copy.integers(2**63)  # the key of ties
+    learner = start(agent, mdp, 50)
+    shape = (mdp.n_states, mdp.n_actions)
+    counts, order = np.zeros((*shape, mdp.n_states)), {}
+
+    def watch(h, state, action, following):
+        counts[state, action, following] += 1
+        successors = order.setdefault((state, action), [])
+        if following not in successors:
+            successors.append(following)
+
+    h = np.arange(1, 8)
+    for _ in play(learner, mdp, sj.Uniform(1, 9), 50, 1, watch):
+        q = reference.sampled_plan(
+            copy,
+            counts,
+            [(*pair, successors) for pair, successors in order.items()],
+            mdp.rewards,
+            belief.continuation(h[:-1]),
+            weight=weight,
+            terminal=mdp.terminal[:1],
+            worth=belief.remaining(h),
+            terminal_reward=mdp.terminal_reward,
+        )
+        np.testing.assert_allclose(learner.q_values(live(mdp)), q[:, live(mdp)], atol=1e-10, rtol=0)
+
+
+def test_lumping_draws_from_the_whole_posterior():
+    # Four states, two of them seen: their probabilities have the mean and variance of a Dirichlet law with
+    # ½ + 3, ½ + 1, ½, ½, whose last two are lumped. Known rewards are 0 but V differs: read off Q.
+    rewards = np.zeros((4, 1))
+    rewards[1], rewards[2] = 1.0, 0.0
+    agent = sj.PSRL(sj.Fixed(2), 2.0)
+    learner = agent.start(n_states=4, n_actions=1, episodes=9, rewards=rewards, rng=np.random.default_rng(0))
+    for following in (1, 1, 2, 1):
+        learner.observe(0, learner.act(0, 1), 0.0, following, False)
+        learner.end_episode(1, True)
+    drawn = []
+    for _ in range(10_000):
+        learner.end_episode(0, True)
+        drawn.append(learner.q_values(np.array([0]))[0, 0, 0])
+    # Q_1 = P(1)·1 + P(lumped)·(mean of V over states 0 and 3) = P(1), since those pay nothing.
+    alpha, total = 3.5, 6.0
+    assert np.mean(drawn) == pytest.approx(alpha / total, abs=0.01)
+    assert np.var(drawn) == pytest.approx(alpha * (total - alpha) / (total**2 * (total + 1)), rel=0.06)
+
+
+def test_learned_rewards_are_drawn_from_their_posterior():
+    agent = sj.PSRL(sj.Fixed(1), noise=0.5)
+    learner = agent.start(n_states=1, n_actions=2, episodes=9, rng=np.random.default_rng(0))
+    assert learner.q_values(np.array([0])).tolist() == [[[1.0, 1.0]]]  # the prior's mean
+    action = learner.act(0, 1)
+    learner.observe(0, action, 0.2, 0, False)
+    drawn = []
+    for _ in range(10_000):
+        learner.end_episode(1, True)
+        drawn.append(learner.q_values(np.array([0]))[0, 0, action])
+    assert np.mean(drawn) == pytest.approx((1.0 + 0.2) / 2, abs=0.01)
+    assert np.std(drawn) == pytest.approx(0.5 / math.sqrt(2), rel=0.03)
+
+
+def test_bonuses_are_what_they_say():
+    size = Size(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
+    log = math.log(3 * 2 * 10 * 4 / 0.1)
+    left = np.array([3.0, 2.0, 1.0, 0.0])  # Γ(h+1)/γ(h) of Fixed(4)
+    np.testing.assert_allclose(sj.EQO(0.5).of_one_visit(sj.Fixed(4), size), 0.5 * log * left)
+    spread = sj.SimpleBernstein(0.5).spread(sj.Fixed(4), size)
+    np.testing.assert_allclose(spread.outer, [0.5, 0.5, 0.5, 0.0])
+    np.testing.assert_allclose(spread.plain, log * left)
+    assert spread.variance == pytest.approx(log)
+
+
+@pytest.mark.parametrize("bonus", [sj.EQO(0.01), sj.SimpleBernstein(0.01)], ids=repr)
+@pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
+def test_practical_bonuses_equal_a_dense_sweep(mdp, bonus):
+    mdp, episodes = mdp.normalized(), 40
+    agent = sj.UCBVI(SHAPED, bonus, horizon=7)
+    n_layers, truncation = agent.layers(episodes)
+    h, shape = np.arange(1, 9), (mdp.n_states, mdp.n_actions)
+    caps, ratios = SHAPED.remaining(h), SHAPED.continuation(h)
+    log = math.log(mdp.n_states * mdp.n_actions * episodes * n_layers / 0.1)
+    q = np.ones((n_layers, *shape)) * caps[:-1, np.newaxis, np.newaxis]
+    counts = np.zeros((*shape, mdp.n_states))
+
+    def watch(h, state, action, following):
+        counts[state, action, following] += 1
+
+    learner = start(agent, mdp, episodes)
+    for _ in play(learner, mdp, sj.Uniform(1, 9), episodes, 1, watch):
+        value = np.full(mdp.n_states, truncation / float(SHAPED.survival(n_layers + 1)))
+        value[list(mdp.terminal)] = mdp.terminal_reward * caps[-1]
+        for i in reversed(range(n_layers)):
+            for s, a in np.argwhere(counts.sum(axis=2) > 0):
+                n = counts[s, a].sum()
+                chances = counts[s, a] / n
+                mean = chances @ value
+                extra = caps[i + 1] * log / n
+                if isinstance(bonus, sj.SimpleBernstein):
+                    extra += np.sqrt(log * (chances @ (value - mean) ** 2) / n)
+                backup = mdp.rewards[s, a] + ratios[i] * mean + bonus.scale * ratios[i] * extra
+                q[i, s, a] = min(q[i, s, a], backup)
+            value = q[i].max(axis=1)
+            value[list(mdp.terminal)] = mdp.terminal_reward * caps[i]
+        np.testing.assert_allclose(learner.q_values(live(mdp)), q[:, live(mdp)], atol=1e-10, rtol=0)
+    assert (q < caps[:-1, np.newaxis, np.newaxis] - 1e-6).any()
+
+
+TWO_ARMS = sj.TabularMDP(
+    [[[0.7, 0.3], [0.3, 0.7]], [[0.7, 0.3], [0.3, 0.7]]], [[0.0, 0.0], [1.0, 1.0]], start=0
+)
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        sj.PSRL(sj.Fixed(6)),
+        sj.QLearning(sj.Fixed(6), 0.02),
+        sj.UCBVIGamma(sj.Fixed(6), 1e-3),
+        sj.EpsilonGreedy(sj.Fixed(6), 1.0, decay=0.5, rate="mean"),
+        sj.EpsilonGreedy(sj.Fixed(6), 1.0, decay=0.5, rate="mean", form="stationary"),
+        sj.UCBVI(sj.Fixed(6), sj.EQO(0.1)),
+        sj.UCBVI(sj.Fixed(6), sj.SimpleBernstein(0.1)),
+    ],
+    ids=lambda agent: type(getattr(agent, "bonus", agent)).__name__,
+)
+def test_the_better_of_two_arms_is_found(agent):
+    # Arm 1 leads to the state that pays with chance 0.7, arm 0 with 0.3, wherever one is. Whoever always
+    # plays arm 1 earns 0.7 in each of the steps 2 … 6 from the state that pays nothing: 3.5 in all.
+    law = sj.Fixed(6)
+    run = sj.learn(agent, TWO_ARMS, law, episodes=6_000, seed=1)
+    best = sj.plan(TWO_ARMS, law, tolerance=1e-9)
+    assert best.value[0] == pytest.approx(3.5)
+    loss = run.regret[-1_000:].mean() / (run.regret[:5].mean() + 1e-12)
+    assert loss < 0.1
+    assert run.learner.q_values(np.array([0]))[0, 0].argmax() == 1
+
+
+def test_rewards_that_are_learned_lead_to_the_better_arm_too():
+    # One state, three arms that pay 0.1, 0.9 and 0.4.
+    for agent in (
+        sj.PSRL(sj.Fixed(2), noise=0.3),
+        sj.QLearning(sj.Fixed(2), 0.05),
+        sj.UCBVIGamma(sj.Fixed(2), 0.01),
+        sj.EpsilonGreedy(sj.Fixed(2), 0.2),
+    ):
+        learner = agent.start(n_states=1, n_actions=3, episodes=400, rng=np.random.default_rng(0))
+        for _ in range(400):
+            for h in (1, 2):
+                action = learner.act(0, h)
+                learner.observe(0, action, (0.1, 0.9, 0.4)[action], 0, False)
+            learner.end_episode(2, True)
+        assert learner.visits.toarray()[0].argmax() == 1, agent
+
+
+def test_policies_of_epsilon_greedy_explore_as_often_as_they_should():
+    mdp = sj.mdps.garnet(40, 4, 2, seed=0)
+    for agent, share in (
+        (sj.EpsilonGreedy(GEOMETRIC, 0.4, ties="first"), 0.4),
+        (sj.EpsilonGreedy(GEOMETRIC, 0.4, decay=1.0, ties="first"), 0.1),
+    ):
+        learner = start(agent, mdp, 100)
+        for _ in range(3):
+            learner.end_episode(0, True)
+        policy = learner.policy()  # nothing was learned: the greedy action is 0, in the fourth episode
+        assert (policy != 0).mean() == pytest.approx(share * 3 / 4, abs=0.02)
+        assert np.bincount(policy[policy > 0])[1:].min() > 0.2 * (policy > 0).sum()
+
+
+def test_memory_grows_with_what_was_seen():
+    for agent in (
+        sj.PSRL(GEOMETRIC, horizon=9),
+        sj.QLearning(GEOMETRIC, horizon=9),
+        sj.UCBVIGamma(GEOMETRIC),
+    ):
+        learner = agent.start(n_states=10**6, n_actions=2, episodes=9, rng=np.random.default_rng(0))
+        for k in range(40):
+            for h in range(1, 10):
+                state, following = 1_000 * k + h, 1_000 * k + h + 1
+                learner.observe(state, learner.act(state, h), 0.5, following, False)
+            learner.end_episode(9, True)
+        assert len(learner.states) == 400
+        assert sum(array.nbytes for array in learner._tables) < 500_000
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sj.PSRL(3), "law must be a LengthLaw, such as Geometric(0.95); got 3."),
+        (lambda: sj.PSRL(GEOMETRIC, 0.0), "prior must be a finite number > 0; got 0.0."),
+        (lambda: sj.PSRL(GEOMETRIC, noise=-1), "noise must be a finite number ≥ 0; got -1."),
+        (lambda: sj.PSRL(GEOMETRIC, ties="last"), "ties must be one of 'random', 'first'; got 'last'."),
+        (lambda: sj.QLearning(GEOMETRIC, -1), "scale must be a finite number ≥ 0; got -1."),
+        (lambda: sj.QLearning(GEOMETRIC, delta=2), "delta must be in (0, 1); got 2."),
+        (lambda: sj.UCBVIGamma(GEOMETRIC, gamma=1.0), "gamma must be in [0, 1); got 1.0."),
+        (lambda: sj.EpsilonGreedy(GEOMETRIC, 1.5), "epsilon must be in [0, 1]; got 1.5."),
+        (lambda: sj.EpsilonGreedy(GEOMETRIC, rate=2.0), 'rate must be in (0, 1], or "mean"; got 2.0.'),
+        (lambda: sj.EpsilonGreedy(GEOMETRIC, rate="slow"), "rate must be one of 'mean'; got 'slow'."),
+        (lambda: sj.EpsilonGreedy(GEOMETRIC, initial=7), "initial must be in [0, 1]; got 7."),
+        (
+            lambda: sj.EpsilonGreedy(GEOMETRIC, gamma=0.5),
+            "gamma must be left out unless the form is stationary; got 0.5.",
+        ),
+        (lambda: sj.EQO(-1), "scale must be a finite number ≥ 0; got -1."),
+        (
+            lambda: sj.PSRL(GEOMETRIC).start(
+                n_states=None, n_actions=2, episodes=3, rng=np.random.default_rng(0)
+            ),
+            "n_states must be given, by the problem or in the settings; got None. Write PSRL(",
+        ),
+    ],
+)
+def test_bad_settings_get_one_line(make, message):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        make()
+    assert str(caught.value).startswith(message)
