@@ -191,7 +191,8 @@ class Tally:
         group = np.broadcast_to(np.int64(0), size) if part.group is None else part.group
         order = np.zeros(0, dtype=np.int64)
         if labels:
-            order = np.argsort(-np.bincount(group, part.counts, minlength=len(labels)), kind="stable")
+            sizes = np.bincount(group, part.counts, minlength=len(labels)).tolist()
+            order = np.array(sorted(range(len(labels)), key=lambda i: (-sizes[i], labels[i])))
             group = np.argsort(order)[group]
         named = tuple(labels[i] for i in order.tolist())
         return SessionLog(part.key // 2, part.key % 2 == 1, entry, group, part.counts, named, account, name)
