@@ -95,6 +95,17 @@ def test_a_changed_experiment_replaces_the_old_one(store, write):
     assert len(list((store / "experiments").iterdir())) == 1
 
 
+def test_two_runs_of_one_name_leave_one_experiment(store, write):
+    other = read_experiment(write(("seeds = 3", "seeds = 2")))
+
+    def run_another(stock, outcome):
+        if outcome is None:
+            run_experiment(other, store, executor=ThisProcess())
+
+    run_experiment(read_experiment(write()), store, executor=ThisProcess(), watch=run_another)
+    assert len(load_results(store)) == 9
+
+
 def test_two_results_of_one_trial_are_warned_of(store):
     first = min((store / "trials").iterdir())
     content = first.read_bytes()

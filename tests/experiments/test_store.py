@@ -158,6 +158,23 @@ def test_folders_that_are_no_stores_are_refused(tmp_path, write):
         run_experiment(experiment, tmp_path / "later")
 
 
+def test_a_lost_marker_is_made_good(store, write):
+    (store / MARKER).unlink()
+    assert [finding.what for finding in verify_store(store).findings] == ["it is missing"]
+    assert run_experiment(read_experiment(write()), store, executor=ThisProcess()).played == 0
+    assert verify_store(store).findings == ()
+
+
+def test_a_marker_is_never_replaced(store):
+    # Whoever holds a lock on it must be seen by whoever comes later.
+    before = (store / MARKER).stat().st_ino
+    (store / MARKER).write_bytes(b"damaged")
+    with Store(store).writing():
+        Store(store).mend_marker()
+    assert (store / MARKER).read_bytes() == MARK
+    assert (store / MARKER).stat().st_ino == before
+
+
 def test_temporary_files_are_removed_by_who_is_alone(store):
     left = store / "trials" / ".x.npz.abc.tmp"
     left.touch()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import time
@@ -43,7 +44,8 @@ def forecast(
     for i in range(0, len(unknown), step):
         if time.monotonic() - begun > _TIME:
             break
-        known[unknown[i]] = _try(cells[unknown[i]])
+        with contextlib.suppress(Exception):  # a learner that fails will be named when it is run
+            known[unknown[i]] = _try(cells[unknown[i]])
         if progress is not None:
             progress(min(1.0, (i + step) / len(unknown)))
     if not known:

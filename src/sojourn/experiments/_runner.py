@@ -132,7 +132,8 @@ def run_experiment(
         for path in stock.damaged:
             kept = store.set_aside(path)
             notes.append(f"A damaged trial was set aside as {kept}, and is played again.")
-        store.add_experiment(_told(experiment, stock))
+        told = _told(experiment)
+        store.add_experiment(told)
         if watch is not None:
             watch(stock, None)
         failures = []
@@ -148,6 +149,7 @@ def run_experiment(
                     played += 1
                 if watch is not None:
                     watch(stock, outcome)
+        store.add_experiment(told)  # another run may have put its own in its place
     return Report(len(stock.trials), len(stock.done), played, tuple(failures), tuple(notes))
 
 
@@ -172,7 +174,7 @@ def _mend(store: Store) -> Iterator[str]:
             yield f"A damaged record of an experiment was set aside as {kept}; running it makes it anew."
 
 
-def _told(experiment: Experiment, stock: Inventory) -> dict[str, Any]:
+def _told(experiment: Experiment) -> dict[str, Any]:
     """Return what an experiment asks for, for who reads the store: names of learners and their trials."""
     cells = []
     for cell in experiment.cells:

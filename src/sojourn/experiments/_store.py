@@ -77,8 +77,8 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store."""
-        return (self.folder / MARKER).is_file()
+        """Whether there is a store: its marker, or at least a trial if that was lost."""
+        return (self.folder / MARKER).is_file() or bool(self.trials())
 
     def check_can_open(self) -> None:
         """Raise `ValueError` if the folder is something else, or its parts lead elsewhere."""
@@ -101,9 +101,7 @@ class Store:
         """Make the store if there is none; meanwhile nobody takes our temporary files for left ones."""
         self.check_can_open()
         self.folder.mkdir(parents=True, exist_ok=True)
-        if not self.exists:
-            write_atomically(self.folder / MARKER, lambda file: file.write(MARK))
-        self._refuse_other_versions()
+        self._mark()
         for name in _FOLDERS[:2]:
             (self.folder / name).mkdir(exist_ok=True)
         with (self.folder / MARKER).open("rb") as marker:
@@ -114,7 +112,15 @@ class Store:
             finally:
                 self._clean(marker)
 
-    def _refuse_other_versions(self) -> None:
+    def _mark(self) -> None:
+        """Write the marker if there is none, and refuse that of another version.
+
+        It is never replaced, for others may hold a lock on it; one that is damaged is mended in place.
+        """
+        with contextlib.suppress(FileExistsError), (self.folder / MARKER).open("xb") as file:
+            file.write(MARK)
+            file.flush()
+            os.fsync(file.fileno())
         content = (self.folder / MARKER).read_bytes()
         if content != MARK and re.fullmatch(rb'\{"format": "sojourn store \d+"\}\n', content):
             raise ValueError(f"{self.folder} is a store of another version: {content.decode().strip()}.")
@@ -143,6 +149,8 @@ class Store:
 
     def is_being_written(self) -> bool:
         """Whether a run has this store open."""
+        if not (self.folder / MARKER).is_file():
+            return False
         with (self.folder / MARKER).open("rb") as marker:
             return not lock(marker, wait=False, alone=True)
 
@@ -199,7 +207,9 @@ class Store:
         number = 1
         while (target := place / f"{path.name}.{number}").exists():
             number += 1
-        return path.rename(target)
+        with contextlib.suppress(FileNotFoundError):  # another run was quicker
+            path.rename(target)
+        return target
 
 
 def _content(path: str | Path, content_hash: str) -> bytes | None:

@@ -80,7 +80,9 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
 def _oddities(store: Store) -> Iterator[Finding]:
     """Yield what is wrong with the folder itself."""
     marker = store.folder / MARKER
-    if marker.read_bytes() != MARK:
+    if not marker.is_file():
+        yield Finding(marker, "it is missing")
+    elif marker.read_bytes() != MARK:
         yield Finding(marker, "its content is not that of a store's")
     if not store.is_being_written():
         for path in store.temporary_files():
