@@ -19,6 +19,8 @@ from sojourn.cli._list import list_names
 from sojourn.cli._output import examples
 from sojourn.cli._plan import EXAMPLES as PLAN_EXAMPLES
 from sojourn.cli._plan import plan
+from sojourn.cli._reproduce import EXAMPLES as REPRODUCE_EXAMPLES
+from sojourn.cli._reproduce import reproduce
 from sojourn.cli._run import EXAMPLES as RUN_EXAMPLES
 from sojourn.cli._run import run
 from sojourn.cli._verify import EXAMPLES as VERIFY_EXAMPLES
@@ -36,6 +38,7 @@ app = typer.Typer(
 app.command("law", cls=NarrowCommand, epilog=examples(LAW_EXAMPLES))(law)
 app.command("plan", cls=NarrowCommand, epilog=examples(PLAN_EXAMPLES))(plan)
 app.command("fit", cls=NarrowCommand, epilog=examples(FIT_EXAMPLES))(fit)
+app.command("reproduce", cls=NarrowCommand, epilog=examples(REPRODUCE_EXAMPLES))(reproduce)
 app.command("run", cls=NarrowCommand, epilog=examples(RUN_EXAMPLES))(run)
 app.command("verify", cls=NarrowCommand, epilog=examples(VERIFY_EXAMPLES))(verify)
 app.command("export", cls=NarrowCommand, epilog=examples(EXPORT_EXAMPLES))(export)

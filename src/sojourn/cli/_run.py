@@ -22,7 +22,7 @@ from sojourn.cli._watch import Watch, duration
 if TYPE_CHECKING:
     from sojourn.experiments import Executor, Experiment, Inventory, Report, Store
 
-__all__ = ["EXAMPLES", "run"]
+__all__ = ["EXAMPLES", "run", "stopped_by_sigterm"]
 
 EXAMPLES = (
     "sojourn run --example river_swim > river.toml",
@@ -94,7 +94,7 @@ def run(
         if spec is None:
             raise ValueError("SPEC is missing; 'sojourn run --example river_swim' prints one to start from.")
     use_one_thread()
-    with _stopped_by_sigterm():
+    with stopped_by_sigterm():
         with working("Reading the experiment"), reading_input():
             from sojourn.experiments import Store, read_experiment  # noqa: PLC0415
 
@@ -125,7 +125,7 @@ def _executor(on: Place, workers: str | None, address: str | None, retries: str)
 
 
 @contextlib.contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
+def stopped_by_sigterm() -> Iterator[None]:
     """Have SIGTERM end the run as an exception does: workers are stopped, nothing is left half-written."""
 
     def stop(*_: Any) -> None:

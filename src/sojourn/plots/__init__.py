@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sojourn.plots._bars import Bars, bars_figure, draw_bars, make_bars
 from sojourn.plots._choices import ChoiceCurves, choice_curves, choices_figure, draw_choices
 from sojourn.plots._comparison import (
     ComparisonCurves,
@@ -11,7 +12,9 @@ from sojourn.plots._comparison import (
 )
 from sojourn.plots._estimates import EstimateCurves, draw_estimates, estimate_curves, estimates_figure
 from sojourn.plots._law import LawCurves, draw_law, law_curves, law_figure
+from sojourn.plots._panels import PanelCurves, draw_panels, panel_curves, panels_figure
 from sojourn.plots._run import RunCurves, draw_run, run_curves, run_figure
+from sojourn.plots._sensitivity import ScaleCurves, draw_scales, scale_curves, scales_figure
 from sojourn.plots._sessions import (
     SessionCurves,
     draw_sessions,
@@ -19,37 +22,60 @@ from sojourn.plots._sessions import (
     session_figure,
     session_key,
 )
+from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes_figure
 from sojourn.plots._style import COLOURS, new_figure, tidy
-from sojourn.plots._svg import svg_pair
+from sojourn.plots._svg import save_figure, svg_pair
+from sojourn.plots._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
 
 __all__ = [
     "COLOURS",
+    "Bars",
     "ChoiceCurves",
     "ComparisonCurves",
     "EstimateCurves",
     "LawCurves",
+    "PanelCurves",
     "RunCurves",
+    "ScaleCurves",
     "SessionCurves",
+    "SlopeCurves",
+    "TaxiMap",
+    "bars_figure",
     "choice_curves",
     "choices_figure",
     "comparison_curves",
     "comparison_figure",
+    "draw_bars",
     "draw_choices",
     "draw_comparison",
     "draw_estimates",
     "draw_law",
+    "draw_panels",
     "draw_run",
+    "draw_scales",
     "draw_sessions",
+    "draw_slopes",
+    "draw_taxi",
     "estimate_curves",
     "estimates_figure",
     "law_curves",
     "law_figure",
+    "make_bars",
     "new_figure",
+    "panel_curves",
+    "panels_figure",
     "run_curves",
     "run_figure",
+    "save_figure",
+    "scale_curves",
+    "scales_figure",
     "session_curves",
     "session_figure",
     "session_key",
+    "slope_curves",
+    "slopes_figure",
     "svg_pair",
+    "taxi_figure",
+    "taxi_map",
     "tidy",
 ]

@@ -27,7 +27,7 @@ from sojourn.plots._style import (
 if TYPE_CHECKING:
     from sojourn.learning import Comparison
 
-__all__ = ["ComparisonCurves", "comparison_curves", "comparison_figure", "draw_comparison"]
+__all__ = ["ComparisonCurves", "comparison_curves", "comparison_figure", "draw_comparison", "look_of"]
 
 _MOST_POINTS = 600
 _MOST_LETTERS, _MOST_LETTERS_BOLD = 84, 60  # in a line below the panel and above it
@@ -93,7 +93,7 @@ def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) ->
         raise ValueError("log must be False where no regret is positive; got True.")
     tidy(ax)
     for i in np.flatnonzero(shown).tolist():
-        look = _look(i)
+        look = look_of(i)
         if curves.n_seeds > 1:
             low = np.maximum(curves.low[i], np.finfo(float).tiny) if log else curves.low[i]
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0.0, "zorder": 2}
@@ -112,7 +112,7 @@ def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) ->
     set_episodes(ax, int(curves.k[-1]), log=log)
 
 
-def _look(i: int) -> dict[str, Any]:
+def look_of(i: int) -> dict[str, Any]:
     """Return how the line of learner i looks."""
     turn, place = divmod(i, len(COLOURS))
     return {"color": COLOURS[place], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.8}
@@ -155,7 +155,7 @@ def _name_curves(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool)
     lines, names = [], []
     for i, name in enumerate(curves.names):
         reason = "no exact regret" if np.isnan(curves.mean[i]).any() else "too little regret to show"
-        lines.append(Line2D([], [], **_look(i)) if shown[i] else Line2D([], [], linestyle=""))
+        lines.append(Line2D([], [], **look_of(i)) if shown[i] else Line2D([], [], linestyle=""))
         names.append(fold(name if shown[i] else f"{name}: {reason}", _MOST_LETTERS))
     seeds = f"{curves.n_seeds:,} seeds, bands: 95% intervals of the mean" if curves.n_seeds > 1 else "1 seed"
     owner: Any = ax if inside else ax.figure

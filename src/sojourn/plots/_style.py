@@ -21,6 +21,7 @@ __all__ = [
     "figure_of",
     "fold",
     "new_figure",
+    "new_grid",
     "set_episodes",
     "show_zero",
     "tidy",
@@ -63,6 +64,21 @@ def new_figure(n_panels: int, *, width: float = 3.6, height: float = 3.1) -> tup
     for axes in panels:
         tidy(axes)
     return figure, panels
+
+
+def new_grid(
+    n_panels: int, n_columns: int, *, width: float, height: float, below: float = 0.0
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels in rows of so many, and some inches of room below them."""
+    columns = min(n_columns, n_panels)
+    rows = -(-n_panels // columns)
+    figure = PlainFigure(figsize=(width * columns, height * rows + below), facecolor="white")
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06))
+    FigureCanvasAgg(figure)
+    panels = np.ravel(figure.subplots(rows, columns, squeeze=False)).tolist()
+    for axes in panels[n_panels:]:
+        axes.set_visible(False)
+    return figure, panels[:n_panels]
 
 
 def tidy(axes: Axes) -> None:

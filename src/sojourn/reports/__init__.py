@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from sojourn.reports._chapter import Chapter, Claim, Picture, Table, Verdict
 from sojourn.reports._page import render, write_page
+from sojourn.reports._reproduction import reproduction_report
 from sojourn.reports._sessions import session_report
 
-__all__ = ["render", "session_report", "write_page"]
+__all__ = [
+    "Chapter",
+    "Claim",
+    "Picture",
+    "Table",
+    "Verdict",
+    "render",
+    "reproduction_report",
+    "session_report",
+    "write_page",
+]

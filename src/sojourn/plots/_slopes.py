@@ -1,0 +1,102 @@
+"""Regret on logarithmic axes beside the slopes that the theory promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn._typing import FloatArray, IntArray
+from sojourn.laws import label
+from sojourn.plots._style import COLOURS, INK, new_figure, set_episodes, write
+
+if TYPE_CHECKING:
+    from sojourn.learning import Comparison
+
+__all__ = ["SlopeCurves", "draw_slopes", "slope_curves", "slopes_figure"]
+
+_WINDOW = 0.5
+
+
+@dataclass(frozen=True)
+class SlopeCurves:
+    """What a panel of regret and its slopes shows.
+
+    Attributes:
+        title: What it is called.
+        n_seeds: Number of seeds.
+        k: `(n,)` numbers of episodes.
+        regret: `(n,)` mean regret of the first k episodes.
+        low: `(n,)` smallest over seeds.
+        high: `(n,)` largest over seeds.
+        slope: `(n,)` log-log slope over the half decade that ends at k; NaN where there is none yet.
+        promised: The slope that the theory promises in the end.
+    """
+
+    title: str
+    n_seeds: int
+    k: IntArray
+    regret: FloatArray
+    low: FloatArray
+    high: FloatArray
+    slope: FloatArray
+    promised: float
+
+
+def slope_curves(comparison: Comparison, promised: float, *, title: str | None = None) -> SlopeCurves:
+    """Compute the regret of a comparison's first learner and its slope, half a decade at a time."""
+    k = comparison.checkpoints
+    total = comparison.cumulative_regret[0]
+    mean = total.mean(axis=0)
+    before = np.searchsorted(k, k / 10.0**_WINDOW, side="right") - 1
+    has = (before >= 0) & (mean > 0.0)
+    slope = np.full(k.size, np.nan)
+    if has.any():
+        now, then = np.flatnonzero(has), before[has]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope[now] = np.log(mean[now] / mean[then]) / np.log(k[now] / k[then])
+    return SlopeCurves(
+        title=title if title is not None else f"{comparison.problem}, {label(comparison.law)}",
+        n_seeds=len(comparison.seeds),
+        k=k,
+        regret=mean,
+        low=total.min(axis=0),
+        high=total.max(axis=0),
+        slope=slope,
+        promised=promised,
+    )
+
+
+def draw_slopes(curves: SlopeCurves, ax: Axes, beside: Axes) -> None:
+    """Draw the regret on `ax` and its slope on `beside`."""
+    shown = curves.k >= 10
+    k = curves.k[shown]
+    ax.fill_between(k, curves.low[shown], curves.high[shown], color=COLOURS[0], alpha=0.18, lw=0)
+    ax.plot(k, curves.regret[shown], color=COLOURS[0], lw=1.8, label="regret")
+    last = curves.regret[-1]
+    for slope, dash, name in ((1.0, (0, (1.5, 1.2)), "slope 1"), (curves.promised, (0, (5, 1.5)), None)):
+        called = name or f"slope {slope:.2f}, the theory's"
+        ax.plot(k, last * (k / k[-1]) ** slope, color=INK, lw=1.0, ls=dash, label=called)
+    ax.set_yscale("log")
+    set_episodes(ax, int(k[-1]), log=True)
+    write(ax, title=curves.title, x="episode k", y="regret of the first k episodes")
+    ax.legend(fontsize=8, frameon=False)
+    beside.plot(k, curves.slope[shown], color=COLOURS[0], lw=1.8)
+    beside.axhline(1.0, color=INK, lw=1.0, ls=(0, (1.5, 1.2)))
+    beside.axhline(curves.promised, color=INK, lw=1.0, ls=(0, (5, 1.5)))
+    beside.set_ylim(0.0, 1.25)
+    set_episodes(beside, int(k[-1]), log=True)
+    seeds = f"{curves.n_seeds} seed{'s' * (curves.n_seeds > 1)}, shaded: smallest to largest"
+    write(beside, title=seeds, x="episode k", y="log-log slope, half a decade")
+
+
+def slopes_figure(panels: Sequence[SlopeCurves]) -> Figure:
+    """Show regret and its slope, one pair of panels for each of the curves."""
+    figure, axes = new_figure(2 * len(panels), width=3.5, height=3.2)
+    for i, curves in enumerate(panels):
+        draw_slopes(curves, axes[2 * i], axes[2 * i + 1])
+    return figure

@@ -1,0 +1,101 @@
+"""A policy on Taxi's grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sojourn._typing import IntArray, PolicyArray
+from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, write
+
+__all__ = ["TaxiMap", "draw_taxi", "taxi_figure", "taxi_map"]
+
+_STANDS = {"R": (0, 0), "G": (0, 4), "Y": (4, 0), "B": (4, 3)}
+_WALLS = ((1, 0), (1, 1), (0, 3), (0, 4), (2, 3), (2, 4))
+"""Walls to the right of a column in a row, as (column, row)."""
+
+_ARROWS = {0: (0, 1), 1: (0, -1), 2: (1, 0), 3: (-1, 0)}
+_WORDS = {4: "pick up", 5: "drop off"}
+
+
+@dataclass(frozen=True)
+class TaxiMap:
+    """What the map shows: the action in each of the 5 × 5 places.
+
+    Attributes:
+        actions: `(5, 5)` south, north, east, west, pick up, drop off: 0 … 5.
+        passenger: Where the passenger waits, or "taxi".
+        destination: Where to.
+        step: The step, counted from 1.
+    """
+
+    actions: IntArray
+    passenger: str
+    destination: str
+    step: int
+
+
+def taxi_map(policy: PolicyArray, *, passenger: str = "Y", destination: str = "R", step: int = 1) -> TaxiMap:
+    """Read a policy `(N, S)` on Taxi's states at one step; past its last row that is held."""
+    places = [*_STANDS, "taxi"]
+    for name, place, known in (("passenger", passenger, places), ("destination", destination, list(_STANDS))):
+        if place not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}; got {place!r}.")
+    table = np.asarray(policy)
+    row = table[min(step, len(table)) - 1]
+    riding, goal = places.index(passenger), list(_STANDS).index(destination)
+    states = ((np.arange(5)[:, None] * 5 + np.arange(5)) * 5 + riding) * 4 + goal
+    return TaxiMap(np.asarray(row[states], dtype=np.int64), passenger, destination, step)
+
+
+def draw_taxi(chart: TaxiMap, ax: Axes) -> None:
+    """Draw arrows, walls and stands on given axes."""
+    for row in range(5):
+        for column in range(5):
+            action = int(chart.actions[row, column])
+            if action in _ARROWS:
+                dx, dy = _ARROWS[action]
+                ax.annotate(
+                    "",
+                    (column + 0.28 * dx, row + 0.28 * dy),
+                    (column - 0.28 * dx, row - 0.28 * dy),
+                    arrowprops={"arrowstyle": "-|>", "color": COLOURS[0], "lw": 1.5},
+                )
+            else:
+                ax.text(column, row, _WORDS[action], ha="center", va="center", fontsize=7.5, color=COLOURS[1])
+    for left, row in _WALLS:
+        ax.plot([left + 0.5, left + 0.5], [row - 0.5, row + 0.5], color=INK, lw=3)
+    for name, (row, column) in _STANDS.items():
+        ax.text(column - 0.42, row - 0.3, name, fontsize=8, fontweight="bold", color=INK)
+    ax.set(xlim=(-0.5, 4.5), ylim=(4.5, -0.5), aspect="equal")
+    ax.set_xticks(np.arange(-0.5, 5.0), [""] * 6)
+    ax.set_yticks(np.arange(-0.5, 5.0), [""] * 6)
+    where = "in the taxi" if chart.passenger == "taxi" else f"at {chart.passenger}"
+    write(ax, title=f"Step {chart.step}: passenger {where}, to {chart.destination}", x="", y="")
+
+
+def taxi_figure(
+    policy: PolicyArray,
+    *,
+    passenger: str = "Y",
+    destination: str = "R",
+    step: int = 1,
+    ax: Axes | None = None,
+) -> Figure:
+    """Show what a policy does in every place of Taxi's grid at one step.
+
+    Args:
+        policy: `(N, S)` actions for Taxi's states, such as `plan.policy`.
+        passenger: "R", "G", "Y", "B", or "taxi".
+        destination: "R", "G", "Y" or "B".
+        step: The step, counted from 1.
+        ax: Where to draw; a new figure by default.
+    """
+    chart = taxi_map(policy, passenger=passenger, destination=destination, step=step)
+    if ax is None:
+        _, (ax,) = new_figure(1, width=3.4, height=3.5)
+    draw_taxi(chart, ax)
+    return figure_of(ax)

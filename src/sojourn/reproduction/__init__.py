@@ -1,0 +1,13 @@
+"""The paper end to end: experiments, figures, and a report of what holds."""
+
+from __future__ import annotations
+
+from sojourn.reproduction._reproduce import PARTS, Reproduction, reproduce
+from sojourn.reproduction._workbench import Workbench
+
+__all__ = [
+    "PARTS",
+    "Reproduction",
+    "Workbench",
+    "reproduce",
+]

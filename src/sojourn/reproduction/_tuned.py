@@ -1,0 +1,106 @@
+"""Figure 1 with every learner at its own best scale."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sojourn.experiments import Cell, Experiment, load_results
+from sojourn.learning import Comparison
+from sojourn.mdps import TabularMDP
+from sojourn.planning import plan
+from sojourn.plots import panels_figure, scale_curves, scales_figure, taxi_figure
+from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
+from sojourn.reproduction._figure1 import NAMES, best_panels, panel_table
+from sojourn.reproduction._workbench import Workbench
+
+__all__ = ["figure1_tuned"]
+
+_PATH = "bonus.scale"
+_CHOSEN_ON = (
+    "Geometric(gamma=0.95)",
+    "Polynomial(p=1.6, offset=20)",
+    "QuasiHyperbolic(beta=0.8, gamma=0.95)",
+)
+_LENGTHS = ("tuned-100", "tuned-5000")
+
+
+def figure1_tuned(bench: Workbench) -> Chapter:
+    """The panels of Figure 1, each learner at the scale that was best on one panel of each family."""
+    pictures, tables, won = [], [], []
+    for name in _LENGTHS:
+        best = _choose(bench, bench.read(name))
+        comparisons = bench.play(best)
+        episodes = comparisons[0].episodes
+        won.append((episodes, best_panels(comparisons), len(comparisons)))
+        caption = f"Every learner at its own best scale, {episodes:,} episodes."
+        pictures.append(Picture(f"figure1-{name}", caption, panels_figure(comparisons, names=NAMES)))
+        tables += [
+            panel_table(comparisons, f"Total regret, {episodes:,} episodes"),
+            _scales(best, comparisons),
+        ]
+        pictures.append(_sensitivity(bench, name, episodes))
+    taxi = TabularMDP.from_env("Taxi-v4")
+    law = comparisons[0].law
+    pictures.append(
+        Picture("taxi-policy", "The best blind policy on Taxi's grid.", taxi_figure(plan(taxi, law).policy))
+    )
+    told = "; ".join(f"{len(laws)} of {n} panels at {episodes:,} episodes" for episodes, laws, n in won)
+    claim = Claim(
+        "Section 6",
+        "The general learner strictly improves on all variants of UCB-VI in most panels, and equals the best "
+        "one in the others.",
+        Verdict.DEPENDS,
+        f"With each at its own best scale it is separated from every variant in {told}.",
+    )
+    return Chapter(
+        "figure1-tuned",
+        "Figure 1, tuned",
+        "The paper must have scaled its bonuses and does not say how. Here every learner plays at the "
+        "scale of one "
+        "grid that had the least regret on other seeds, on one panel of each family of laws.",
+        tuple(pictures),
+        tuple(tables),
+        (claim,),
+    )
+
+
+def _choose(bench: Workbench, experiment: Experiment) -> Experiment:
+    """Return the experiment with the scale of each learner that was best on its family's panel."""
+    some = replace(experiment, cells=tuple(c for c in experiment.cells if c.settings["law"] in _CHOSEN_ON))
+    chosen = {_key(cell): cell.varied[_PATH] for cell in bench.tune(some, [_PATH]).cells}
+    return replace(experiment, cells=tuple(c for c in experiment.cells if c.varied[_PATH] == chosen[_key(c)]))
+
+
+def _key(cell: Cell) -> tuple[Any, ...]:
+    """Return what cells that share a scale have in common: the family of the law, and the learner."""
+    return (
+        cell.settings["law"].partition("(")[0],
+        cell.learner.partition(" (")[0],
+        cell.varied.get("law"),
+    )
+
+
+def _scales(best: Experiment, comparisons: list[Comparison]) -> Table:
+    by_law: dict[str, list[str]] = {}
+    for cell in best.cells:
+        by_law.setdefault(cell.settings["law"].partition("(")[0], []).append(f"{cell.varied[_PATH]:g}")
+    rows = [(family, *scales[: len(NAMES)]) for family, scales in by_law.items()]
+    header = ("family", *(name.removeprefix("UCB-VI ") for name in NAMES))
+    return Table(f"Scales that were chosen, {comparisons[0].episodes:,} episodes", header, rows)
+
+
+def _sensitivity(bench: Workbench, name: str, episodes: int) -> Picture:
+    """Return how total regret depends on the scale, on the geometric panel that scales were chosen on."""
+    tuning = f"{bench.read(name).name}-tuning"
+    totals: dict[str, dict[float, list[float]]] = {}
+    for trial in load_results(bench.store.folder, experiment=tuning):
+        if trial.law == _CHOSEN_ON[0] and trial.cumulative_regret is not None:
+            base, horizon = trial.learner.partition(" (")[0], trial.varied.get("law", "")
+            called = f"{base} {horizon}".strip()
+            totals.setdefault(called, {}).setdefault(float(trial.varied[_PATH]), []).append(
+                float(trial.cumulative_regret[-1])
+            )
+    title = f"Geometric 0.95, {episodes:,} episodes"
+    caption = f"How the scale of the bonus matters, {episodes:,} episodes, seeds of the choice."
+    return Picture(f"scales-{name}", caption, scales_figure(scale_curves(totals), title=title))
