@@ -23,7 +23,7 @@ def duration(seconds: float) -> str:
 
     Example:
         >>> duration(0.42), duration(75), duration(7260), duration(200_000)
-        ('0.4 s', '1 min 15 s', '2 h 1 min', '2 d 8 h')
+        ('0.4 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
     """
     if seconds < 10.0:
         return f"{seconds:.1f} s"
