@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint test wheel bench deep lock clean
+.PHONY: help install lint test docs wheel bench deep lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,9 +22,13 @@ lint: .venv/installed ## ruff, mypy and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint ## everything that must hold: lint, tests, doctests, the wheel
+test: lint ## everything that must hold: lint, tests, doctests, the documentation, the wheel
 	$(BIN)/pytest
+	$(MAKE) docs
 	$(MAKE) wheel
+
+docs: .venv/installed ## build the documentation into build/docs; a warning is an error
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/docs
 
 wheel: .venv/installed ## build the wheel and import it in an empty environment
 	rm -rf build/wheel && mkdir -p build/wheel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -12,27 +14,75 @@ import pytest
 import sojourn
 
 ROOT = Path(__file__).parents[1]
-EXAMPLE = re.compile(r"```python\n(.*?)```\n```text\n(.*?)```", re.DOTALL)
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n(?:```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+# Read from top to bottom, a page is one program: its blocks share their names and a folder.
+READER = """
+import contextlib, io, json, subprocess, sys
+shown, names = [], {"__name__": "__main__"}
+for kind, code in json.load(sys.stdin):
+    printed = io.StringIO()
+    if kind == "python":
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "<page>", "exec"), names)
+    else:
+        for line in code.splitlines():
+            done = subprocess.run(line.removeprefix("$ "), shell=True, capture_output=True, text=True)
+            printed.write(done.stdout + done.stderr)
+    shown.append(printed.getvalue())
+print(json.dumps(shown))
+"""
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_examples_print_what_the_document_says(document):
-    examples = EXAMPLE.findall(document.read_text(encoding="utf-8"))
-    assert examples
-    for code, output in examples:
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
-        )
-        assert done.stderr == ""
-        assert done.stdout == output
+def place(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
+def blocks_of(document: Path) -> list[tuple[str, str, str]]:
+    """Return what a page shows: all Python, the commands whose output is shown, and what they print."""
+    found = BLOCK.findall(document.read_text(encoding="utf-8"))
+    return [(kind, code, output) for kind, code, output in found if kind == "python" or output]
+
+
+@pytest.mark.parametrize("document", [page for page in DOCUMENTS if blocks_of(page)], ids=place)
+def test_examples_print_what_the_document_says(document, tmp_path):
+    blocks = blocks_of(document)
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", READER],
+        input=json.dumps([block[:2] for block in blocks]),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | {"PATH": here, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+    )
+    assert done.stderr == ""
+    for (_, code, output), printed in zip(blocks, json.loads(done.stdout), strict=True):
+        assert printed == output, code
+
+
+@pytest.mark.parametrize("folder", ["tutorials", "how-to"])
+def test_pages_that_teach_show_what_their_code_prints(folder):
+    pages = list((ROOT / "docs" / folder).glob("*.md"))
+    assert len(pages) >= 3
+    assert all(blocks_of(page) for page in pages)
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CONTRIBUTING.md"], ids=place)
 def test_links_to_files_lead_somewhere(document):
-    for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
+    for target in LINK.findall(document.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+def test_every_public_folder_has_its_page_of_the_reference():
+    pages = {path.stem for path in (ROOT / "docs" / "reference").glob("*.md")} - {"index"}
+    assert pages == set(sojourn._FOLDERS)
+    contents = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8").split()
+    assert pages <= set(contents)
 
 
 def test_the_version_is_the_same_everywhere():

@@ -1,0 +1,41 @@
+"""Docstrings are plain text with Google's sections; before Sphinx reads them, its own signs are escaped.
+
+`H*`, `|γ − γ'|` and `Q_h` mean what they say, and one backtick is as good as two. Doctests stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
+
+_PARTS = re.compile(r"(`[^`]+`)")
+_SIGNS = re.compile(r"([*|\\]|(?<=\w)_(?=\W|$))")
+
+
+def escape_line(line: str) -> str:
+    """Return one line of plain text as reStructuredText."""
+    parts = _PARTS.split(line)
+    parts[::2] = [_SIGNS.sub(r"\\\1", part) for part in parts[::2]]
+    parts[1::2] = [f"`{part}`" for part in parts[1::2]]
+    return "".join(parts)
+
+
+def escape(*event: Any) -> None:
+    """Escape a docstring in place, all but its doctests."""
+    lines, in_doctest = event[-1], False
+    for place, line in enumerate(lines):
+        in_doctest = line.lstrip().startswith((">>>", "...")) or (in_doctest and bool(line.strip()))
+        if not in_doctest:
+            lines[place] = escape_line(line)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx, ahead of napoleon."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"
+    app.connect("autodoc-process-docstring", escape, priority=400)
+    return {"parallel_read_safe": True}

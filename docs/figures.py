@@ -1,0 +1,106 @@
+"""The tutorials' figures: `python docs/figures.py` draws them into docs/figures.
+
+Each file holds the numbers that it shows, in its description; a test computes them anew and compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+import sojourn as sj
+from sojourn.plots import COLOURS, comparison_curves, comparison_figure, new_figure, session_figure
+from sojourn.sessions import analyse, read_sessions, sample_path
+
+FOLDER = Path(__file__).parent / "figures"
+Drawn = tuple[Figure, dict[str, Any]]
+
+
+def researcher() -> Drawn:
+    """The comparison of the researcher's tutorial."""
+    law, bonus = sj.Geometric(0.9), sj.PaperBonus(scale=0.01)
+    learners = {
+        "the law": sj.UCBVI(law, bonus),
+        "fixed, 10": sj.UCBVI(sj.Fixed(10), bonus),
+        "fixed, 20": sj.UCBVI(sj.Fixed(20), bonus),
+        "law unknown": sj.UnknownLaw(40, bonus),
+    }
+    found = sj.compare(learners, sj.mdps.river_swim(6), law, episodes=1_000, seeds=10)
+    curves = comparison_curves(found)
+    last = {"mean": curves.mean[:, -1], "low": curves.low[:, -1], "high": curves.high[:, -1]}
+    return comparison_figure(found), {"names": curves.names, "seeds": curves.n_seeds, **last}
+
+
+def practitioner() -> Drawn:
+    """The streaming log, its band, the best law and the best single γ."""
+    found = analyse(read_sessions(sample_path("streaming")))
+    h = np.array([1, 2, 5, 10, 20])
+    shown = {"law": found.law.survival(h), "geometric": found.geometric.survival(h), "data": found.band.of(h)}
+    return session_figure(found), {"sessions": len(found.log), **shown}
+
+
+def scientist() -> Drawn:
+    """What later rewards weigh, seen from step 1 and from step 21, with the clock running and restarted."""
+    law, ahead = sj.BetaGeometric(2, 6), np.arange(41)
+    first = law.survival(1 + ahead)
+    later = law.survival(21 + ahead) / law.survival(21)
+    figure, [left, right] = new_figure(2, width=4.2)
+    left.plot(1 + ahead, first, color=COLOURS[0], linewidth=1.8)
+    for colour, step, text in (
+        (COLOURS[1], 1, "now or in 5 steps: now"),
+        (COLOURS[2], 21, "in 20 or in 25: later"),
+    ):
+        weights = law.survival(step), 1.8 * law.survival(step + 5)
+        left.plot([step, step + 5], weights, "o--", color=colour, linewidth=1.0)
+        left.annotate(text, (step + 6, weights[1]), fontsize=8.5, color=colour, va="center")
+    left.set(yscale="log", xlabel="step h", ylabel="γ(h), and what 1 and 1.8 weigh")
+    left.set_title("Seen from step 1", loc="left", fontsize=10, fontweight="bold")
+    right.plot(21 + ahead, later, color=COLOURS[2], linewidth=1.8, label="the clock runs on: γ(h)/γ(21)")
+    right.plot(
+        21 + ahead, first, color=COLOURS[1], linewidth=1.8, linestyle="--", label="it begins again: γ(h − 20)"
+    )
+    right.plot([26, 26], [later[5], first[5]], "o", color="#222222", markersize=4)
+    right.axhline(1 / 1.8, color="#888888", linewidth=0.8)
+    right.annotate("above 1/1.8, waiting for 1.8 pays", (38, 0.57), fontsize=8.5)
+    right.set(xlabel="step h", ylabel="weight", ylim=(0, 1.03))
+    right.set_title("Seen from step 21", loc="left", fontsize=10, fontweight="bold")
+    right.legend(frameon=False, fontsize=8.5, loc="upper right")
+    return figure, {"from 1": first[::5], "from 21": later[::5]}
+
+
+FIGURES: dict[str, Callable[[], Drawn]] = {
+    "researcher": researcher,
+    "practitioner": practitioner,
+    "scientist": scientist,
+}
+
+
+def numbers(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a figure as JSON has them, to five digits."""
+    plain = {}
+    for name, values in data.items():
+        listed = np.asarray(values).tolist()
+        plain[name] = [
+            float(f"{x:.5g}") if isinstance(x, float) else x for x in np.atleast_1d(listed).tolist()
+        ]
+    return plain
+
+
+def main() -> None:
+    """Draw them all."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, draw in FIGURES.items():
+        figure, data = draw()
+        about = {"Date": None, "Creator": None, "Description": json.dumps(numbers(data), ensure_ascii=False)}
+        with mpl.rc_context({"svg.hashsalt": "sojourn", "svg.fonttype": "path"}):
+            figure.savefig(FOLDER / f"{name}.svg", metadata=about)
+
+
+if __name__ == "__main__":
+    main()
