@@ -48,8 +48,19 @@ def import_object(path: str) -> Any:
     return thing
 
 
+_digests: dict[str, tuple[object, str]] = {}
+"""Digests of modules by name, each with the import that it belongs to."""
+
+
 def source_digest(path: str) -> str:
-    """Return a digest of the file that defines the module of an import path; empty if there is no file."""
-    module = sys.modules[path.partition(":")[0]]
-    file = getattr(module, "__file__", None)
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
+    """Return a digest of the file that an import path's module was loaded from; empty if there is no file.
+
+    It is taken once an import: a file that is edited later is not the code that runs here.
+    """
+    name = path.partition(":")[0]
+    module = sys.modules[name]
+    loaded, file = getattr(module, "__spec__", None), getattr(module, "__file__", None)
+    if name not in _digests or _digests[name][0] is not loaded:
+        found = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
+        _digests[name] = (loaded, found)
+    return _digests[name][1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 
 import pytest
@@ -218,8 +219,15 @@ class Plain:
 """
 
 
-def test_a_learner_of_ones_own_lies_beside_the_file(write, tmp_path):
+@pytest.fixture
+def own(tmp_path):
+    """A module of the user's own beside the file."""
     (tmp_path / "own_learners.py").write_text(OWN)
+    yield
+    sys.modules.pop("own_learners", None)
+
+
+def test_a_learner_of_ones_own_lies_beside_the_file(write, tmp_path, own):
     change = 'type = "own_learners:Mine"\nlaw = "geometric mean"\nsize = 3\ninner = { type = "random" }'
     experiment = read_experiment(write(('type = "random"', change)))
     cell = experiment.cells[-1]
@@ -231,11 +239,12 @@ def test_a_learner_of_ones_own_lies_beside_the_file(write, tmp_path):
     before = cell.trials[0].key
     assert list(cell.settings["code"]) == ["own_learners"]
     (tmp_path / "own_learners.py").write_text(OWN + "\n# changed\n")
+    assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key == before  # the old code is loaded
+    del sys.modules["own_learners"]
     assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key != before
 
 
-def test_a_law_for_who_says_no_types_is_marked(write, tmp_path):
-    (tmp_path / "own_learners.py").write_text(OWN)
+def test_a_law_for_who_says_no_types_is_marked(write, own):
     laws = '[{ law = "fixed(2)" }, { import = "math:pi" }]'
     change = f'type = "own_learners:Plain"\nlaw = {{ law = "true" }}\nlaws = {laws}'
     settings = read_experiment(write(('type = "random"', change))).cells[-1].settings["learner"]

@@ -98,6 +98,7 @@ def test_a_learner_without_a_policy_has_no_regret(write, tmp_path):
         _, arrays = read_trial(play_trial(experiment.cells[-1].trials[0].text), "trial")
         assert "regret" not in arrays
         assert arrays["rewards"].shape == (20,)
-        (tmp_path / "own_blind.py").write_text("# another one\n")
+        (tmp_path / "own_blind.py").write_text("class Blind: pass\n")
+        del sys.modules["own_blind"]  # as in a worker that starts after the edit
         with pytest.raises(ValueError, match="the code of a learner or problem is not the one"):
             play_trial(experiment.cells[-1].trials[0].text)

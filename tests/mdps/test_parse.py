@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import pytest
@@ -96,5 +97,7 @@ def test_a_digest_changes_with_the_source(own):
     before = source_digest("own_rivers:river")
     file = own / "own_rivers.py"
     file.write_text(file.read_text() + "# another line\n")
+    assert source_digest("own_rivers:lake") == before  # it is still the old code that runs
+    importlib.reload(sys.modules["own_rivers"])
     assert source_digest("own_rivers:lake") != before
     assert source_digest("sys:path") == ""
