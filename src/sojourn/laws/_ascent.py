@@ -33,7 +33,7 @@ class Peak:
 
 def climb(
     function: Callable[[FloatArray], float],
-    start: Sequence[float],
+    start: FloatArray,
     lower: Sequence[float],
     upper: Sequence[float],
 ) -> Peak:
@@ -46,7 +46,7 @@ def climb(
         upper: The box's upper corner.
     """
     low, high = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
-    x = np.clip(np.array(start, dtype=np.float64), low, high)
+    x = np.clip(start, low, high)
     value, damping = function(x), 1e-3
     slope, bend = _derivatives(function, x, value)
     free = _free(x, slope, low, high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,9 @@ __all__ = ["HIGHEST_GAMMA", "ClimbedFamily", "Family", "GeometricFamily", "Quasi
 
 HIGHEST_GAMMA = 1.0 - 1e-12
 """Chances of one more step go up to here: the mean length must be finite."""
+
+_COARSE = 2048
+"""So many distinct lengths are enough to find a peak; it is then climbed with all of them."""
 
 
 @dataclass(frozen=True)
@@ -148,23 +151,34 @@ class ClimbedFamily(Family):
         """Return ln P(H = h) for steps that rise."""
 
     def solve(self, sample: Sample) -> Solution:
-        """Return the most likely member by climbing from the best starts."""
+        """Return the most likely member by climbing from the best start of every group.
+
+        Where there are very many distinct lengths, the climb is on some of them first.
+        """
+        coarse = sample.thinned(_COARSE)
+        height = self._height(coarse)
+        low, high = np.array(self.lower), np.array(self.upper)
+        peaks = []
+        for group in self.starts(coarse):
+            begins: list[FloatArray] = [np.clip(np.array(start), low, high) for start in group]
+            peaks.append(climb(height, max(begins, key=height), self.lower, self.upper))
+        best = max(peaks, key=lambda peak: peak.value)
+        if coarse is not sample:
+            best = climb(self._height(sample), best.at, self.lower, self.upper)
+        return self._settle(best, sample.n)
+
+    def _height(self, sample: Sample) -> Callable[[FloatArray], float]:
+        """Return the mean log-likelihood as a function of the free variables."""
         ends, (marks, weights), n = sample.ends.astype(np.float64), sample.marks(), sample.n
 
-        def mean_log_likelihood(free: FloatArray) -> float:
+        def height(free: FloatArray) -> float:
             with np.errstate(all="ignore"):
                 total = np.dot(sample.ended, self.log_pmf(free, ends))
                 if marks.size:
                     total += np.dot(weights, self.log_survival(free, marks))
             return float(total) / n if math.isfinite(total) else -math.inf
 
-        low, high = np.array(self.lower), np.array(self.upper)
-        peaks = []
-        for group in self.starts(sample):
-            begins = [np.clip(np.array(start), low, high) for start in group]
-            begin = max(begins, key=mean_log_likelihood)
-            peaks.append(climb(mean_log_likelihood, begin, self.lower, self.upper))
-        return self._settle(max(peaks, key=lambda peak: peak.value), n)
+        return height
 
     def _settle(self, peak: Peak, n: int) -> Solution:
         values, free = self.natural(peak.at), peak.free

@@ -12,7 +12,7 @@ from sojourn.laws._empirical import tally
 
 __all__ = ["Columns", "Sample", "check_columns", "sample_of", "take_sample"]
 
-_MOST = 1 << 15
+MOST_DISTINCT = 1 << 15
 """So many distinct values are always kept apart where laws are fitted."""
 
 
@@ -75,14 +75,19 @@ class Sample:
         parts = ((self.ends, self.ended, 1.0), (self.cuts, self.cut, 1.0), (self.entries, self.entered, -1.0))
         return float(sum(sign * np.dot(at - 1.0, counts) for at, counts, sign in parts))
 
-    def thinned(self) -> Sample:
-        """Return the sample with at most 32,768 distinct values of each kind: all, if there are no more.
+    def thinned(self, most: int = MOST_DISTINCT) -> Sample:
+        """Return the sample with at most so many distinct values of each kind: itself, if it has no more.
 
-        Otherwise neighbours are put together, those of some hundred steps never and later ones within two in
-        a thousand, at their mean: that moves an estimate by about a millionth, far below its standard error.
+        Otherwise neighbours are put together at their mean, small values never, and large ones the less the
+        more may be kept. By default those of some hundred steps stay apart, and later ones are put together
+        within two in a thousand: that moves an estimate by about a millionth, far below its standard error.
         """
+        if max(self.ends.size, self.cuts.size, self.entries.size) <= most:
+            return self
         return Sample(
-            *_thin(self.ends, self.ended), *_thin(self.cuts, self.cut), *_thin(self.entries, self.entered)
+            *_thin(self.ends, self.ended, most),
+            *_thin(self.cuts, self.cut, most),
+            *_thin(self.entries, self.entered, most),
         )
 
     def at_risk(self, h: IntArray) -> IntArray:
@@ -179,11 +184,11 @@ def _tally(keys: IntArray, counts: IntArray | None) -> tuple[IntArray, IntArray]
     return tally(keys, counts)
 
 
-def _thin(at: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Put neighbouring values together, each at the mean of its rows, if there are very many."""
-    if at.size <= _MOST:
+def _thin(at: IntArray, counts: IntArray, most: int) -> tuple[IntArray, IntArray]:
+    """Put neighbouring values together, each at the mean of its rows, if there are too many."""
+    if at.size <= most:
         return at, counts
-    edges = np.unique(np.geomspace(1.0, float(at[-1]) + 1.0, _MOST).round())
+    edges = np.unique(np.geomspace(1.0, float(at[-1]) + 1.0, most).round())
     begins = np.unique(np.searchsorted(at, edges))
     begins = begins[begins < at.size]
     totals = np.add.reduceat(counts, begins)
