@@ -1,0 +1,94 @@
+"""What the pages get from the code: figures, commands and docstrings."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import typer
+
+from sojourn.cli._app import app
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def load(path: Path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return load(DOCS / "figures.py")
+
+
+@pytest.mark.parametrize("name", ["researcher", "practitioner", "scientist"])
+def test_figures_show_what_the_code_computes(figures, name):
+    _, data = figures.FIGURES[name]()
+    root = ElementTree.parse(DOCS / "figures" / f"{name}.svg").getroot()
+    (description,) = root.iter("{http://purl.org/dc/elements/1.1/}description")
+    kept, now = json.loads(description.text), figures.numbers(data)
+    assert kept.keys() == now.keys(), "python docs/figures.py draws them anew"
+    for key, values in now.items():
+        if isinstance(values[0], str):
+            assert kept[key] == values
+        else:
+            assert kept[key] == pytest.approx(values, rel=1e-4)
+
+
+def test_every_figure_is_on_a_page(figures):
+    drawn = {path.stem for path in (DOCS / "figures").glob("*.svg")}
+    assert drawn == set(figures.FIGURES)
+    for name in drawn:
+        assert f"(../figures/{name}.svg)" in (DOCS / "tutorials" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_every_command_and_option_is_on_its_page():
+    text = load(DOCS / "_sphinx" / "commands.py").commands_text()
+    group = typer.main.get_command(app)
+    assert group.commands
+    for name, command in group.commands.items():
+        section = re.search(rf"^## sojourn {name}$(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)[1]
+        assert command.help.split("\n")[0] in section
+        for parameter in command.params:
+            if not getattr(parameter, "hidden", False):
+                longest = max(parameter.opts, key=len)
+                assert (longest if longest.startswith("-") else parameter.metavar) in section
+        assert section.count("\n$ sojourn") >= 1
+    assert "<!-- all commands -->" in (DOCS / "command-line.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "escaped"),
+    [
+        ("With H* layers and |γ − γ'| small.", r"With H\* layers and \|γ − γ'\| small."),
+        ("Shape `(S, A)`, see `law.tail`.", "Shape ``(S, A)``, see ``law.tail``."),
+        ("Q_h(s, a) and 2**53, `a*b`", r"Q_h(s, a) and 2\*\*53, ``a*b``"),
+        ("a name_ at its end_", r"a name\_ at its end\_"),
+    ],
+)
+def test_plain_docstrings_mean_what_they_say(line, escaped):
+    assert load(DOCS / "_sphinx" / "docstrings.py").escape_line(line) == escaped
+
+
+def test_doctests_in_docstrings_stay_as_they_are():
+    lines = ["Words*", "", ">>> 2**3 | 1", "9", "", "More*"]
+    load(DOCS / "_sphinx" / "docstrings.py").escape(None, lines)
+    assert lines == [r"Words\*", "", ">>> 2**3 | 1", "9", "", r"More\*"]
+
+
+def test_pages_that_nobody_lists_find_their_place(tmp_path):
+    class Application:
+        srcdir = tmp_path
+
+    for name in ("index", "listed", "new"):
+        (tmp_path / f"{name}.md").write_text("# A page\n")
+    source = ["listed\n<!-- all other pages of this folder -->\nlast"]
+    load(DOCS / "_sphinx" / "guides.py").list_other_pages(Application, "index", source)
+    assert source == ["listed\nnew\nlast"]
