@@ -38,10 +38,11 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/wheel/constraints.txt build/wheel/*.whl
 	cd build/wheel && env/bin/python -c "import sojourn; print('wheel', sojourn.__version__, sojourn.Geometric(0.75).mean)" && env/bin/sojourn --version
 
-bench: .venv/installed ## planning, learning and session logs side by side with their rivals (minutes)
+bench: .venv/installed ## planning, learning, session logs and experiments side by side with their rivals (minutes)
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/sessions.py
+	$(BIN)/python benchmarks/experiments.py
 
 # Apart from .venv and the lock: torch is large. A CPU build of it is enough.
 TORCH ?= torch

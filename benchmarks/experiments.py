@@ -1,0 +1,111 @@
+"""What running an experiment costs beside its trials.
+
+    python benchmarks/experiments.py executor   200 jobs of 50 ms on two workers, against the ideal
+    python benchmarks/experiments.py run        the same as a whole command, its start included
+    python benchmarks/experiments.py finished   how long it takes to see that 10,000 trials are there
+
+Machines are noisy: read the ratios, and measure on one that has nothing else to do. Exits 1 if a promise is
+not kept.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from sojourn.experiments import Job, Processes, Store, ThisProcess, read_experiment, run_experiment
+from sojourn.experiments._trials import play_trial
+
+JOBS, NAP, WORKERS = 200, 0.05, 2
+IDEAL = JOBS * NAP / WORKERS
+SPEC = """
+problem = "river_swim(2)"
+law = "fixed(1)"
+episodes = 1
+seeds = {seeds}
+[learners.nap]
+type = "{learner}"
+"""
+
+
+def nap(text: str) -> bytes:
+    time.sleep(NAP)
+    return text.encode()
+
+
+class Napper:
+    """A learner that takes its time."""
+
+    def start(self, **_: object) -> Napper:
+        time.sleep(NAP)
+        return self
+
+    def act(self, state: int, h: int) -> int:
+        return 0
+
+    def observe(self, *_: object) -> None:
+        pass
+
+    def end_episode(self, *_: object) -> None:
+        pass
+
+
+def executor() -> bool:
+    begun = time.perf_counter()
+    outcomes = Processes(WORKERS).run("experiments:nap", [Job(str(i), str(i)) for i in range(JOBS)])
+    next(outcomes)
+    first = time.perf_counter()
+    assert sum(1 for _ in outcomes) == JOBS - 1
+    rest, total = time.perf_counter() - first, time.perf_counter() - begun
+    ideal = (JOBS - 1) * NAP / WORKERS
+    print(f"executor: {total:.2f} s in all, {rest:.2f} s from the first outcome on, ideally {ideal:.2f} s")
+    print(f"    {100 * (rest / ideal - 1):.1f}% more than ideal once workers run")
+    return rest < 1.2 * ideal
+
+
+def run() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        spec = Path(folder) / "naps.toml"
+        spec.write_text(SPEC.format(seeds=JOBS, learner="experiments:Napper"))
+        (Path(folder) / "experiments.py").write_text(Path(__file__).read_text())
+        begun = time.perf_counter()
+        command = [sys.executable, "-m", "sojourn", "run", str(spec), "--workers", str(WORKERS)]
+        subprocess.run(command, check=True, capture_output=True)
+        total = time.perf_counter() - begun
+    print(
+        f"run: {total:.2f} s, ideally {IDEAL:.2f} s: {100 * (total / IDEAL - 1):.0f}% more, starting included"
+    )
+    return True
+
+
+def finished() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        spec = Path(folder) / "many.toml"
+        spec.write_text(SPEC.format(seeds=10_000, learner="random"))
+        experiment, store = read_experiment(spec), Store(Path(folder) / "many.results")
+        with store.writing():
+            for cell in experiment.cells:
+                for trial in cell.trials:
+                    store.add_trial(trial.key, play_trial(trial.text), 0.0)
+        run_experiment(experiment, store, executor=ThisProcess())
+        begun = time.perf_counter()
+        command = [sys.executable, "-m", "sojourn", "run", str(spec)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        total = time.perf_counter() - begun
+    assert done.stdout.startswith("Nothing to do: all 10,000 trials are there.")
+    print(f"finished: {total:.2f} s to see that 10,000 trials are there")
+    return total < 2.0
+
+
+def main() -> None:
+    parts = {"executor": executor, "run": run, "finished": finished}
+    chosen = sys.argv[1:] or list(parts)
+    kept = [parts[name]() for name in chosen]
+    sys.exit(0 if all(kept) else 1)
+
+
+if __name__ == "__main__":
+    main()
