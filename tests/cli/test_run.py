@@ -77,8 +77,8 @@ def test_failures_are_named_and_the_exit_code_is_one(run, spec, tmp_path):
     assert result.exit_code == 1
     assert "2 trials played" in result.stdout
     assert "2 failed" in result.stdout
-    line = "Error: Failed 2 times: bad on river_swim(n=3), Fixed(length=4), seed 0: RuntimeError: no luck"
-    assert line in result.stderr.splitlines()
+    line = "Error: Failed 2 times: bad on river_swim(n=3), Fixed(length=4), seeds 0, 1: RuntimeError: no luck"
+    assert result.stderr.splitlines()[-1] == line
 
 
 @pytest.mark.parametrize(
@@ -162,3 +162,21 @@ def test_a_terminal_shows_a_bar(spec):
 )
 def test_durations_are_words(seconds, text):
     assert duration(seconds) == text
+
+
+def test_what_is_left_is_told_without_what_it_took_to_start(monkeypatch, capsys):
+    from types import SimpleNamespace
+
+    from sojourn.cli import _watch
+
+    now = 0.0
+    monkeypatch.setattr(_watch.time, "monotonic", lambda: now)
+    stock = SimpleNamespace(missing=["a"] * 101, trials=["a"] * 101, done=[])
+    with _watch.Watch("slow to start") as watch:
+        watch(stock, None)
+        for played in range(1, 12):
+            now = 100.0 + 2.0 * played  # the first after 102 s, and then one every 2 s
+            watch(stock, SimpleNamespace(content=b"" if played != 5 else None))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "slow to start: playing 101 trials."
+    assert lines[-1] == "11 of 101 trials, one in 2.0 s, 1 failed, about 3 min left."

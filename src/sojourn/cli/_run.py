@@ -33,6 +33,7 @@ EXAMPLES = (
 
 TERMINATED = 143
 _MOST_NAMED = 20
+_MOST_SEEDS = 10
 
 
 class Place(StrEnum):
@@ -157,16 +158,34 @@ def _run(experiment: Experiment, store: Store, executor: Executor, *, as_json: b
     seconds = time.perf_counter() - begun
     for note in report.notes:
         write_line(note, label="Warning")
-    for failure in report.failures[:_MOST_NAMED]:
-        write_line(f"Failed {failure.tries} times: {failure.name}: {failure.reason}", label="Error")
-    if len(report.failures) > _MOST_NAMED:
-        write_line(f"… and {len(report.failures) - _MOST_NAMED:,} more failed.", label="Error")
+    lines = _failures(report)
+    for line in lines[:_MOST_NAMED]:
+        write_line(line, label="Error")
+    if len(lines) > _MOST_NAMED:
+        write_line(f"… and {len(lines) - _MOST_NAMED:,} more like these.", label="Error")
     if as_json:
         print_json(_data(experiment, store, report, seconds))
     else:
         _say(store, report, seconds)
     if report.failures:
         raise typer.Exit(FAILED)
+
+
+def _failures(report: Report) -> list[str]:
+    """Return a line for all trials that differ in nothing but the seed and failed for the same reason."""
+    alike: dict[tuple[str, str, int], list[int]] = {}
+    for failure in report.failures:
+        alike.setdefault((failure.where, failure.reason, failure.tries), []).append(failure.trial.seed)
+    return [
+        f"Failed {tries} times: {where}, {_seeds(seeds)}: {reason}"
+        for (where, reason, tries), seeds in alike.items()
+    ]
+
+
+def _seeds(seeds: list[int]) -> str:
+    listed = ", ".join(map(str, sorted(seeds)[:_MOST_SEEDS]))
+    more = f" and {len(seeds) - _MOST_SEEDS:,} more" if len(seeds) > _MOST_SEEDS else ""
+    return f"seed{'s' * (len(seeds) > 1)} {listed}{more}"
 
 
 def _say(store: Store, report: Report, seconds: float) -> None:

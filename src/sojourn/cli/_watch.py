@@ -41,7 +41,7 @@ class Watch:
     def __init__(self, name: str) -> None:
         self._name = name
         self._console = Console(stderr=True, highlight=False)
-        self._begun = self._last = time.monotonic()
+        self._begun = self._last = self._last_outcome = time.monotonic()
         self._played = self._failed = self._left = 0
         self._bar: Any = None
         self._task: Any = None
@@ -60,14 +60,17 @@ class Watch:
         if outcome is None:
             self._begin(stock)
             return
+        now = time.monotonic()
+        if self._played == 1:
+            self._begun = self._last_outcome  # what comes before the first outcome is starting, not playing
+        self._last_outcome = now
         self._played += 1
         self._failed += outcome.content is None
-        now = time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, advance=1, rate=self._rate(now), failed=self._failures())
         elif now - self._last >= _BETWEEN_LINES:
             self._last = now
-            left = (self._left - self._played) / max(self._played, 1) * (now - self._begun)
+            left = (self._left - self._played) / self._per_second(now)
             write_line(
                 f"{self._played:,} of {self._left:,} trials, {self._rate(now)}{self._failures()}, "
                 f"about {duration(left)} left."
@@ -107,8 +110,11 @@ class Watch:
         )
 
     def _rate(self, now: float) -> str:
-        each = self._played / max(now - self._begun, 1e-9)
-        return f"{each:.1f} a second" if each >= 1.0 else f"one in {duration(1.0 / max(each, 1e-9))}"
+        each = self._per_second(now)
+        return f"{each:.1f} a second" if each >= 1.0 else f"one in {duration(1.0 / each)}"
+
+    def _per_second(self, now: float) -> float:
+        return max(1, self._played - 1) / max(now - self._begun, 1e-9)
 
     def _failures(self) -> str:
         return f", {self._failed:,} failed" if self._failed else ""

@@ -60,10 +60,15 @@ class Failure:
     tries: int
 
     @property
+    def where(self) -> str:
+        """Learner, problem and law in words."""
+        settings = self.cell.settings
+        return f"{self.cell.learner} on {settings['problem']}, {settings['law']}"
+
+    @property
     def name(self) -> str:
         """The trial in words."""
-        settings = self.cell.settings
-        return f"{self.cell.learner} on {settings['problem']}, {settings['law']}, seed {self.trial.seed}"
+        return f"{self.where}, seed {self.trial.seed}"
 
 
 @dataclass(frozen=True)
