@@ -256,9 +256,10 @@ def test_learned_rewards_are_drawn_from_their_posterior():
     assert learner.q_values(np.array([0])).tolist() == [[[1.0, 1.0]]]  # the prior's mean
     action = learner.act(0, 1)
     learner.observe(0, action, 0.2, 0, False)
+    learner.end_episode(1, True)
     drawn = []
     for _ in range(10_000):
-        learner.end_episode(1, True)
+        learner._learn()
         drawn.append(learner.q_values(np.array([0]))[0, 0, action])
     assert np.mean(drawn) == pytest.approx((1.0 + 0.2) / 2, abs=0.01)
     assert np.std(drawn) == pytest.approx(0.5 / math.sqrt(2), rel=0.03)

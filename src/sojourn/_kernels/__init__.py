@@ -28,7 +28,7 @@ from sojourn._kernels._sweep import Sheet
 from sojourn._kernels._tables import Tables, find_state, number_state, record_arc, record_pair
 from sojourn._kernels._temporal import Temporal
 from sojourn._kernels._ties import mix_in, priority
-from sojourn._kernels._trial import play
+from sojourn._kernels._trial import follow, play
 from sojourn._kernels._value import look_up_all, value_from
 from sojourn._kernels._variance import Spread
 from sojourn._kernels._world import Manner, Scale, World
@@ -55,6 +55,7 @@ __all__ = [
     "fill_policy",
     "fill_slices",
     "find_state",
+    "follow",
     "follow_round",
     "gain_slope",
     "induce",

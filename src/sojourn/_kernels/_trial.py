@@ -20,12 +20,12 @@ from sojourn._kernels._value import look_up_all, value_from
 from sojourn._kernels._world import Manner, Scale, World, exploring
 from sojourn._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["play"]
+__all__ = ["follow", "play"]
 
 
 @inlined
-def _step(world: World, row: int, uniform: float) -> int:
-    """Return the successor that a uniform number picks, as the protocol's world does."""
+def follow(world: World, row: int, uniform: float) -> int:
+    """Return the successor of a pair, by its row, that a uniform number picks."""
     left = uniform
     last = world.indptr[row + 1] - 1
     for j in range(world.indptr[row], last):
@@ -100,9 +100,9 @@ def play(
             leaf = mix_in(stem, layer)
             action = greedy_action(pair_of, q, caps, prior, number, state, layer, leaf, is_random, epsilon)
             row = state * n_actions + action
-            following = _step(world, row, rng.random())
+            following = follow(world, row, rng.random())
             ended = is_terminal[following]
-            total += paid[row]
+            total += world.paid[row]
             if h < n_early:
                 early[k] += paid[row]
             successor = 0 if ended else numbers[following]

@@ -11,7 +11,7 @@ import numpy as np
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_positive, check_whole
-from sojourn.agents._room import START_ROOM
+from sojourn.agents._room import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw
 from sojourn.theory import choose_truncation
 
@@ -96,10 +96,10 @@ def states_of(settings: Any, n_states: int | None, why: str) -> int:
     return int(known)
 
 
-def worth_of(law: LengthLaw, n_layers: int, n_actions: int) -> FloatArray:
+def worth_of(law: LengthLaw, n_layers: int) -> FloatArray:
     """Return Γ(h)/γ(h) of layers 1 … N+1, if tables of so many layers can be made at all."""
     check_fits(
-        START_ROOM * (n_actions + 1) * n_layers * 8,
+        table_bytes(n_layers, START_ROOM, START_ROOM),
         f"A learner of {n_layers:,} layers",
         "give a smaller horizon or a larger truncation",
     )

@@ -18,6 +18,7 @@ from sojourn._kernels import (
     choose,
     fill_policy,
     find_state,
+    follow,
     look_up_all,
     number_state,
     open_row,
@@ -29,8 +30,17 @@ from sojourn._kernels import (
 )
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn._validation import check_whole
 from sojourn.agents._protocol import Played
-from sojourn.agents._room import START_ROOM, Outlook, clean_steps, clean_trace, copied, empty_tables
+from sojourn.agents._room import (
+    START_ROOM,
+    Outlook,
+    clean_steps,
+    clean_trace,
+    copied,
+    empty_tables,
+    table_bytes,
+)
 
 __all__ = ["TERMINAL", "TabularLearner"]
 
@@ -39,6 +49,9 @@ TERMINAL = 0
 
 _NO_NAME = -1  # what that is called, which no state of an environment is
 _NO_PRIOR = np.zeros((0, 0))
+_SLACK = 1e-9  # of rewards mapped to [0, 1], for rounding
+_MOST_AHEAD = 4_096
+"""States that room is made for before an episode that might visit so many."""
 
 
 class TabularLearner:
@@ -80,11 +93,11 @@ class TabularLearner:
         clock: int | None = None,
         worth: FloatArray | None = None,
     ) -> None:
-        low, high = float(reward_range[0]), float(reward_range[1])
-        if not -np.inf < low < high < np.inf:
-            raise ValueError(
-                f"reward_range must be two finite numbers, the lower first; got {reward_range!r}."
-            )
+        n_actions = check_whole("n_actions", n_actions, least=1)
+        n_states = None if n_states is None else check_whole("n_states", n_states, least=1)
+        low, high = _check_range(reward_range)
+        if not np.isfinite(terminal_reward):
+            raise ValueError(f"terminal_reward must be a finite number; got {terminal_reward!r}.")
         self.settings = settings
         self.n_states, self.n_actions = n_states, n_actions
         self.episode = 0
@@ -207,15 +220,57 @@ class TabularLearner:
             self.episode += n_played
             known[:] = np.nan
             if is_stuck:
-                known[:] = (np.inf, np.inf) if value_of is None else value_of(self, int(starts[done]))
+                known[:] = self._value(world, scale, int(starts[done]), value_of)
             elif done < size:
-                self._make_room(int(min(drawn[done], world.data.size)))
+                ahead = int(min(drawn[done], world.is_terminal.size))
+                if ahead <= _MOST_AHEAD:
+                    self._make_room(int(min(drawn[done], world.data.size)))
+                else:  # room for whatever so long an episode might visit would be far too much
+                    known[:] = self._value(world, scale, int(starts[done]), value_of)
+                    one = self._play_one(world, rng, int(starts[done]), int(drawn[done]), n_early)
+                    lengths[done], observed[done], rewards[done], first = one
+                    values[done], widths[done] = known
+                    early[done] += first
+                    known[:] = np.nan
+                    done += 1
         return Played(lengths, observed, rewards, values, widths)
+
+    def _value(
+        self,
+        world: World,
+        scale: Scale,
+        start: int,
+        value_of: Callable[[Any, int], tuple[float, float]] | None,
+    ) -> tuple[float, float]:
+        """Return what the coming policy is worth, however it can be found."""
+        if scale.survival.size == 0:
+            return np.nan, np.nan
+        value, width = self.value_from(world, scale, start)
+        if not np.isnan(value):
+            return value, width
+        return (np.inf, np.inf) if value_of is None else value_of(self, start)
+
+    def _play_one(
+        self, world: World, rng: np.random.Generator, state: int, length: int, n_early: int
+    ) -> tuple[int, bool, float, float]:
+        """Play an episode step by step; return its length, whether that was seen, and its rewards."""
+        h, ended, total, early = 0, False, 0.0, 0.0
+        while h < length and not ended:
+            h += 1
+            row = state * self.n_actions + self.act(state, h)
+            following = int(follow(world, row, rng.random()))
+            ended = bool(world.is_terminal[following])
+            total += float(world.paid[row])
+            early += float(world.rewards[row]) if h <= n_early else 0.0
+            self.observe(state, row % self.n_actions, float(world.rewards[row]), following, ended)
+            state = following
+        self.end_episode(h, not ended)
+        return h, not ended, total, early
 
     def act(self, state: int, h: int) -> int:
         """Return the greedy action in `state` at step `h`, counted from 1."""
         self._check_state(state)
-        if h < 1:
+        if not _is_whole(h) or h < 1:
             raise ValueError(f"h must be a whole number ≥ 1; got {h!r}.")
         action = int(choose(self._tables, self._belief, self.manner, self.episode, state, self._layer(h)))
         self._awaited = (state, action, h)
@@ -228,8 +283,11 @@ class TabularLearner:
                 f"observe must follow the act that it reports; got state {state!r}, action {action!r}."
             )
         _, _, h = self._awaited
-        if not np.isfinite(reward):
+        if not _is_number(reward):
             raise ValueError(f"reward must be a finite number; got {reward!r}.")
+        if not -_SLACK <= self._scaled(reward) <= 1.0 + _SLACK:
+            most = self._low + self._span
+            raise ValueError(f"reward must be in {self._low:g} … {most:g}, the reward_range; got {reward!r}.")
         if not terminated:
             self._check_state(next_state)
         self._awaited = None
@@ -261,6 +319,8 @@ class TabularLearner:
         """End the episode and learn from it."""
         if self._awaited is not None:
             raise ValueError("end_episode must follow observe; an act was not observed.")
+        if not _is_whole(length) or length != self._step:
+            raise ValueError(f"length must be the {self._step} steps that were observed; got {length!r}.")
         self.episode += 1
         self._step = 0
         self._seen_this_episode.clear()
@@ -347,21 +407,27 @@ class TabularLearner:
         return (h - 1) % self.n_layers if self.settings.after == "restart" else self.n_layers - 1
 
     def _check_state(self, state: int) -> None:
-        limit = np.inf if self.n_states is None else self.n_states
-        if not 0 <= state < limit:
-            raise ValueError(f"state must be in 0 … {limit - 1:g}; got {state!r}.")
+        limit = 2**62 if self.n_states is None else self.n_states
+        if not _is_whole(state) or not 0 <= state < limit:
+            known = "a whole number ≥ 0" if self.n_states is None else f"in 0 … {limit - 1}"
+            raise ValueError(f"state must be {known}; got {state!r}.")
 
     def _scaled(self, reward: float) -> float:
         return (reward - self._low) / self._span
 
     def _scaled_table(self, rewards: FloatArray) -> FloatArray:
         table = (np.asarray(rewards, dtype=np.float64) - self._low) / self._span
+        if self.n_states is None:
+            raise ValueError("rewards must be left out where the number of states is not known.")
         if table.shape != (self.n_states, self.n_actions):
             raise ValueError(
                 f"rewards must have shape ({self.n_states}, {self.n_actions}); got {table.shape}."
             )
         if not np.isfinite(table).all():
             raise ValueError("rewards must be finite numbers.")
+        if not ((table >= -_SLACK) & (table <= 1.0 + _SLACK)).all():
+            least, most = float(np.min(rewards)), float(np.max(rewards))
+            raise ValueError(f"rewards must be within reward_range; got {least:g} … {most:g}.")
         return table
 
     def _make_room(self, n_steps: int) -> None:
@@ -380,9 +446,27 @@ class TabularLearner:
             return
         n_layers = self._outlook.ratios.size
         check_fits(
-            (states + pairs) * (n_layers + 1) * 8,
+            table_bytes(n_layers, states, pairs) + table_bytes(n_layers, old.names.size, old.visits.size),
             f"A learner of {n_layers:,} layers that has seen {n_pairs:,} pairs",
             "give a smaller horizon or a larger truncation",
         )
         self._tables = copied(old, self._empty_tables(states, pairs, arcs))
         self._grow(states, pairs, arcs)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
+
+
+def _check_range(reward_range: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in reward_range)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not -np.inf < low < high < np.inf:
+        raise ValueError(f"reward_range must be two finite numbers, the lower first; got {reward_range!r}.")
+    return low, high

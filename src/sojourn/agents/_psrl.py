@@ -77,7 +77,7 @@ class PSRL(Layered):
         known = states_of(self, n_states, "its prior")
         n_actions = check_whole("n_actions", n_actions, least=1)
         n_layers, _ = self.layers(check_whole("episodes", episodes, least=1))
-        caps = worth_of(self.law, n_layers, n_actions)
+        caps = worth_of(self.law, n_layers)
         outlook = Outlook(
             ratios=self.law.continuation(np.arange(1, n_layers + 1)),
             caps=caps,

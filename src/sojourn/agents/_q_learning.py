@@ -83,7 +83,7 @@ class QLearning(Layered):
         n_actions = check_whole("n_actions", n_actions, least=1)
         episodes = check_whole("episodes", episodes, least=1)
         n_layers, truncation = self.layers(episodes)
-        caps = worth_of(self.law, n_layers, n_actions)
+        caps = worth_of(self.law, n_layers)
         log = math.log(known * n_actions * episodes * n_layers / self.delta)
         outlook = Outlook(
             ratios=self.law.continuation(np.arange(1, n_layers + 1)),
@@ -184,7 +184,7 @@ class EpsilonGreedy(Layered):
         n_layers = clock
         if self.form == "stationary":
             law, n_layers = discount_of(law, self.gamma), 1
-        worth = worth_of(law, n_layers, n_actions)
+        worth = worth_of(law, n_layers)
         absorbing = (terminal_reward - reward_range[0]) / (reward_range[1] - reward_range[0])
         initial = absorbing if self.initial is None else self.initial
         outlook = Outlook(

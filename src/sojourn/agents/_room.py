@@ -21,6 +21,7 @@ __all__ = [
     "copied",
     "empty_tables",
     "recounted",
+    "table_bytes",
 ]
 
 NO_SPREAD = Spread(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
@@ -52,6 +53,11 @@ class Outlook:
     spread: Spread
     reward_bonus: float
     power: float = 0.5
+
+
+def table_bytes(n_layers: int, states: int, pairs: int, *, is_watched: bool = True) -> int:
+    """Return what tables of so many layers with room for so much take, but for what has no layers."""
+    return (states * (20 if is_watched else 12) + pairs * 8) * (n_layers + 1)
 
 
 def empty_tables(

@@ -74,7 +74,7 @@ class UCBVI:
         episodes = check_whole("episodes", episodes, least=1)
         known = states_of(self, n_states, "its logarithm")
         n_layers, truncation = self.layers(episodes)
-        caps = worth_of(self.law, n_layers, n_actions)
+        caps = worth_of(self.law, n_layers)
         size = Size(known, n_actions, episodes, n_layers, self.delta)
         reward_bonus = -1.0
         if rewards is None:

@@ -92,7 +92,7 @@ class UCBVIGamma(Layered):
         known = states_of(self, n_states, "its logarithm")
         n_actions = check_whole("n_actions", n_actions, least=1)
         clock, _ = self.layers(check_whole("episodes", episodes, least=1))
-        caps, gamma = worth_of(discount_of(self.law, self.gamma), 1, n_actions), self.discount
+        caps, gamma = worth_of(discount_of(self.law, self.gamma), 1), self.discount
         steps = max(2.0, episodes * self.law.mean)
         log = math.log(
             40.0 * known * n_actions * steps**3 * math.log(steps) ** 2 / (self.delta * (1.0 - gamma) ** 2)

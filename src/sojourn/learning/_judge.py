@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,14 +14,17 @@ from sojourn._kernels import World
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn.agents import CompiledLearner, PlanningLearner
 from sojourn.errors import WideBracketWarning
-from sojourn.laws import LengthLaw, is_heavy
-from sojourn.learning._scale import make_scale
+from sojourn.laws import LengthLaw
+from sojourn.learning._scale import is_light, make_scale
 from sojourn.mdps import TabularMDP
 from sojourn.planning import clairvoyant_value, evaluate, plan
 
-__all__ = ["Judge", "world_of"]
+__all__ = ["Judge", "judge_of", "world_of"]
 
-_LIGHT, _HEAVY = 1e-9, 1e-6  # certified error of a regret, relative to the largest mean return
+_MOST_KEPT = 12  # judges
+_KEPT = threading.local()
+_LIGHT, _HEAVY = 1e-9, 1e-6
+"""Certified width of a regret: relative to the best value, and under heavy tails to max|r|·E[H]."""
 
 
 class Judge:
@@ -27,14 +32,17 @@ class Judge:
 
     def __init__(self, mdp: TabularMDP, law: LengthLaw) -> None:
         self.mdp, self.law = mdp, law
-        largest = float(max(np.abs(mdp.rewards).max(), np.finfo(float).tiny))
-        self.tolerance = (_HEAVY if is_heavy(law) else _LIGHT) * largest * law.mean
+        largest = float(max(np.abs(mdp.rewards).max(), np.finfo(float).tiny)) * law.mean
+        self.tolerance = (_LIGHT if is_light(law) else _HEAVY) * largest
         self.best = _quietly(plan, mdp, law, tolerance=self.tolerance / 2.0)
+        if is_light(law):  # where it costs little, relative to the best value itself
+            value = float(np.abs(self.best.value[mdp.start > 0.0]).max())
+            self.tolerance = _LIGHT * min(max(value, 1e-6 * largest), largest)
+            self.best = _quietly(plan, mdp, law, tolerance=self.tolerance / 2.0)
         self.scale = make_scale(mdp, law, self.tolerance)
-        self._policy: PolicyArray | None = None
-        self._found: Any = None
+        self._valued: tuple[PolicyArray, str, Any] | None = None
 
-    @property
+    @functools.cached_property
     def price(self) -> FloatArray:
         """Price of not knowing the length, `(S,)`."""
         told: FloatArray = _quietly(clairvoyant_value, self.mdp, self.law, tolerance=self.tolerance)
@@ -50,13 +58,14 @@ class Judge:
 
     def value_of_table(self, learner: PlanningLearner, start: int) -> tuple[float, float]:
         """Return the same by `evaluate` of the policy as a table, from all states at once."""
-        policy = learner.policy()
-        if self._policy is None or not np.array_equal(policy, self._policy):
-            after = getattr(learner, "after", "hold")
+        policy, after = learner.policy(), getattr(learner, "after", "hold")
+        last = self._valued
+        if last is None or last[1] != after or not np.array_equal(policy, last[0]):
             settings = {"tolerance": self.tolerance / 2.0}
-            self._found = _quietly(evaluate, self.mdp, self.law, policy, after, **settings)
-            self._policy = policy
-        found = self._found
+            found = _quietly(evaluate, self.mdp, self.law, policy, after, **settings)
+            last = np.array(policy), after, found  # a copy: the learner may go on writing into its own
+            self._valued = last
+        found = last[2]
         return float(found.value[start]), float(found.upper[start] - found.lower[start])
 
     def regret(self, values: FloatArray, starts: Any) -> FloatArray:
@@ -66,6 +75,24 @@ class Judge:
     def regret_width(self, starts: Any, widths: FloatArray) -> FloatArray:
         """Return how wide the brackets of these regrets are, policies' own included."""
         return np.asarray((self.best.upper - self.best.lower)[starts] + widths)
+
+
+def judge_of(mdp: TabularMDP, law: LengthLaw) -> Judge:
+    """Return the judge of a problem and a law, the same one for trials that follow each other.
+
+    Planning is most of the work of a short trial. Judges have room to work in, so each thread has its own.
+    """
+    kept: dict[Any, Judge] = _KEPT.__dict__.setdefault("judges", {})
+    try:
+        key = id(mdp), law
+        hash(law)
+    except TypeError:  # a law of one's own that cannot be looked up
+        return Judge(mdp, law)
+    if key not in kept:
+        while len(kept) >= _MOST_KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = Judge(mdp, law)  # which holds the problem, so that its id stays its own
+    return kept[key]
 
 
 def world_of(mdp: TabularMDP) -> World:

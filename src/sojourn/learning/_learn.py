@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn._kernels import World
+from sojourn._kernels import follow
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
 from sojourn.agents import Agent, CompiledLearner, PlanningLearner, Played
 from sojourn.laws import LengthLaw
 from sojourn.learning._gym import play_env, read_table
-from sojourn.learning._judge import Judge, world_of
+from sojourn.learning._judge import Judge, judge_of, world_of
 from sojourn.learning._run import Run
 from sojourn.mdps import TabularMDP
 
@@ -68,6 +68,8 @@ def learn(
         >>> run.regret is None, run.rewards.min(), run.observations[run.starts[0]]
         (True, np.float64(-1.0), (18, 10, 0))
     """
+    if isinstance(agent, type) or not isinstance(agent, Agent):
+        raise TypeError(f"agent must be a learner, such as UCBVI(Geometric(0.95)); got {agent!r}.")
     if not isinstance(law, LengthLaw):
         raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
     episodes = check_whole("episodes", episodes, least=1)
@@ -96,7 +98,7 @@ def learn(
     drawn = law.sample(for_lengths, episodes)
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
-    judge = Judge(mdp, law)
+    judge = judge_of(mdp, law)
     is_compiled = isinstance(learner, CompiledLearner) and learner.can_play_trials
     player = play_trials if is_compiled else play_by_protocol
     began = time.perf_counter()
@@ -125,7 +127,7 @@ def play_trials(
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
     """Play all episodes in compiled pieces; return the parts of a `Run`."""
-    normalized, world = judge.mdp.normalized(), world_of(judge.mdp)
+    world = world_of(judge.mdp)
     piece = max(1, min(starts.size // 100, 65_536))
     parts = []
     for first in range(0, starts.size, piece):
@@ -137,7 +139,7 @@ def play_trials(
     return {
         "lengths": played.lengths,
         "observed": played.observed,
-        "rewards": played.rewards * normalized.scale + normalized.shift * played.lengths,
+        "rewards": played.rewards,
         "regret": judge.regret(played.values, starts),
         "regret_width": judge.regret_width(starts, played.widths),
     }
@@ -165,13 +167,12 @@ def play_by_protocol(
             values[k], widths[k] = judge.value(learner, world, state)
         while h < drawn[k] and not ended:
             h += 1
-            action = learner.act(state, h)
-            if not 0 <= action < mdp.n_actions:
-                raise ValueError(f"act must return an action in 0 … {mdp.n_actions - 1}; got {action!r}.")
-            following = _step(world, state * mdp.n_actions + action, rng.random())
+            action = _check_action(learner.act(state, h), mdp.n_actions)
+            row = state * mdp.n_actions + action
+            following = int(follow(world, row, rng.random()))
             ended = bool(world.is_terminal[following])
             reward = float(normalized.rewards[state, action])
-            totals[k] += reward
+            totals[k] += world.paid[row]
             learner.observe(state, action, reward, following, ended)
             state = following
         lengths[k], observed[k] = h, not ended
@@ -181,20 +182,16 @@ def play_by_protocol(
     return {
         "lengths": lengths,
         "observed": observed,
-        "rewards": totals * normalized.scale + normalized.shift * lengths,
+        "rewards": totals,
         "regret": judge.regret(values, starts) if shows_policy else None,
         "regret_width": judge.regret_width(starts, widths) if shows_policy else None,
     }
 
 
-def _step(world: World, row: int, uniform: float) -> int:
-    """Return the successor that a uniform number picks."""
-    last = int(world.indptr[row + 1]) - 1
-    for i in range(int(world.indptr[row]), last):
-        uniform -= world.data[i]
-        if uniform < 0.0:
-            return int(world.indices[i])
-    return int(world.indices[last])
+def _check_action(action: Any, n_actions: int) -> int:
+    if not isinstance(action, (int, np.integer)) or not 0 <= action < n_actions:
+        raise ValueError(f"act must return an action in 0 … {n_actions - 1}; got {action!r}.")
+    return int(action)
 
 
 def _nobody(share: float) -> None:

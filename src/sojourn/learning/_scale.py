@@ -6,10 +6,10 @@ import numpy as np
 
 from sojourn._kernels import Scale
 from sojourn._typing import FloatArray
-from sojourn.laws import LengthLaw, is_heavy
+from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 
-__all__ = ["drift_losses", "make_scale"]
+__all__ = ["drift_losses", "is_light", "make_scale"]
 
 _MOST_STEPS = 100_000  # that a policy is followed where its tail is small enough then
 _FAR_STEPS = 200_000  # and where it is not: until it runs in a circle
@@ -64,11 +64,16 @@ def drift_losses(law: LengthLaw, drifts: FloatArray) -> FloatArray:
     return np.asarray(found) * (1.0 + 1e-9)
 
 
+def is_light(law: LengthLaw) -> bool:
+    """Whether so little comes after so many steps that policies need not be followed further."""
+    return _enough_steps(law, 1e-10 * law.mean) <= _MOST_STEPS
+
+
 def _enough_steps(law: LengthLaw, truncation: float) -> float:
     """Return after how many steps Γ is at most `truncation`, or infinity if that is too far to say."""
-    if law.longest is not None and law.longest <= _MOST_STEPS:
-        return law.effective_horizon(truncation)
-    return np.inf if is_heavy(law) else law.effective_horizon(truncation)
+    if float(law.tail(_FAR_STEPS)) > truncation:
+        return np.inf
+    return law.effective_horizon(truncation)
 
 
 def _rounding_a_step(mdp: TabularMDP) -> float:
