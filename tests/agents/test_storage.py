@@ -276,3 +276,23 @@ def test_a_text_that_does_not_fit_is_refused(edit, saved):
     np.savez(saved, **{**found, "about": np.array(json.dumps(about))})
     with pytest.raises(ValueError, match="damaged"):
         load_learner(saved)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda tables: tables["pair_of"].__setitem__(slice(1, 5), 0),
+        lambda tables: tables["state_of"].__setitem__(0, 2),
+        lambda tables: tables["q"].__setitem__((0, 0), np.nan),
+        lambda tables: tables["arc_from"].__setitem__(0, 1),
+    ],
+)
+def test_tables_that_contradict_each_other_are_refused(edit, saved):
+    with np.load(saved) as file:
+        found = {name: file[name] for name in file.files}
+    tables = {name.removeprefix("tables."): array for name, array in found.items()}
+    edit(tables)
+    tables["tried"][:] = np.count_nonzero(tables["pair_of"] >= 0, axis=1)
+    np.savez(saved, **found)
+    with pytest.raises(ValueError, match="damaged"):
+        load_learner(saved)

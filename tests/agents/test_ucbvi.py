@@ -305,3 +305,44 @@ def test_hoeffdings_bonus_is_the_published_one():
     expected = 7.0 * 4.0 * np.log(5 * 3 * 2 * 10 * 4 / 0.1)
     np.testing.assert_allclose(sj.Hoeffding().of_one_visit(sj.Fixed(4), size), expected)
     np.testing.assert_allclose(sj.Hoeffding(0.5).of_one_visit(sj.Fixed(4), size), expected / 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda learner: learner.act(1.5, 1), "state must be in 0 … 2; got 1.5."),
+        (lambda learner: learner.act("a", 1), "state must be in 0 … 2; got 'a'."),
+        (lambda learner: learner.act(0, 1.5), "h must be a whole number ≥ 1; got 1.5."),
+        (lambda learner: learner.act(0, float("nan")), "h must be a whole number ≥ 1; got nan."),
+        (lambda learner: step(learner, reward=7.0), "reward must be in 0 … 1, the reward_range; got 7.0."),
+        (lambda learner: step(learner, reward="x"), "reward must be a finite number; got 'x'."),
+        (lambda learner: step(learner, following=2.5), "state must be in 0 … 2; got 2.5."),
+        (lambda learner: (step(learner), learner.end_episode(55, True)), "length must be the 1 steps"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(call, message):
+    settings = {"n_states": 3, "n_actions": 2, "episodes": 5, "rng": np.random.default_rng(0)}
+    with pytest.raises(ValueError) as caught:
+        call(sj.UCBVI(sj.Fixed(4)).start(**settings))
+    assert message in str(caught.value)
+
+
+def step(learner, reward=0.5, following=1):
+    learner.observe(0, learner.act(0, 1), reward, following, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_actions": 0}, "n_actions must be a whole number ≥ 1; got 0."),
+        ({"n_states": 2.5}, "n_states must be a whole number ≥ 1; got 2.5."),
+        ({"reward_range": 3}, "reward_range must be two finite numbers, the lower first; got 3."),
+        ({"terminal_reward": float("nan")}, "terminal_reward must be a finite number; got nan."),
+        ({"rewards": np.full((3, 2), -100.0)}, "rewards must be within reward_range; got -100 … -100."),
+    ],
+)
+def test_a_problem_that_makes_no_sense_is_refused_in_one_line(given, message):
+    settings = {"n_states": 3, "n_actions": 2, "episodes": 5, "rng": np.random.default_rng(0), **given}
+    with pytest.raises((TypeError, ValueError)) as caught:
+        sj.UCBVI(sj.Fixed(4)).start(**settings)
+    assert message in str(caught.value)

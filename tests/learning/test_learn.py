@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import sojourn as sj
 from sojourn.learning import _learn
@@ -308,3 +309,73 @@ def test_a_run_shows_itself():
     run = sj.learn(sj.RandomPlayer(), sj.mdps.river_swim(4), GEOMETRIC, episodes=10)
     assert repr(run).startswith("Run(RandomPlayer on 'RiverSwim(4)', 10 episodes, mean reward ")
     assert "RiverSwim(4)" in run._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        sj.Polynomial(1.4, offset=500),
+        sj.Mixture([0.9, 0.1], [sj.Fixed(7), sj.Polynomial(1.35)]),
+        sj.Mixture([0.999, 0.001], [sj.Geometric(0.9), sj.Polynomial(1.2)]),
+    ],
+    ids=repr,
+)
+def test_any_heavy_tail_can_be_played(law):
+    # Tails that begin late, or are rare: what comes after any number of steps is never next to nothing.
+    run = sj.learn(sj.UCBVI(sj.Fixed(9), sj.PaperBonus(0.01)), sj.mdps.cash_or_invest(3), law, episodes=5)
+    assert (run.regret >= -run.regret_width).all()
+    assert (run.regret_width <= 1e-6 * law.mean).all()
+
+
+def test_rewards_and_regret_are_in_the_units_of_the_problem_given():
+    taxi = sj.TabularMDP.from_env("Taxi-v4")
+    agent, law = sj.UCBVI(sj.Geometric(0.8)), sj.Geometric(0.8)
+    own, mapped = (sj.learn(agent, mdp, law, episodes=50) for mdp in (taxi, taxi.normalized()))
+    np.testing.assert_array_equal(own.rewards, np.round(own.rewards))  # sums of whole numbers
+    np.testing.assert_allclose(own.rewards, 30.0 * mapped.rewards - 10.0 * mapped.lengths)
+    np.testing.assert_allclose(own.regret, 30.0 * mapped.regret, atol=1e-6)
+
+
+def test_a_policy_that_is_written_over_in_place_is_valued_anew():
+    class Writes:
+        def __init__(self):
+            self._policy, self._episode = np.zeros((1, 4), dtype=np.int64), 0
+
+        def act(self, state, h):
+            return int(self._policy[0, state])
+
+        def observe(self, *step):
+            pass
+
+        def end_episode(self, length, observed):
+            self._episode += 1
+            self._policy[:] = self._episode % 2
+
+        def policy(self):
+            return self._policy
+
+    class Agent:
+        def start(self, **_):
+            return Writes()
+
+    run = sj.learn(Agent(), sj.mdps.river_swim(4), GEOMETRIC, episodes=4)
+    assert run.regret[0] == run.regret[2] != run.regret[1] == run.regret[3]
+
+
+def test_long_episodes_take_memory_for_what_they_visit_alone():
+    # 100,000 states of which one is ever seen, in episodes that could see half of them.
+    n_states = 100_000
+    indices = np.arange(n_states)
+    table = sparse.csr_array((np.ones(n_states), (indices, indices)), shape=(n_states, n_states))
+    start = np.zeros(n_states)
+    start[3] = 1.0
+    mdp, law = sj.TabularMDP(table, np.ones((n_states, 1)), start=start), sj.Fixed(5_000)
+    run = sj.learn(sj.UCBVI(sj.Fixed(200)), mdp, law, episodes=3)
+    assert sum(array.nbytes for array in run.learner._tables) < 2**20
+    assert run.lengths.tolist() == [5_000] * 3
+
+
+def test_what_is_no_learner_is_refused():
+    for agent in (None, sj.UCBVI, GEOMETRIC):
+        with pytest.raises(TypeError, match="agent must be a learner"):
+            sj.learn(agent, sj.mdps.river_swim(3), GEOMETRIC, episodes=2)

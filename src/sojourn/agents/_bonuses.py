@@ -14,7 +14,7 @@ import numpy as np
 
 from sojourn._kernels import Spread
 from sojourn._typing import FloatArray
-from sojourn._validation import check_nonnegative
+from sojourn._validation import check_nonnegative, check_whole
 from sojourn.laws import LengthLaw
 
 __all__ = [
@@ -39,6 +39,10 @@ class Size:
     episodes: int
     horizon: int
     delta: float
+
+    def __post_init__(self) -> None:
+        check_whole("n_states", self.n_states, least=1)
+        check_whole("n_actions", self.n_actions, least=1)
 
     def log(self, factor: float = 1.0) -> float:
         """Return ln(factor·S·A·T·N/δ)."""

@@ -198,7 +198,43 @@ def _what_is_wrong(learner: Optimist) -> str:
         bool(((older >= -1) & (older < order)).all()),
         _are_in(np.array(learner._played, dtype=np.int64), 0, n_pairs),
     ]
-    return "" if all(holds) else "its tables point outside themselves"
+    if not all(holds):
+        return "its tables point outside themselves"
+    if not (_pairs_agree(tables, n_pairs) and _arcs_agree(tables, n_pairs, n_arcs)):
+        return "its tables contradict each other"
+    numbers = (tables.value[:n_states], tables.q[pairs], tables.paid[pairs], learner._outlook.bonus)
+    if not all(np.isfinite(part).all() for part in numbers):
+        return "its tables hold what is not a number"
+    return ""
+
+
+def _pairs_agree(tables: Tables, n_pairs: int) -> bool:
+    """Tell whether every pair stands where its state and action say, and nothing else does."""
+    states, actions = np.nonzero(tables.pair_of >= 0)
+    found = tables.pair_of[states, actions]
+    return bool(
+        found.size == n_pairs
+        and np.array_equal(np.sort(found), np.arange(n_pairs))
+        and np.array_equal(tables.state_of[found], states)
+        and np.array_equal(tables.action_of[found], actions)
+    )
+
+
+def _arcs_agree(tables: Tables, n_pairs: int, n_arcs: int) -> bool:
+    """Tell whether every arc is in the list of its own pair, and in that of its own successor, once."""
+    pairs, following = tables.arc_from[:n_arcs], tables.arc_next[:n_arcs]
+    linked = np.concatenate([tables.first_arc[:n_pairs], following[following >= 0]])
+    older = tables.arc_other[:n_arcs]
+    into = np.concatenate([tables.into[tables.into >= 0], older[older >= 0]])
+    order, heads = np.arange(n_arcs), np.flatnonzero(tables.into >= 0)
+    return bool(
+        np.array_equal(np.sort(linked), order)
+        and np.array_equal(np.sort(into), order)
+        and np.array_equal(pairs[tables.first_arc[:n_pairs]], np.arange(n_pairs))
+        and np.array_equal(pairs[following[following >= 0]], pairs[following >= 0])
+        and np.array_equal(tables.arc_to[tables.into[heads]], heads)
+        and np.array_equal(tables.arc_to[older[older >= 0]], tables.arc_to[:n_arcs][older >= 0])
+    )
 
 
 def _has_layers(outlook: Outlook) -> bool:

@@ -12,6 +12,7 @@ from sojourn import _html
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw
+from sojourn.learning._names import name_agents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,8 @@ class Run:
         return run_figure(self, ax=ax, log=log)
 
     def __repr__(self) -> str:
-        return f"Run({type(self.agent).__name__} on {self.problem!r}, {self._summary()}, seed {self.seed})"
+        (name,) = name_agents([self.agent])
+        return f"Run({name} on {self.problem!r}, {self._summary()}, seed {self.seed})"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -93,4 +95,6 @@ class Run:
         text = f"{self.lengths.size:,} episodes, mean reward {self.rewards.mean():.6g}"
         if self.regret is not None:
             text += f", total regret {float(np.sum(self.regret)):.6g}"
+        if self.clairvoyant_regret is not None:
+            text += f" ({float(np.sum(self.clairvoyant_regret)):.6g} against the clairvoyant)"
         return text
