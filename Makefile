@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint test docs wheel bench deep lock clean
+.PHONY: help reproduce install lint test docs wheel bench deep lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,9 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 	$(PYTHON) -m venv build/wheel/env
 	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/wheel/constraints.txt build/wheel/*.whl
 	cd build/wheel && env/bin/python -c "import sojourn; print('wheel', sojourn.__version__, sojourn.Geometric(0.75).mean)" && env/bin/sojourn --version
+
+reproduce: .venv/installed ## the paper, end to end, into reproduction/ (half an hour on two cores)
+	$(BIN)/sojourn reproduce
 
 bench: .venv/installed ## planning, learning, session logs and experiments side by side with their rivals (minutes)
 	$(BIN)/python benchmarks/planning.py
