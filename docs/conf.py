@@ -22,6 +22,7 @@ extensions = [
     "commands",
     "docstrings",
     "guides",
+    "links",
 ]
 exclude_patterns = ["_sphinx", "_static", "README.md"]
 nitpicky = False

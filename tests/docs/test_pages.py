@@ -92,3 +92,31 @@ def test_pages_that_nobody_lists_find_their_place(tmp_path):
     source = ["listed\n<!-- all other pages of this folder -->\nlast"]
     load(DOCS / "_sphinx" / "guides.py").list_other_pages(Application, "index", source)
     assert source == ["listed\nnew\nlast"]
+
+
+@pytest.mark.parametrize(
+    ("text", "full"),
+    [
+        ("sj.plan", "sojourn.planning.plan"),
+        ("plan", None),  # also just a word
+        ("LawDiscount", "sojourn.envs.LawDiscount"),
+        ("sj.UCBVI(law, sj.PaperBonus(0.01))", "sojourn.agents.UCBVI"),
+        ("sojourn.testing.check_law", "sojourn.testing.check_law"),
+        ("law.tail", None),
+        ("(S, A)", None),
+        ("estimate_mean", "sojourn.learning.estimate_mean"),  # its home, not where it is also to be had
+    ],
+)
+def test_names_in_running_text_lead_to_the_reference(text, full):
+    links = load(DOCS / "_sphinx" / "links.py")
+    places = ("planning.plan", "envs.LawDiscount", "agents.UCBVI", "testing.check_law")
+    twice = ("experiments.estimate_mean", "learning.estimate_mean")
+    known = links.targets({f"sojourn.{place}": None for place in places + twice})
+    assert links.target_of(text, known) == full
+
+
+def test_every_example_is_on_the_page_of_examples():
+    text = (DOCS / "examples.md").read_text(encoding="utf-8")
+    for path in (DOCS.parent / "examples").glob("*.py"):
+        assert f"[{path.name}](../examples/{path.name})" in text
+        assert f"```{{literalinclude}} ../examples/{path.name}\n" in text
