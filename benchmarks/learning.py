@@ -132,9 +132,8 @@ def taxi() -> bool:
         is_fine &= keep(f"replanning at least {promise:,.0f} x", rival / alone >= promise)
         is_fine &= keep(f"the whole episode at least {whole_promise:,.0f} x", rival / whole >= whole_promise)
         n_pairs, held = int(learner._tables.sizes[1]), sum(table.nbytes for table in learner._tables)
-        print(
-            f"    {held / (n_pairs * learner.n_layers):.1f} bytes a visited pair and layer, all tables and room"
-        )
+        share = held / (n_pairs * learner.n_layers)
+        print(f"    {share:.1f} bytes a visited pair and layer, all tables and their room")
     return is_fine
 
 
