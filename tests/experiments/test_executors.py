@@ -92,7 +92,7 @@ def test_a_damaged_read_only_or_shared_cache_never_breaks_a_run(tmp_path, monkey
             for path in (cache, *cache.rglob("*")):
                 path.chmod(0o555 if path.is_dir() else 0o444)
         jobs = [Job(str(i), "3") for i in range(6)]
-        outcomes = list(Processes(3, retries=0).run("experiments.tasks:plan", jobs))
+        outcomes = list(Processes(2, retries=0).run("experiments.tasks:plan", jobs))
         assert [outcome.content for outcome in outcomes] == [b"2.0"] * 6, state
     for path in cache.rglob("*"):
         path.chmod(0o755)

@@ -11,7 +11,7 @@ import time
 import pytest
 from experiments.conftest import contents
 
-from sojourn.experiments import ExecutorError, Job, Ray, _ray, read_experiment, run_experiment
+from sojourn.experiments import ExecutorError, Job, Ray, _ray, read_experiment, run_experiment, verify_store
 from sojourn.testing import check_executor
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own warnings are not ours
@@ -69,6 +69,23 @@ def test_jobs_of_a_dead_node_are_run_elsewhere(cluster, connected):
     found = [first, *outcomes]
     assert sorted(int(outcome.content) for outcome in found) == list(range(12))
     assert {outcome.tries for outcome in found} == {1}
+
+
+def test_sigterm_stops_a_run_on_ray_quietly(cluster, write, tmp_path):
+    spec = write(("seeds = 3", "seeds = 2000"), ("[0.1, 0.01]", "[0.1]"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--address", cluster.address],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60.0
+    while not list(tmp_path.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.terminate()
+    output, errors = process.communicate(timeout=20)
+    assert (process.returncode, output, errors) == (143, "", "tiny: playing 4,000 trials.\n")
+    assert verify_store(tmp_path / "tiny.results").findings == ()
 
 
 def test_no_cluster_is_an_error_in_one_line_and_soon():

@@ -10,6 +10,7 @@ import contextlib
 import io
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -164,10 +165,13 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     )
     if address:
         _check_reachable(address)
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **told)
     except Exception as error:  # Ray raises many kinds, by what it finds at the address
         raise ExecutorError(f"No Ray cluster at {address or 'this machine'}: {say_error(error)}") from error
+    if threading.current_thread() is threading.main_thread() and on_sigterm is not None:
+        signal.signal(signal.SIGTERM, on_sigterm)  # Ray puts its own in place, which dumps its stack
     quiet = _WithoutRaylet(sys.stdout)
     with contextlib.redirect_stdout(quiet):
         try:
