@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PanelCurves", "draw_panels", "panel_curves", "panels_figure"]
 
 _MOST_LETTERS = 100
+_MOST_IN_TITLE = 28
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ def draw_panels(curves: PanelCurves, axes: Sequence[Axes], *, log: bool = False)
     """Draw each panel on axes of its own."""
     for i, (panel, title, ax) in enumerate(zip(curves.panels, curves.titles, axes, strict=False)):
         draw_comparison(panel, ax, log=log)
-        ax.set_title(title, loc="left", fontsize=9.5, fontweight="bold", color=INK, parse_math=False)
+        size = 9.5 if len(title) <= _MOST_IN_TITLE else 7.5
+        ax.set_title(title, loc="left", fontsize=size, fontweight="bold", color=INK, parse_math=False)
         if i + 3 < len(curves.panels):
             ax.set_xlabel("")
         if i % 3:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import label
-from sojourn.plots._style import COLOURS, INK, new_figure, set_episodes, write
+from sojourn.plots._style import COLOURS, INK, new_grid, set_episodes, tidy, write
 
 if TYPE_CHECKING:
     from sojourn.learning import Comparison
@@ -96,7 +96,9 @@ def draw_slopes(curves: SlopeCurves, ax: Axes, beside: Axes) -> None:
 
 def slopes_figure(panels: Sequence[SlopeCurves]) -> Figure:
     """Show regret and its slope, one pair of panels for each of the curves."""
-    figure, axes = new_figure(2 * len(panels), width=3.5, height=3.2)
+    figure, axes = new_grid(2 * len(panels), 2, width=4.2, height=3.1)
+    for ax in axes:
+        tidy(ax)
     for i, curves in enumerate(panels):
         draw_slopes(curves, axes[2 * i], axes[2 * i + 1])
     return figure
