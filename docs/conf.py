@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "commands",
     "docstrings",
+    "formulas",
     "guides",
     "links",
 ]

@@ -120,3 +120,24 @@ def test_every_example_is_on_the_page_of_examples():
     for path in (DOCS.parent / "examples").glob("*.py"):
         assert f"[{path.name}](../examples/{path.name})" in text
         assert f"```{{literalinclude}} ../examples/{path.name}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        ("T^{p/(2p−1)}.", "T[p/(2p−1)]."),
+        ("Σ_{h ≤ H} r_h", "Σ{h ≤ H} r{h}"),
+        ("(S³A)^((2p−1)/(2(p−1))), q^((h−1)^s)", "(S³A)[(2p−1)/(2(p−1))], q[(h−1)[s]]"),
+        ("γ^(h−1) and h^−1.4, V^π(x)", "γ[h−1] and h[−1.4], V[π](x)"),
+        ("Π_{j=2}^h V^{π_k}", "Π{j=2}[h] V[π{k}]"),
+        ("π_∞, n_states, 01_first.py and H*", "π{∞}, n_states, 01_first.py and H*"),
+    ],
+)
+def test_formulas_are_raised_and_lowered(text, page):
+    formulas = load(DOCS / "_sphinx" / "formulas.py")
+
+    def shown(part):
+        inside = "".join(map(shown, part.children)) if part.children else part.astext()
+        return {"superscript": f"[{inside}]", "subscript": f"{{{inside}}}"}.get(part.tagname, inside)
+
+    assert "".join(map(shown, formulas.typeset(text))) == page

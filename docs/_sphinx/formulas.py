@@ -1,0 +1,58 @@
+"""Formulas in running text: `T^{p/(2p−1)}` and `Σ_{h ≤ H}` are set with raised and lowered letters."""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+_ONCE = r"(?:[^()]|\([^()]*\))*"
+_TWICE = rf"(?:[^()]|\({_ONCE}\))*"
+_PART = re.compile(
+    rf"\^(?:\{{(?P<braces>[^{{}}]*)\}}|\((?P<brackets>{_TWICE})\)|(?P<plain>[−-]?[\w.]*\w))"
+    r"|(?<=\S)_(?:\{(?P<below>[^{}]*)\}|(?P<letter>[^\W_]|∞)(?!\w))"
+)
+_LEFT_ALONE = (
+    nodes.literal,
+    nodes.literal_block,
+    nodes.doctest_block,
+    nodes.raw,
+    nodes.title,
+    nodes.reference,
+    addnodes.desc_signature,
+)
+
+
+def typeset(text: str) -> list[nodes.Node]:
+    """Return a text as nodes: what stands after ^ is raised, what stands after _ lowered."""
+    parts: list[nodes.Node] = []
+    end = 0
+    for found in _PART.finditer(text):
+        if found.start() > end:
+            parts.append(nodes.Text(text[end : found.start()]))
+        raised = found["braces"] or found["brackets"] or found["plain"]
+        node = nodes.superscript() if raised else nodes.subscript()
+        node += typeset(raised or found["below"] or found["letter"] or "")
+        parts.append(node)
+        end = found.end()
+    if end < len(text):
+        parts.append(nodes.Text(text[end:]))
+    return parts
+
+
+def typeset_page(app: Sphinx, doctree: nodes.document) -> None:
+    """Set the formulas of a page, all but those in code."""
+    for text in list(doctree.findall(nodes.Text)):
+        above, is_code = text.parent, False
+        while above is not None and not is_code:
+            above, is_code = above.parent, isinstance(above, _LEFT_ALONE)
+        if not is_code and _PART.search(text.astext()):
+            text.parent.replace(text, typeset(text.astext()))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("doctree-read", typeset_page)
+    return {"parallel_read_safe": True}
