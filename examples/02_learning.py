@@ -29,8 +29,8 @@ def main(figure: str | None = None) -> None:
     careful = sj.learn(sj.UCBVI(law), mdp, law, episodes=1_000, seed=0)
     print(f"  with scale 1, all 1,000  {careful.regret.mean():.4f} an episode: nothing is learned yet")
 
-    # 3. Beliefs side by side. On one seed all learners meet the same lengths and starts, so the differences,
-    #    paired by seed, are known better than each one's regret.
+    # 3. Beliefs side by side. On one seed all learners meet the same lengths and starts, so that what differs
+    #    is due to them; differences are paired by seed.
     learners = {
         "the law": sj.UCBVI(law, bonus),
         "fixed, 10": sj.UCBVI(sj.Fixed(10), bonus),
