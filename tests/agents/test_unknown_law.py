@@ -117,6 +117,10 @@ def test_with_complete_observation_both_estimators_agree():
         ({"horizon": 5, "form": "loose"}, "form must be one of 'improved', 'literal'; got 'loose'."),
         ({"horizon": 5, "estimator": "geometrc"}, "Did you mean 'geometric'"),
         ({"horizon": 5, "estimator": 3}, "estimator must be a name or be callable; got 3."),
+        ({"horizon": 5, "guess": 3}, "guess must be a LengthLaw, such as Geometric(0.95); got 3."),
+        ({"horizon": 5, "bonus": 0.1}, "bonus must be a bonus, such as PaperBonus(0.1); got 0.1."),
+        ({"horizon": 5, "bonus": sj.Hoeffding()}, "bonus must take laws without a longest length"),
+        ({"horizon": 5, "estimator": "kaplan_mier"}, "Did you mean 'kaplan_meier'?"),
         ({"horizon": 5, "ties": "last"}, "ties must be one of 'random', 'first'; got 'last'."),
     ],
 )

@@ -14,12 +14,12 @@ law = "geometric(0.8)"
 episodes = 60
 seeds = 3
 
-[learners.general]
+[learners."ours (general)"]
 type = "ucbvi"
 law = "true"
 bonus.scale = { grid = [1, 0.01] }
 
-[learners.fixed]
+[learners."ours (fixed)"]
 type = "ucbvi"
 law = { grid = ["fixed mean", "fixed 2 mean"] }
 bonus = { type = "hoeffding", scale = { grid = [1, 0.01] } }
@@ -41,7 +41,7 @@ def test_the_best_value_of_each_learner_is_kept(experiment, tmp_path):
     assert len(chosen.cells) == 2 * (1 + 2 + 1)
     assert chosen.seeds == experiment.seeds
     for cell in chosen.cells:
-        if cell.learner.startswith("general"):
+        if cell.name == "ours (general)":
             mdp, law = sj.mdps.parse_problem(cell.settings["problem"]), sj.Geometric(0.8)
             totals = {
                 scale: np.mean(

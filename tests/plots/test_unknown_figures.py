@@ -47,7 +47,7 @@ def test_estimates_are_drawn_with_the_truth():
     figure = run.learner.plot(sj.Geometric(0.5))
     (axes,) = figure.axes
     names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["after 16 episodes", "after 48 episodes", "the truth"]
+    assert names == ["95% band of the data", "after 16 episodes", "after 48 episodes", "the truth"]
 
 
 def test_shares_count_who_played():

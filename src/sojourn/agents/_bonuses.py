@@ -27,6 +27,7 @@ __all__ = [
     "SimpleBernstein",
     "Size",
     "VarianceBonus",
+    "check_bonus",
 ]
 
 
@@ -59,6 +60,13 @@ class Bonus(Protocol):
 
     def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
         """Return the bonus of layers 1 … N after one visit, `(N,)`."""
+
+
+def check_bonus(bonus: object) -> None:
+    """Refuse what is no bonus."""
+    kinds = ("of_one_visit", "spread")
+    if isinstance(bonus, type) or not any(callable(getattr(bonus, kind, None)) for kind in kinds):
+        raise TypeError(f"bonus must be a bonus, such as PaperBonus(0.1); got {bonus!r}.")
 
 
 class VarianceBonus(Protocol):

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._kernels import Scale, World
-from sojourn._typing import IntArray, PolicyArray
+from sojourn._typing import FloatArray, IntArray, PolicyArray
 from sojourn._validation import check_whole
 from sojourn.agents._balancing import D3RB, Books, Rule
 from sojourn.agents._protocol import Played
 from sojourn.agents._surveyor import Lengths, Surveyor
 from sojourn.agents._unknown_law import UnknownLaw
+from sojourn.laws import LengthLaw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,9 @@ class HorizonSelection:
     Each candidate learns transitions from its own episodes; the lengths are shared by all. Candidates are
     judged by the reward of an episode's first H_max steps over H_max, above what the absorbing state pays,
     so that heavy tails cannot spoil the judgement.
+
+    With the rules' own constants the judgement is certain and slow: it may take millions of episodes before
+    a bad horizon is played less. `D3RB(c=0.003, first=0.003)` judges sooner; see docs/evidence.md.
 
     Args:
         base: The learner, whatever its horizon.
@@ -56,6 +60,8 @@ class HorizonSelection:
         if isinstance(self.candidates, str):
             if self.candidates != "doubling":
                 raise ValueError(f"candidates must be 'doubling' or horizons; got {self.candidates!r}.")
+        elif not isinstance(self.candidates, (list, tuple)):
+            raise TypeError(f"candidates must be 'doubling' or horizons; got {self.candidates!r}.")
         else:
             found = tuple(check_whole("candidates", horizon, least=1) for horizon in self.candidates)
             if not found or list(found) != sorted(set(found)):
@@ -163,6 +169,25 @@ class Selector:
     def policy(self) -> PolicyArray:
         """Return the policy of the coming episode, `(N, S)`."""
         return self.playing.policy()
+
+    def q_values(self, states: IntArray | None = None) -> FloatArray:
+        """Return Q of the coming episode, `(N, len(states), A)`, of the candidate that plays."""
+        return self.playing.q_values(states)
+
+    @property
+    def visits(self) -> Any:
+        """How often each (state, action) was played by the candidate that plays, sparse."""
+        return self.playing.visits
+
+    @property
+    def transition_counts(self) -> list[tuple[int, int, int, int]]:
+        """Every (state, action, next state, count) that the candidate that plays has seen."""
+        return self.playing.transition_counts
+
+    @property
+    def law(self) -> LengthLaw:
+        """What the candidate that plays believes."""
+        return self.playing.law
 
     def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
         """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""

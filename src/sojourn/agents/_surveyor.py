@@ -176,6 +176,8 @@ class Surveyor:
         law = self.law
         if observed.any() or self._estimate is Empirical:  # else nothing is known of when episodes end
             law = self._estimate(lengths, observed)
+            if not isinstance(law, LengthLaw):
+                raise TypeError(f"estimator must return a LengthLaw; got {law!r}.")
             self.estimates.append(LawEstimate(len(self._lengths), law, lengths, observed))
         before = self._inner
         self._inner = self._begin(law, self._trial_of_block())
@@ -184,4 +186,4 @@ class Surveyor:
 
     def _trial_of_block(self) -> int:
         """Return how many episodes the learner of a block takes for the whole trial."""
-        return self._block if self.settings.is_literal else self._episodes
+        return min(self._block, self._episodes) if self.settings.is_literal else self._episodes

@@ -9,7 +9,7 @@ import numpy as np
 
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit, check_whole
-from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus
+from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus, check_bonus
 from sojourn.agents._layered import check_layered, layers_of, states_of, value_after, worth_of
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._room import NO_SPREAD, Outlook
@@ -51,6 +51,7 @@ class UCBVI:
     n_states: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        check_bonus(self.bonus)
         check_layered(self)
         check_open_unit("delta", self.delta)
         check_choice("replan", self.replan, ["every", "doubling"])

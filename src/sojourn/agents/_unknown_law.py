@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
-from sojourn._validation import check_choice, check_open_unit, check_whole
-from sojourn.agents._bonuses import Bonus, PaperBonus, VarianceBonus
+from sojourn._validation import check_choice, check_open_unit, check_whole, did_you_mean
+from sojourn.agents._bonuses import Bernstein, Bonus, Hoeffding, PaperBonus, VarianceBonus, check_bonus
 from sojourn.agents._surveyor import Lengths, Surveyor
 from sojourn.agents._ucbvi import UCBVI
-from sojourn.laws import Empirical, Fixed, KaplanMeier, LengthLaw, MaximumLikelihood
+from sojourn.laws import FAMILIES, Empirical, Fixed, KaplanMeier, LengthLaw, MaximumLikelihood
 from sojourn.theory import block_length
 
 __all__ = ["UnknownLaw"]
@@ -75,6 +75,14 @@ class UnknownLaw:
         check_whole("horizon", self.horizon, least=1)
         check_choice("form", self.form, ["improved", "literal"])
         check_open_unit("delta", self.delta)
+        check_bonus(self.bonus)
+        if isinstance(self.bonus, (Hoeffding, Bernstein)):
+            name = type(self.bonus).__name__
+            raise ValueError(
+                f"bonus must take laws without a longest length, as PaperBonus does; got {name}."
+            )
+        if not isinstance(self.first_law, LengthLaw):
+            raise TypeError(f"guess must be a LengthLaw, such as Geometric(0.95); got {self.guess!r}.")
         self._believing(self.first_law)  # checks the rest
         self.estimate_with()
 
@@ -103,7 +111,14 @@ class UnknownLaw:
             return name
         known: dict[str, Estimator] = {"kaplan_meier": KaplanMeier, "empirical": Empirical}
         key = name.lower().replace("-", "_").replace(" ", "_")
-        return known[key] if key in known else MaximumLikelihood(key)
+        plain = {name.replace("_", ""): name for name in known}
+        if key.replace("_", "") in plain:
+            return known[plain[key.replace("_", "")]]
+        near = did_you_mean(key, [*known, *FAMILIES])
+        if key not in FAMILIES:
+            advice = near or f" There are {', '.join([*known, *FAMILIES])}."
+            raise ValueError(f"Unknown estimator {name!r}.{advice}")
+        return MaximumLikelihood(key)
 
     def start(self, *, episodes: int, rng: np.random.Generator, **problem: Any) -> Surveyor:
         """Return a learner that has seen nothing; see `Agent.start`."""

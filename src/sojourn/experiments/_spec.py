@@ -35,12 +35,14 @@ class Cell:
     """One learner on one problem under one law; its trials differ in nothing but the seed.
 
     Attributes:
+        name: The learner's name in the file.
         learner: What the learner is called: its name, and the values of its grids.
         varied: Those values by their dotted path.
         settings: What its trials result from, as plain settings.
         trials: Its trials, one a seed.
     """
 
+    name: str
     learner: str
     varied: Mapping[str, Any]
     settings: Mapping[str, Any]
@@ -225,7 +227,7 @@ def _cells(
             told = ", ".join(f"{path}={_value(value)}" for path, value in varied.items())
             text = to_text(settings)
             trials = tuple(Trial(text, seed) for seed in seeds)
-            yield Cell(f"{name} ({told})" if told else name, varied, settings, trials)
+            yield Cell(name, f"{name} ({told})" if told else name, varied, settings, trials)
 
 
 def _value(value: Any) -> str:

@@ -84,8 +84,7 @@ def _trials(cell: Cell, seeds: tuple[int, ...]) -> tuple[Trial, ...]:
 def _group(cell: Cell, paths: set[str]) -> Any:
     """Return what cells that compete with each other have in common."""
     others = tuple(sorted((path, str(value)) for path, value in cell.varied.items() if path not in paths))
-    name = cell.learner.partition(" (")[0]
-    return cell.settings["problem"], cell.settings["law"], name, others
+    return cell.settings["problem"], cell.settings["law"], cell.name, others
 
 
 def _total(trial: Any) -> float:

@@ -50,9 +50,10 @@ class EstimateCurves:
         episodes: Episodes that had been played when each was made, `(k,)`.
         h: Steps, `(n,)`.
         survival: γ̂(h) of each, `(k, n)`.
-        lower: Lower end of the band around the last, `(n,)`.
-        upper: Upper end of the band around the last, `(n,)`.
+        lower: Lower end of the band of the last one's data, `(n,)`.
+        upper: Upper end of the band of the last one's data, `(n,)`.
         kind: "dkw" or "hall-wellner".
+        confidence: Of the band.
         truth: The true γ(h), `(n,)`, or None.
     """
 
@@ -62,6 +63,7 @@ class EstimateCurves:
     lower: FloatArray
     upper: FloatArray
     kind: str
+    confidence: float
     truth: FloatArray | None
 
 
@@ -83,18 +85,21 @@ def estimate_curves(
         lower=lower,
         upper=upper,
         kind=band.kind,
+        confidence=confidence,
         truth=None if truth is None else truth.survival(h),
     )
 
 
 def draw_estimates(axes: Axes, curves: EstimateCurves) -> None:
     """Draw estimates on given axes: pale when few lengths were seen, the last in full with its band."""
-    axes.fill_between(curves.h, curves.lower, curves.upper, step="pre", color=COLOURS[0], alpha=0.15, lw=0)
+    band = f"{curves.confidence:.0%} band of the data"
+    shade = (*to_rgb(COLOURS[0]), 0.15)
+    axes.fill_between(curves.h, curves.lower, curves.upper, step="pre", color=shade, lw=0.0, label=band)
     n = len(curves.episodes)
     for i, survival in enumerate(curves.survival):
         is_last = i == n - 1
-        shade = 0.0 if is_last else _FIRST_SHADE * (1.0 - i / max(n - 1, 1)) + 0.1
-        colour = tuple(np.array(to_rgb(COLOURS[0])) * (1.0 - shade) + shade)
+        pale = 0.0 if is_last else _FIRST_SHADE * (1.0 - i / max(n - 1, 1)) + 0.1
+        colour = tuple(np.array(to_rgb(COLOURS[0])) * (1.0 - pale) + pale)
         name = f"after {curves.episodes[i]:,} episodes" if is_last or i == 0 else None
         axes.plot(curves.h, survival, color=colour, lw=1.8 if is_last else 1.0, label=name)
     if curves.truth is not None:
@@ -107,7 +112,7 @@ def draw_estimates(axes: Axes, curves: EstimateCurves) -> None:
 def estimates_figure(
     estimates: Sequence[Estimated], truth: LengthLaw | None = None, *, ax: Axes | None = None
 ) -> Figure:
-    """Draw the laws that a learner estimated, with a simultaneous 95% band around the last.
+    """Draw the laws that a learner estimated, with a simultaneous 95% band of the data of the last.
 
     Args:
         estimates: `learner.estimates` of a learner of `UnknownLaw`.

@@ -76,7 +76,7 @@ def _key(cell: Cell) -> tuple[Any, ...]:
     """Return what cells that share a scale have in common: the family of the law, and the learner."""
     return (
         cell.settings["law"].partition("(")[0],
-        cell.learner.partition(" (")[0],
+        cell.name,
         cell.varied.get("law"),
     )
 
