@@ -388,6 +388,23 @@ def test_memory_grows_with_what_was_seen():
         assert sum(array.nbytes for array in learner._tables) < 500_000
 
 
+def test_only_learners_of_ucbvi_are_saved(tmp_path):
+    learner = start(sj.PSRL(GEOMETRIC), PROBLEMS[0], 3)
+    with pytest.raises(TypeError, match=r"^save must be asked of a learner of UCBVI; got one of PSRL.$"):
+        learner.save(tmp_path / "learner.npz")
+
+
+@pytest.mark.parametrize("bonus", [sj.EQO(0.01), sj.SimpleBernstein(0.01)], ids=repr)
+def test_learners_with_practical_bonuses_go_on_where_they_stopped(bonus, tmp_path):
+    mdp = PROBLEMS[1]
+    learner = start(sj.UCBVI(GEOMETRIC, bonus), mdp, 60)
+    for _ in play(learner, mdp, GEOMETRIC, 20, 1):
+        pass
+    again = sj.load_learner(learner.save(tmp_path / "learner.npz"))
+    for _ in zip(play(learner, mdp, GEOMETRIC, 20, 2), play(again, mdp, GEOMETRIC, 20, 2), strict=True):
+        np.testing.assert_array_equal(again.q_values(), learner.q_values())
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

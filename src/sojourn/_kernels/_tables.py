@@ -15,7 +15,7 @@ import numpy as np
 from sojourn._kernels._jit import inlined
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["Tables", "find_state", "number_state", "record_arc", "record_pair"]
+__all__ = ["Tables", "find_state", "number_state", "record"]
 
 N_STATES, N_PAIRS, N_ARCS = 0, 1, 2
 
@@ -85,8 +85,8 @@ def number_state(tables: Tables, name: int) -> int:
 
 
 @inlined
-def record_pair(tables: Tables, state: int, action: int) -> int:
-    """Count an action in a numbered state and return its pair; there must be room."""
+def record(tables: Tables, state: int, action: int, successor: int, counts_arcs: bool) -> int:
+    """Count a step between numbered states, its arc too if asked, and return its pair; there must be room."""
     pair = tables.pair_of[state, action]
     if pair < 0:
         pair = tables.sizes[N_PAIRS]
@@ -96,17 +96,13 @@ def record_pair(tables: Tables, state: int, action: int) -> int:
         tables.action_of[pair] = action
         tables.tried[state] += 1
     tables.visits[pair] += 1
-    return int(pair)
-
-
-@inlined
-def record_arc(tables: Tables, pair: int, successor: int) -> None:
-    """Count a successor of a pair, by its number; there must be room."""
+    if not counts_arcs:
+        return int(pair)
     arc = tables.first_arc[pair]
     while arc >= 0:
         if tables.arc_to[arc] == successor:
             tables.arc_count[arc] += 1.0
-            return
+            return int(pair)
         arc = tables.arc_next[arc]
     arc = tables.sizes[N_ARCS]
     tables.sizes[N_ARCS] += 1
@@ -120,3 +116,4 @@ def record_arc(tables: Tables, pair: int, successor: int) -> None:
     tables.last_arc[pair] = arc
     tables.arc_other[arc] = tables.into[successor]
     tables.into[successor] = arc
+    return int(pair)

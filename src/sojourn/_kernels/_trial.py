@@ -14,7 +14,7 @@ from sojourn._kernels._greedy import greedy_action
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._lessons import Steps, learn_from
 from sojourn._kernels._retrace import Trace
-from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record_arc, record_pair
+from sojourn._kernels._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
 from sojourn._kernels._ties import mix_in
 from sojourn._kernels._value import look_up_all, value_from
 from sojourn._kernels._world import Manner, Scale, World, exploring
@@ -114,11 +114,9 @@ def play(
                 if successor == 0 and not ended:
                     successor = number_state(tables, following)
                     numbers[following] = successor
-                pair = record_pair(tables, number, action)
+                pair = record(tables, number, action, successor, counts_arcs)
                 if tables.visits[pair] == 1:
                     open_row(tables, belief, pair)
-                if counts_arcs:
-                    record_arc(tables, pair, successor)
                 tables.paid[pair] = paid[row]
                 if counts_layers:
                     tables.visits_at[number, layer] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,7 @@ from sojourn._kernels import (
     number_state,
     open_row,
     play,
-    record_arc,
-    record_pair,
+    record,
     take_in,
     value_from,
 )
@@ -297,11 +297,9 @@ class TabularLearner:
         self._make_room(1)
         here = number_state(self._tables, state)
         there = TERMINAL if terminated else number_state(self._tables, next_state)
-        pair = record_pair(self._tables, here, action)
+        pair = record(self._tables, here, action, there, self.counts_arcs)
         if self._tables.visits[pair] == 1:
             open_row(self._tables, self._belief, pair)
-        if self.counts_arcs:
-            record_arc(self._tables, pair, there)
         if self._rewards is not None:
             paid = self._tables.paid[pair] = self._rewards[state, action]
         else:
@@ -347,6 +345,12 @@ class TabularLearner:
                 for action in np.flatnonzero(self._tables.pair_of[number] >= 0):
                     found[:, i, action] = self._tables.q[self._tables.pair_of[number, action]]
         return found
+
+    def save(self, path: str | Path) -> Path:
+        """Refuse: only learners of `UCBVI` have a file format."""
+        raise TypeError(
+            f"save must be asked of a learner of UCBVI; got one of {type(self.settings).__name__}."
+        )
 
     @property
     def states(self) -> IntArray:
