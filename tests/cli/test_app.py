@@ -3,10 +3,10 @@ from __future__ import annotations
 import os
 import pty
 import re
+import resource
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -56,11 +56,13 @@ def test_the_module_runs_too():
 
 
 def test_help_is_quick():
+    # Of the processor's time, so that what else the machine does is not counted.
     times = []
-    for _ in range(5):
-        begun = time.perf_counter()
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         finish("--help")
-        times.append(time.perf_counter() - begun)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
     assert min(times) < 0.5
 
 
