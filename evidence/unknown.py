@@ -6,7 +6,7 @@
     python evidence/unknown.py ratio       the price of estimating on RiverSwim, last half of 20,000 episodes
     python evidence/unknown.py horizon     choosing the horizon
 
-Each writes its part of docs/evidence.md. Minutes on two cores.
+Without a name, all of them. Each writes its part of docs/evidence.md. Half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tuned import compare_tuned, table, write_part
 
 import sojourn as sj
 from sojourn.learning import estimate_mean
+from sojourn.reproduction._censoring import censoring_errors, fitted_slope
 
 PAGE = Path(__file__).parent.parent / "docs" / "evidence.md"
 SEEDS = 20
@@ -142,42 +143,26 @@ def error() -> None:
                 means[seed, i] = abs(found.mean / law.mean - 1.0)
         for what, errors in (("largest of γ̂", sups), ("mean length", means)):
             middle = np.median(errors, axis=0)
-            rows.append((text, what, *(f"{value:.2g}" for value in middle), f"{_slope(counts, middle):.2f}"))
+            rows.append(
+                (
+                    text,
+                    what,
+                    *(f"{value:.2g}" for value in middle),
+                    f"{fitted_slope(counts, middle[np.newaxis]):.2f}",
+                )
+            )
     header = ["law", "error, median of 20", *(f"n = {n:,}" for n in counts), "slope"]
     write_part(PAGE, "unknown-error", table(header, rows))
 
 
-def censoring_errors(seeds: range, n_episodes: int = 100_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return numbers of episodes, and the largest errors of Kaplan–Meier and of the empirical law, by seeds.
-
-    Half of the episodes begin where no terminal state can be reached, the others three steps before one.
-    """
-    transitions = np.zeros((5, 1, 5))
-    for state, following in enumerate((0, 2, 3, 4, 4)):
-        transitions[state, 0, following] = 1.0
-    mdp = sj.TabularMDP(transitions, np.zeros((5, 1)), start=[0.5, 0.5, 0.0, 0.0, 0.0], terminal=[4])
-    law, counts = (
-        sj.Geometric(0.9),
-        np.round(10.0 ** np.arange(2.0, np.log10(n_episodes) + 0.01, 0.5)).astype(int),
-    )
-    h, errors = np.arange(1, 400), np.empty((2, len(seeds), counts.size))
-    for row, seed in enumerate(seeds):
-        run = sj.learn(sj.UCBVI(sj.Fixed(1)), mdp, law, episodes=n_episodes, seed=seed)
-        for i, n in enumerate(counts):
-            for j, estimate in enumerate((sj.KaplanMeier, sj.Empirical)):
-                found = estimate(run.lengths[:n], run.observed[:n])
-                errors[j, row, i] = np.abs(found.survival(h) - law.survival(h)).max()
-    return counts, errors[0], errors[1]
-
-
 def censoring() -> None:
     """The paper's estimator takes what was played for the length; Kaplan–Meier does not."""
-    counts, ours, theirs = censoring_errors(range(SEEDS))
+    counts, ours, theirs = censoring_errors(range(SEEDS), 100_000)
     rows = [
         (
             name,
             *(f"{value:.2g}" for value in errors.mean(axis=0)[::2]),
-            f"{_slope(counts, errors.mean(axis=0)):.2f}",
+            f"{fitted_slope(counts, errors):.2f}",
         )
         for name, errors in (("Kaplan–Meier", ours), ("empirical", theirs))
     ]
@@ -199,10 +184,6 @@ def horizon() -> None:
     write_part(
         PAGE, "unknown-horizon", table(["learner", "total regret", "over the best", "over the worst"], rows)
     )
-
-
-def _slope(counts: np.ndarray, errors: np.ndarray) -> float:
-    return float(np.polyfit(np.log(counts), np.log(errors), 1)[0])
 
 
 PARTS: dict[str, Callable[[], None]] = {
