@@ -139,3 +139,13 @@ def test_wrong_options_get_one_line(run, arguments, message):
     assert done.exit_code == 2
     assert done.stdout == ""
     assert message in done.stderr.replace("\n", " ")
+
+
+def test_a_table_of_data_that_begin_late_is_refused(run, tmp_path):
+    path, table = tmp_path / "log.csv", tmp_path / "table.csv"
+    path.write_text("length,entry\n" + "4,3\n5,3\n9,4\n" * 30, encoding="utf-8")
+    done = run("fit", str(path), "--no-plot", "--table", str(table))
+    assert done.exit_code == 2
+    assert "no session was seen before step 3" in " ".join(done.stderr.split())
+    assert not table.exists()
+    assert "P(H ≥ h | H ≥ 3)" in run("fit", str(path)).stdout

@@ -59,3 +59,13 @@ def test_one_panel_can_be_drawn_alone():
     _, panels = new_figure(1)
     draw_sessions(session_curves(found(sj.Geometric(0.9))), panels, first=1)
     assert panels[0].get_title(loc="left") == "Hazard"
+
+
+def test_curves_begin_where_the_data_do():
+    lengths = sj.Geometric(0.9).sample(np.random.default_rng(1), 5_000)
+    lengths = lengths[lengths >= 3]
+    curves = session_curves(analyse(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3))))
+    assert curves.h[0] == curves.first == 3
+    assert curves.survival[:, 0].tolist() == [1.0] * len(curves.names)
+    assert (curves.survival[0] <= curves.upper + 1e-12).all()
+    assert (curves.survival[0] >= curves.lower - 1e-12).all()

@@ -203,3 +203,26 @@ def test_tiny_logs_have_an_answer(lengths):
     found = analyse(SessionLog.from_columns(lengths))
     assert all(text for _, text in found.advice())
     json.dumps(found.as_dict())
+
+
+def test_laws_are_held_against_data_that_begin_late_from_where_they_begin():
+    lengths = sj.Geometric(0.9).sample(np.random.default_rng(1), 20_000)
+    lengths = lengths[lengths >= 3]
+    found = analyse(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3)))
+    geometric = found.ranked("geometric")
+    assert geometric.fit.law.gamma == pytest.approx(0.9, abs=0.003)
+    assert geometric.in_band
+    assert found.first == found.as_dict()["band"]["given_step"] == 3
+    assert found.as_dict()["kaplan_meier_mean"] is None
+    # By hand: those who get to step h, of those who get to step 3.
+    steps = np.array([1, 3, 4, 10, 30])
+    np.testing.assert_allclose(
+        found.band.of_law(sj.Geometric(0.9), steps), 0.9 ** np.maximum(steps - 3, 0), rtol=1e-12
+    )
+    off, place = found.band.excess(sj.Geometric(0.5))
+    assert off == pytest.approx(
+        max(found.band.lower - 0.5 ** (np.maximum(found.band.steps, 3) - 3)), rel=1e-9
+    )
+    assert place > 3
+    assert "None was seen before step 3" in said(found, "The sessions")
+    assert "None was seen before" not in said(analyse(draw(sj.Geometric(0.9), 200)), "The sessions")

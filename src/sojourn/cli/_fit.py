@@ -240,17 +240,21 @@ def _print_curves(found: Analysis) -> None:
     console = results()
     geometric, heavy = found.ranked("geometric").fit.law, is_heavy(found.law)
     last = min(quantile(found.law, 1e-3 if heavy else 0.01), found.log.sample.longest)
+    band = found.band
     curves = [
-        Curve(lambda steps: found.law.survival(steps).tolist(), "the law", "cyan", "*"),
-        Curve(lambda steps: found.band.of(steps).tolist(), "the data", "white", "o", dashed=True),
+        Curve(lambda steps: band.of_law(found.law, steps).tolist(), "the law", "cyan", "*"),
+        Curve(lambda steps: band.of(steps).tolist(), "the data", "white", "o", dashed=True),
     ]
     if found.best.fit.family != "geometric":
-        heights = geometric.survival
-        curves.append(Curve(lambda steps: heights(steps).tolist(), "geometric", "yellow", ".", dashed=True))
+        heights = Curve(
+            lambda steps: band.of_law(geometric, steps).tolist(), "geometric", "yellow", ".", dashed=True
+        )
+        curves.append(heights)
     frame = Frame(max(last, 2), decades=_DECADES if heavy else 0)
     width = min(console.width, _PLOT_COLUMNS)
     picture = draw(curves, frame, width=width, braille=console.encoding.startswith("utf"))
-    axes = "survival γ(h) by step h" + (", both logarithmic" if heavy else "")
+    given = f"P(H ≥ h | H ≥ {found.first:,})" if found.first > 1 else "γ(h)"
+    axes = f"survival {given} by step h" + (", both logarithmic" if heavy else "")
     show("", Text(axes, style="bold"), picture)
 
 
@@ -278,6 +282,11 @@ def _write_table(found: Analysis, path: Path) -> None:
     law, last = found.kaplan_meier, found.log.sample.longest
     if last > _LONGEST_TABLE:
         raise ValueError(f"--table takes at most {_LONGEST_TABLE:,} steps; the longest session has {last:,}.")
+    if found.first > 1:
+        raise ValueError(
+            f"--table cannot be written: no session was seen before step {found.first:,}, and the data do not "
+            "say how many get that far."
+        )
     if law is None:
         raise ValueError("--table cannot be written: late entries leave the data's survival undefined.")
     survival = law.survival(range(1, last + 1)).tolist()

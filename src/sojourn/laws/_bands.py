@@ -31,6 +31,8 @@ class Band:
         upper: The band's upper end, `(m,)`.
         kind: "dkw" or "hall-wellner".
         confidence: The chance with which the band holds the law that the data came from, at every step.
+        first: The step at which the first row came under observation. Nothing before it is in the data: where
+            it is over 1, all of this is of P(H ≥ h | H ≥ first), and 1 up to there.
     """
 
     steps: IntArray
@@ -39,6 +41,7 @@ class Band:
     upper: FloatArray
     kind: str
     confidence: float
+    first: int = 1
 
     def of(self, h: ArrayLike) -> FloatArray:
         """Return the estimate at steps; past the data, as it was at the last of them."""
@@ -54,17 +57,26 @@ class Band:
         lower = np.where(stair < self.steps.size, self.lower[inside], 0.0)
         return lower, np.asarray(self.upper[inside])
 
+    def of_law(self, law: LengthLaw, h: ArrayLike) -> FloatArray:
+        """Return a law's survival at steps as the band has it: given that `first` is reached, 1 before it."""
+        given = np.maximum(steps(h), self.first)
+        if self.first == 1:
+            return law.survival(given)
+        reached = float(law.survival(self.first))
+        return law.survival(given) / reached if reached > 0.0 else np.where(given > self.first, 0.0, 1.0)
+
     def excess(self, law: LengthLaw) -> tuple[float, int]:
         """Return by how much a law leaves the band where it does so most, and the step; ≤ 0 if it stays in.
 
-        A law falls between two steps of the band, so it is looked at where each stair begins and ends.
+        A law falls between two steps of the band, so it is looked at where each stair begins and ends; where
+        the data begin late, given that it gets as far as that.
         """
         begins, worst, place = np.concatenate(([1], self.steps[:-1] + 1)), -math.inf, 1
         for first in range(0, begins.size, _CHUNK):
             part = slice(first, first + _CHUNK)
             for at, off in (
-                (begins[part], law.survival(begins[part]) - self.upper[part]),
-                (self.steps[part], self.lower[part] - law.survival(self.steps[part])),
+                (begins[part], self.of_law(law, begins[part]) - self.upper[part]),
+                (self.steps[part], self.lower[part] - self.of_law(law, self.steps[part])),
             ):
                 most = int(np.argmax(off))
                 if off[most] > worst:
@@ -127,7 +139,7 @@ def band_of_sample(sample: Sample, *, confidence: float = 0.95) -> Band:
     # γ never rises: an upper end also holds for all later steps, a lower end for all earlier ones.
     upper = np.minimum.accumulate(np.minimum(estimate + half, 1.0))
     lower = np.maximum.accumulate(np.maximum(estimate - half, 0.0)[::-1])[::-1]
-    return Band(tops, estimate, lower, upper, kind, float(confidence))
+    return Band(tops, estimate, lower, upper, kind, float(confidence), int(sample.entries[0]))
 
 
 def _hall_wellner(

@@ -42,8 +42,9 @@ class SessionCurves:
         names: What the fitted laws are called: the best, the next, the geometric one.
         styles: "best", "next" or "geometric", by law.
         heavy: Whether the best law's tail is heavy: axes are then logarithmic.
-        h: Steps, `(n,)`.
-        survival: γ(h) of the laws, `(k, n)`.
+        first: The step at which the data begin: survival is given that it is reached.
+        h: Steps from there on, `(n,)`.
+        survival: γ(h) of the laws, over γ(first), `(k, n)`.
         hazard: P(H = h | H ≥ h) of the laws, `(k, n)`.
         estimate: Kaplan–Meier's γ(h), `(n,)`; NaN past the data.
         lower: Lower end of its band, `(n,)`.
@@ -57,6 +58,7 @@ class SessionCurves:
     names: tuple[str, ...]
     styles: tuple[str, ...]
     heavy: bool
+    first: int
     h: FloatArray
     survival: FloatArray
     hazard: FloatArray
@@ -73,12 +75,14 @@ def session_curves(analysis: Analysis) -> SessionCurves:
     """Compute the curves of a session log's analysis."""
     chosen = _chosen(analysis)
     heavy, longest = is_heavy(analysis.law), analysis.log.sample.longest
-    last = max(min(quantile(analysis.law, _SHOWN_HEAVY if heavy else _SHOWN) + 1, longest), 2)
-    if last > _MOST_POINTS:
+    last = max(
+        min(quantile(analysis.law, _SHOWN_HEAVY if heavy else _SHOWN) + 1, longest), analysis.first + 1
+    )
+    if last - analysis.first >= _MOST_POINTS:
         spread = np.geomspace if heavy or last > 500 else np.linspace
-        h = np.unique(spread(1, last, _MOST_POINTS).round())
+        h = np.unique(spread(analysis.first, last, _MOST_POINTS).round())
     else:
-        h = np.arange(1.0, last + 1.0)
+        h = np.arange(float(analysis.first), last + 1.0)
     band = analysis.band
     lower, upper = band.at(h)
     dots, shares, errors = _pieces(analysis.log.sample, last)
@@ -87,8 +91,9 @@ def session_curves(analysis: Analysis) -> SessionCurves:
         names=tuple(f"{law_words(fit)}{_NOTES[style]}" for style, fit in chosen),
         styles=tuple(style for style, _ in chosen),
         heavy=heavy,
+        first=analysis.first,
         h=h,
-        survival=np.array([law.survival(h) for law in fitted]),
+        survival=np.array([band.of_law(law, h) for law in fitted]),
         hazard=np.array([law.hazard(h) for law in fitted]),
         estimate=band.of(h),
         lower=lower,
@@ -158,7 +163,8 @@ def _draw_survival(panel: Axes, curves: SessionCurves) -> None:
     panel.plot(curves.h, curves.estimate, color=_DATA, linewidth=1.3, label="data", zorder=2, **stairs)
     for name, style, values in zip(curves.names, curves.styles, curves.survival, strict=True):
         panel.plot(curves.h, values, label=name, **_LOOKS[style], **stairs)
-    write(panel, title="Survival", x="step h", y="γ(h) = P(H ≥ h)")
+    given = f"P(H ≥ h | H ≥ {curves.first:,})" if curves.first > 1 else "γ(h) = P(H ≥ h)"
+    write(panel, title="Survival", x="step h", y=given)
     if curves.heavy:
         panel.set_yscale("log")
         least = max(float(curves.survival[0].min()), 1e-6)

@@ -58,6 +58,7 @@ def session_report(analysis: Analysis) -> str:
         least_bic=f"{analysis.best.fit.bic:,.1f}",
         least_aic=f"{min(one.fit.aic for one in analysis.fits):,.1f}",
         steps=_steps(analysis),
+        given=f"P(H ≥ h | H ≥ {analysis.first:,})" if analysis.first > 1 else "P(H ≥ h)",
         groups=_groups(analysis),
         kind_of_group="group" if analysis.groups is None else analysis.groups.what,
         rows=_rows(analysis),
@@ -95,20 +96,21 @@ def _fit(one: RankedFit) -> dict[str, Any]:
 
 
 def _steps(analysis: Analysis) -> list[tuple[str, ...]]:
-    """Return the course of the data and of the best law at steps where it falls."""
+    """Return the course of the data and of the best law at steps where it falls, from where data begin."""
     law, band, last = analysis.law, analysis.band, analysis.log.sample.longest
     shares = (0.95, 0.9, 0.75, 0.5, 0.25, 0.1, 0.05, 0.01, 0.001)
-    chosen = sorted({1, 2, 3, last} | {min(quantile(law, left), last) for left in shares})
-    steps = np.array([step for step in chosen if step <= last])
+    begin = analysis.first
+    chosen = sorted({begin, begin + 1, begin + 2, last} | {min(quantile(law, left), last) for left in shares})
+    steps = np.array([step for step in chosen if begin <= step <= last])
     lower, upper = band.at(steps)
     columns = (
         [f"{step:,}" for step in steps.tolist()],
         [_share(value) for value in band.of(steps)],
         [f"{_share(low)} … {_share(high)}" for low, high in zip(lower, upper, strict=True)],
-        [_share(value) for value in law.survival(steps)],
+        [_share(value) for value in band.of_law(law, steps)],
         [_share(value) for value in law.hazard(steps)],
         [_share(value) for value in law.continuation(steps)],
-        [_share(value) for value in analysis.ranked("geometric").fit.law.survival(steps)],
+        [_share(value) for value in band.of_law(analysis.ranked("geometric").fit.law, steps)],
     )
     return list(zip(*columns, strict=True))
 

@@ -86,6 +86,12 @@ def _sessions(analysis: Analysis) -> str:
             f" {late:,} came under observation after their first step, and count from there on: sessions "
             "that ended before they could be seen are missing from the log, and this makes up for it."
         )
+    if analysis.first > 1:
+        text += (
+            f" None was seen before step {analysis.first:,}: the data say what becomes of those who get that "
+            "far, and laws are held against them given that. What a law says of earlier steps, and so its "
+            "mean length, is no more than how its family goes on backwards."
+        )
     if log.account.n_rejected:
         text += f" {log.account.n_rejected:,} rows of the file could not be used."
     return text

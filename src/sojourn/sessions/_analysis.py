@@ -82,6 +82,11 @@ class Analysis:
     price: ProblemPrice | None
 
     @property
+    def first(self) -> int:
+        """The step at which the first session came under observation; nothing before it is in the log."""
+        return self.band.first
+
+    @property
     def best(self) -> RankedFit:
         """The fit with the smallest BIC."""
         return self.fits[0]
@@ -112,7 +117,7 @@ class Analysis:
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:
-        """Kaplan–Meier's law with a geometric tail.
+        """Kaplan–Meier's law with a geometric tail, given H ≥ `first`.
 
         None where late entries leave it undefined, or where it would have over a million stairs.
         """

@@ -29,12 +29,13 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "sessions": len(log),
         "open": log.n_open,
         "late_entries": int(log.counts[log.entry > 1].sum()),
+        "first_step_seen": analysis.first,
         "law": repr(law),
         "mean": law.mean,
         "mean_standard_error": analysis.best.fit.error_of(lambda one: one.mean),
         "median": quantile(law, 0.5),
         "mean_past_the_data": analysis.unseen,
-        "kaplan_meier_mean": None if analysis.kaplan_meier is None else analysis.kaplan_meier.mean,
+        "kaplan_meier_mean": _data_mean(analysis),
         "fits": [_fit(one) for one in analysis.fits],
         "single_gamma": {
             "gamma": analysis.geometric.gamma,
@@ -52,6 +53,12 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
     }
 
 
+def _data_mean(analysis: Analysis) -> float | None:
+    """Return Kaplan–Meier's mean; None where the data do not begin at the first step."""
+    law = analysis.kaplan_meier
+    return None if law is None or analysis.first > 1 else law.mean
+
+
 def _band(analysis: Analysis) -> dict[str, Any]:
     """Return the band, of very many stairs only some, the last always among them."""
     band = analysis.band
@@ -59,6 +66,7 @@ def _band(analysis: Analysis) -> dict[str, Any]:
     some = slice((band.steps.size - 1) % apart, None, apart)
     return {
         "kind": band.kind,
+        "given_step": band.first,
         "confidence": band.confidence,
         "steps": band.steps[some].tolist(),
         "estimate": band.estimate[some].tolist(),
