@@ -149,3 +149,37 @@ def test_a_table_of_data_that_begin_late_is_refused(run, tmp_path):
     assert "no session was seen before step 3" in " ".join(done.stderr.split())
     assert not table.exists()
     assert "P(H ≥ h | H ≥ 3)" in run("fit", str(path)).stdout
+
+
+@pytest.mark.parametrize("option", ["--table", "--figure", "--report"])
+@pytest.mark.parametrize("way", ["same", "around", "link"])
+def test_the_log_is_never_written_over(run, tmp_path, option, way):
+    path = tmp_path / {"--table": "own.csv", "--figure": "own.png", "--report": "own.html"}[option]
+    content = b"length,ended\n" + b"3,1\n4,0\n" * 30
+    path.write_bytes(content)
+    target = path
+    if way == "around":
+        target = tmp_path / ".." / tmp_path.name / path.name
+    elif way == "link":
+        target = tmp_path / f"other{path.suffix}"
+        target.symlink_to(path)
+    done = run("fit", str(path), option, str(target))
+    assert done.exit_code == 2
+    assert f"{option} must not be the file that is read" in " ".join(done.stderr.split())
+    assert path.read_bytes() == content
+
+
+def test_files_are_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
+    import matplotlib.figure
+
+    def broken(figure, file, **options):
+        del figure, options
+        file.write(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(matplotlib.figure.Figure, "savefig", broken)
+    figure = tmp_path / "fit.png"
+    figure.write_bytes(b"before")
+    assert run("fit", "sample:streaming", "--no-plot", "--figure", str(figure)).exit_code == 2
+    assert figure.read_bytes() == b"before"
+    assert [one.name for one in tmp_path.iterdir()] == ["fit.png"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,7 +130,7 @@ def fit(
         with reading_input():
             share = _share(confidence)
             lefts = [positive("--delta", value) for value in truncation or ("1", "0.1", "0.01")]
-            _check_targets(figure, report, table)
+            _check_targets(_path(source), figure, report, table)
             problem = None if env is None else parse_env(env)
             log, test, own = _read(source, length, observed, entry, group)
         _account(log)
@@ -156,19 +156,26 @@ def _share(text: str) -> float:
         raise ValueError(f"--confidence must be in (0, 1); got {text!r}.") from None
 
 
-def _check_targets(figure: Path | None, report: Path | None, table: Path | None) -> None:
+def _path(source: str) -> Path:
+    """Return where a log is: a file, or a sample."""
+    from sojourn.sessions import sample_path  # noqa: PLC0415
+
+    name = source.removeprefix("sample:")
+    return Path(source) if name == source else sample_path(name)
+
+
+def _check_targets(source: Path, figure: Path | None, report: Path | None, table: Path | None) -> None:
     targets = (("--figure", figure, _FIGURES), ("--report", report, _PAGES), ("--table", table, _TABLES))
     for option, path, suffixes in targets:
         if path is not None:
-            check_target(option, path, suffixes)
+            check_target(option, path, suffixes, source=source)
 
 
 def _read(source: str, *columns: str | None) -> tuple[SessionLog, GroupTest | None, TabularMDP | None]:
     """Return a log; one of every step comes with a test of its states, and the problem that it shows."""
-    from sojourn.sessions import is_step_log, read_sessions, read_steps, sample_path  # noqa: PLC0415
+    from sojourn.sessions import is_step_log, read_sessions, read_steps  # noqa: PLC0415
 
-    name = source.removeprefix("sample:")
-    path = Path(source) if name == source else sample_path(name)
+    path = _path(source)
     length, observed, entry, group = columns
     if length is not None or not is_step_log(path):
         log = read_sessions(path, length=length, observed=observed, entry=entry, group=group)
@@ -259,10 +266,13 @@ def _print_curves(found: Analysis) -> None:
 
 
 def _write(found: Analysis, figure: Path | None, report: Path | None, table: Path | None) -> None:
+    from sojourn._files import write_atomically  # noqa: PLC0415
+
     if figure is not None:
         drawn = found.plot()
         with reading_input():
-            drawn.savefig(figure)
+            kind = figure.suffix[1:].lower()
+            write_atomically(figure, lambda file: drawn.savefig(file, format=kind))
         write_line(f"Drawn into {figure}.")
     if report is not None:
         from sojourn.reports import session_report, write_page  # noqa: PLC0415
@@ -279,18 +289,18 @@ def _write(found: Analysis, figure: Path | None, report: Path | None, table: Pat
 
 def _write_table(found: Analysis, path: Path) -> None:
     """Write γ(1), γ(2), … of the data, up to the longest session."""
+    from sojourn._files import write_atomically  # noqa: PLC0415
+
     law, last = found.kaplan_meier, found.log.sample.longest
     if last > _LONGEST_TABLE:
         raise ValueError(f"--table takes at most {_LONGEST_TABLE:,} steps; the longest session has {last:,}.")
     if found.first > 1:
         raise ValueError(
-            f"--table cannot be written: no session was seen before step {found.first:,}, and the data do not "
-            "say how many get that far."
+            f"--table cannot be written: no session was seen before step {found.first:,}, and the data do "
+            "not say how many get that far."
         )
     if law is None:
         raise ValueError("--table cannot be written: late entries leave the data's survival undefined.")
     survival = law.survival(range(1, last + 1)).tolist()
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["h", "survival"])
-        writer.writerows((h, repr(value)) for h, value in enumerate(survival, start=1))
+    lines = (f"{h},{value!r}\n".encode() for h, value in enumerate(survival, start=1))
+    write_atomically(path, lambda file: file.writelines(chain([b"h,survival\n"], lines)))
