@@ -128,3 +128,18 @@ def test_the_law_behind_a_sample_is_found_again():
     assert course.family == "mixture"
     assert course.parameters["gamma_2"] == pytest.approx(0.97, abs=3 * course.standard_errors["gamma_2"])
     assert sj.parse_law(repr(course.law)) == course.law
+
+
+def test_rows_with_a_cell_too_many_or_too_few_are_rejected_with_their_episode(tmp_path):
+    rows = (
+        "a,1,x,go,1,0\na,2,Doe, Jane,go,1,1\n"  # an unquoted comma shifts what follows
+        "b,1,x,go,1,0\nb,2,x,go,1,1,\n"
+        "c,1,x,go,1,0\nc,2,x,go,1\n"
+        "d,1,x,go,1,1\n"
+    )
+    log = read_steps(write(tmp_path / "log.csv", HEAD + rows))
+    assert (log.account.n_rows, log.account.n_used, log.account.n_rejected) == (7, 1, 6)
+    assert [str(one) for one in log.account.first_rejected][1::2] == [
+        "row 3: a row must have 6 cells; got 7.",
+        "row 5: a row must have 6 cells; got 7.",
+    ]

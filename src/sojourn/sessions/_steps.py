@@ -167,6 +167,7 @@ class _Reader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._places: dict[str, int] = {}
+        self._n_columns = 0
         self._rejected: list[Rejection] = []
         self._n_rows = 0
         self._rows: list[_Row] = []
@@ -178,8 +179,11 @@ class _Reader:
             self._name([cell.strip().lower() for cell in cells or []])
             return
         self._n_rows += 1
-        if cells is None or len(cells) <= max(self._places.values()):
-            self._reject(row, f"a row must have {max(self._places.values()) + 1} cells at least")
+        if cells is None or len(cells) != self._n_columns:
+            self._reject(row, f"a row must have {self._n_columns} cells", f"{len(cells)}" if cells else "")
+            place = self._places["episode"]
+            if cells is not None and len(cells) > place:
+                self._spoilt.add(cells[place].strip())
             return
         found = {name: cells[place].strip() for name, place in self._places.items()}
         wrong = _wrong(found)
@@ -196,6 +200,7 @@ class _Reader:
         for name in _NAMES:
             if name not in names:
                 raise ValueError(f"{self._source} must have a column {name!r}.{did_you_mean(name, names)}")
+        self._n_columns = len(names)
         self._places = {name: names.index(name) for name in (*_NAMES, "terminated") if name in names}
 
     def _reject(self, row: int, rule: str, got: str = "") -> None:
