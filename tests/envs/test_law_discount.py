@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sojourn as sj
-from sojourn.envs import LawDiscount, RandomLength, TabularEnv
+from sojourn.envs import LawDiscount, RandomLength, StepIndex, TabularEnv
 
 LAW = sj.Polynomial(p=1.4)
 
@@ -91,14 +91,14 @@ def test_tables_grow_past_their_first_steps_and_far_steps_are_computed():
 @pytest.mark.parametrize(
     ("law", "max_steps", "steps", "expected"),
     [
-        (LAW, 4, 4, (False, True, "limit")),
+        (LAW, 4, 4, (True, False, "limit")),
         (sj.Fixed(4), None, 4, (True, False, "law")),  # nothing can come after it
         (sj.Fixed(4), 4, 4, (True, False, "law")),
         (sj.Fixed(4), 9, 4, (True, False, "law")),
-        (sj.Fixed(4), 3, 3, (False, True, "limit")),
+        (sj.Fixed(4), 3, 3, (True, False, "limit")),
     ],
 )
-def test_flags_say_whether_more_would_have_come(law, max_steps, steps, expected):
+def test_nothing_counts_after_its_own_ends(law, max_steps, steps, expected):
     env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), law, max_steps)
     env.reset(seed=0)
     found = [env.step(0) for _ in range(steps)]
@@ -107,12 +107,62 @@ def test_flags_say_whether_more_would_have_come(law, max_steps, steps, expected)
     assert (terminated, truncated, info["ended_by"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("law", "cut_off", "expected"),
+    [
+        (LAW, "terminated", (True, False, {"discount": 0.0, "ended_by": "limit"})),
+        (LAW, "truncated", (False, True, {"discount": float(LAW.continuation(2)), "ended_by": "limit"})),
+        (sj.Fixed(2), "truncated", (True, False, {"discount": 0.0, "ended_by": "law"})),
+    ],
+)
+def test_a_cut_off_can_be_asked_to_be_truncated(law, cut_off, expected):
+    env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), law, 2, emit="discount", cut_off=cut_off)
+    env.reset(seed=0)
+    assert env.step(0)[4] == {"discount": float(law.continuation(1))}
+    assert env.step(0)[2:] == expected
+
+
+def test_who_bootstraps_unless_terminated_learns_the_best_policy():
+    """A table comes to the value of the first N steps, which planning knows.
+
+    Also where a cut-off is `truncated`: the index after the last step is its own, and nothing is added there.
+    """
+    problem, steps = sj.mdps.cash_or_invest(delay=3, payoff=1.2), 12
+    objective = sj.Tabulated(LAW.survival(np.arange(1, steps + 1)))
+    best = sj.plan(problem, objective).value[0]
+    assert best > 1.001 * max(
+        sj.evaluate(problem, objective, np.full((1, problem.n_states), action)).value[0] for action in (0, 1)
+    )
+    for env in (
+        LawDiscount(StepIndex(TabularEnv(problem), steps), LAW, steps),
+        LawDiscount(StepIndex(TabularEnv(problem), steps), LAW, steps, cut_off="truncated"),
+        LawDiscount(StepIndex(TimeLimit(TabularEnv(problem), steps), steps), LAW),
+    ):
+        values = q_learning(env, problem.n_actions, episodes=2_000)
+        assert values[0, 0].max() == pytest.approx(best, abs=1e-9)
+
+
+def q_learning(env, n_actions, episodes):
+    """Return a table of values; the problem is deterministic, so each update replaces the last."""
+    values = np.zeros((*env.observation_space.nvec, n_actions))
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+    for _ in range(episodes):
+        seen, over = tuple(env.reset()[0]), False
+        while not over:
+            action = int(rng.integers(n_actions)) if rng.random() < 0.3 else int(values[seen].argmax())
+            following, reward, terminated, truncated, _ = env.step(action)
+            values[seen][action] = reward + (0.0 if terminated else values[tuple(following)].max())
+            seen, over = tuple(following), terminated or truncated
+    return values
+
+
 def test_ends_that_are_not_its_own_are_passed_on():
     sea = TabularEnv(sj.mdps.deep_sea(3))
     env = LawDiscount(sea, LAW, 3, emit="discount")
     env.reset()
     *_, terminated, truncated, info = [env.step(0) for _ in range(3)][-1]
-    assert (terminated, truncated, info) == (True, True, {"discount": 0.0, "ended_by": "env"})
+    assert (terminated, truncated, info) == (True, False, {"discount": 0.0, "ended_by": "env"})
     cut = LawDiscount(TimeLimit(sea, 2), LAW, 3)
     cut.reset()
     *_, terminated, truncated, info = [cut.step(0) for _ in range(2)][-1]
@@ -133,6 +183,7 @@ def test_without_a_limit_it_goes_on():
     ("settings", "message"),
     [
         ({"max_steps": 0}, r"max_steps must be a whole number ≥ 1; got 0\."),
+        ({"cut_off": "both"}, r"cut_off must be one of 'terminated', 'truncated'; got 'both'\."),
         (
             {"emit": "rewards"},
             r"emit must be one of 'reward', 'discount'; got 'rewards'. Did you mean 'reward'\?",

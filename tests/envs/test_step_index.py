@@ -26,12 +26,12 @@ class Showing(gymnasium.Env):
 
 
 SPACES = {
-    "Discrete": (spaces.Discrete(5), spaces.MultiDiscrete([5, 4])),
-    "Discrete from 3": (spaces.Discrete(5, start=3), spaces.MultiDiscrete([5, 4], start=[3, 0])),
-    "MultiDiscrete": (spaces.MultiDiscrete([5, 2]), spaces.MultiDiscrete([5, 2, 4])),
+    "Discrete": (spaces.Discrete(5), spaces.MultiDiscrete([5, 5])),
+    "Discrete from 3": (spaces.Discrete(5, start=3), spaces.MultiDiscrete([5, 5], start=[3, 0])),
+    "MultiDiscrete": (spaces.MultiDiscrete([5, 2]), spaces.MultiDiscrete([5, 2, 5])),
     "MultiDiscrete of int8": (
         spaces.MultiDiscrete([5, 2], dtype=np.int8, start=[1, 1]),
-        spaces.MultiDiscrete([5, 2, 4], dtype=np.int8, start=[1, 1, 0]),
+        spaces.MultiDiscrete([5, 2, 5], dtype=np.int8, start=[1, 1, 0]),
     ),
     "Box": (
         spaces.Box(-1.0, 2.0, (2,), np.float32),
@@ -41,23 +41,23 @@ SPACES = {
     ),
     "Box of bytes": (
         spaces.Box(0, 255, (2,), np.uint8),
-        spaces.Box(np.zeros(3, dtype=np.uint8), np.array([255, 255, 3], dtype=np.uint8), dtype=np.uint8),
+        spaces.Box(np.zeros(3, dtype=np.uint8), np.array([255, 255, 4], dtype=np.uint8), dtype=np.uint8),
     ),
     "Tuple": (
         spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3)]),
-        spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3), spaces.Discrete(4)]),
+        spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3), spaces.Discrete(5)]),
     ),
     "Dict": (
         spaces.Dict({"z": spaces.Discrete(2), "a": spaces.Box(0.0, 1.0, (3,))}),
-        spaces.Dict({"z": spaces.Discrete(2), "a": spaces.Box(0.0, 1.0, (3,)), "step": spaces.Discrete(4)}),
+        spaces.Dict({"z": spaces.Discrete(2), "a": spaces.Box(0.0, 1.0, (3,)), "step": spaces.Discrete(5)}),
     ),
     "image": (
         spaces.Box(0, 255, (8, 8, 3), np.uint8),
-        spaces.Dict({"observation": spaces.Box(0, 255, (8, 8, 3), np.uint8), "step": spaces.Discrete(4)}),
+        spaces.Dict({"observation": spaces.Box(0, 255, (8, 8, 3), np.uint8), "step": spaces.Discrete(5)}),
     ),
     "MultiBinary": (
         spaces.MultiBinary(3),
-        spaces.Dict({"observation": spaces.MultiBinary(3), "step": spaces.Discrete(4)}),
+        spaces.Dict({"observation": spaces.MultiBinary(3), "step": spaces.Discrete(5)}),
     ),
 }
 
@@ -82,7 +82,7 @@ def test_the_space_says_what_observations_are(inner, expected):
         assert observation in env.observation_space
         rest, index = split(expected, observation)
         scale = 4 if isinstance(inner, spaces.Box) and inner.dtype.kind == "f" else 1
-        assert index * scale == min(taken, 3)
+        assert index * scale == min(taken, 4)
         np.testing.assert_equal(rest, before if not np.isscalar(before) else np.array([before]))
     assert split(expected, env.reset()[0])[1] == 0
 
@@ -106,8 +106,8 @@ def test_actions_rewards_and_ends_are_left_alone():
         (spaces.Discrete(2), {"max_steps": 0}, r"max_steps must be a whole number ≥ 1; got 0\."),
         (
             spaces.Box(0, 255, (2,), np.uint8),
-            {"max_steps": 257},
-            r"max_steps must be at most 256 for uint8; got 257\.",
+            {"max_steps": 256},
+            r"max_steps must be at most 255 for uint8; got 256\.",
         ),
         (
             spaces.Dict({"step": spaces.Discrete(2)}),

@@ -26,11 +26,22 @@ DISCOUNTS = (
     functools.partial(LawDiscount, law=sj.Fixed(5), emit="discount"),
     functools.partial(vector.LawDiscount, law=sj.Fixed(5), emit="discount"),
 )
+LIMITED = {"law": LAW, "max_steps": 6, "emit": "discount"}
+LIMITED_DISCOUNTS = (
+    functools.partial(LawDiscount, **LIMITED),
+    functools.partial(vector.LawDiscount, **LIMITED),
+)
+CUT = (
+    functools.partial(LawDiscount, cut_off="truncated", **LIMITED),
+    functools.partial(vector.LawDiscount, cut_off="truncated", **LIMITED),
+)
 STEPS = (functools.partial(StepIndex, max_steps=4), functools.partial(vector.StepIndex, max_steps=4))
 STACKS = {
     "lengths": [RANDOM],
     "weights": [WEIGHTS],
     "discounts": [DISCOUNTS],
+    "discounts to a limit": [LIMITED_DISCOUNTS],
+    "discounts to a cut-off": [CUT],
     "steps": [STEPS],
     "lengths, then steps": [RANDOM, STEPS],
     "steps, then lengths": [STEPS, RANDOM],
@@ -117,10 +128,10 @@ def test_without_autoreset_an_episode_that_is_over_is_not_played_on():
     options = {"reset_mask": np.array([False, True])}
     envs.reset(options=options)
     assert list(options) == ["reset_mask"]  # which Gymnasium alone would have taken out
-    observations, rewards, _, truncated, infos = envs.step(np.zeros(2, dtype=int))
+    observations, rewards, terminated, truncated, infos = envs.step(np.zeros(2, dtype=int))
     assert observations[:, 1].tolist() == [2, 1]
     np.testing.assert_allclose(rewards, 0.1 * LAW.survival([2, 1]))
-    assert truncated.tolist() == [True, False]
+    assert (terminated.tolist(), truncated.tolist()) == ([True, False], [False, False])
     assert infos["ended_by"].tolist() == ["limit", None]
     with pytest.raises(
         gymnasium.error.ResetNeeded, match=r"^reset must come first in sub-environments \[0\]"

@@ -12,7 +12,10 @@ from sojourn.envs._contract import mark, refuse_second_law
 from sojourn.envs._law import StepTable, as_law, record_law
 from sojourn.laws import LengthLaw
 
-__all__ = ["LawDiscount", "last_step"]
+__all__ = ["CUT_OFFS", "LawDiscount", "last_step"]
+
+CUT_OFFS = ("terminated", "truncated")
+"""The flags that an end after `max_steps` can have."""
 
 
 class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -22,17 +25,23 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     settings) makes the right thing large. Its best policy changes with the step, so give it the step too: see
     `StepIndex`.
 
-    When an episode ends, `info["ended_by"]` says how: `"env"`; `"limit"` after `max_steps` or by another
-    cut-off, with `truncated` True, because more would have come; or `"law"` after the law's longest length,
-    with `terminated` True, because nothing more can come.
+    `max_steps` = N makes the first N steps the objective. What is left out is at most Γ(N+1) · max|r|.
+    Nothing after step N counts, so the end there is `terminated`: an agent that bootstraps at truncations
+    would add a value of steps that it never plays, undiscounted.
+
+    When an episode ends, `info["ended_by"]` says how: `"env"`; `"limit"` after `max_steps`, `terminated`, or
+    by a TimeLimit or another outside cut-off, `truncated` as it is; or `"law"` after the law's longest
+    length, `terminated`, because nothing more can come.
 
     Args:
         env: The environment.
         law: The law of lengths, or its text.
-        max_steps: Steps after which an episode is cut off; None goes on for as long as the law can.
+        max_steps: Steps that count; None goes on for as long as the law can.
         emit: "reward" emits γ(h) · r. "discount" leaves rewards alone and puts ρ(h) = γ(h+1)/γ(h) into
             `info["discount"]`, for agents that take the discount of each step: r + ρ(h) · V(next). It is 0
-            where the environment terminated.
+            where the episode terminated.
+        cut_off: The flag of the end after `max_steps`: "terminated", or "truncated" for agents that have a
+            value of what comes after it, in the units of what is emitted.
 
     Example:
         >>> import gymnasium, sojourn as sj
@@ -49,14 +58,18 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         max_steps: int | None = None,
         *,
         emit: str = "reward",
+        cut_off: str = "terminated",
     ) -> None:
         law = as_law(law)
-        RecordConstructorArgs.__init__(self, law=record_law(law), max_steps=max_steps, emit=emit)
+        RecordConstructorArgs.__init__(
+            self, law=record_law(law), max_steps=max_steps, emit=emit, cut_off=cut_off
+        )
         gymnasium.Wrapper.__init__(self, env)
         refuse_second_law(env, "LawDiscount")
         self.metadata = mark(env, "LawDiscount")
         self.law = law
         self._emits_reward = check_choice("emit", emit, ["reward", "discount"]) == "reward"
+        self._cuts = check_choice("cut_off", cut_off, CUT_OFFS) == "truncated"
         self._last, self._is_final = last_step(law, max_steps)
         self._weights = StepTable(law.survival if self._emits_reward else law.continuation)
         self._taken = 0
@@ -73,16 +86,17 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
         info = dict(info)
-        if self._emits_reward:
-            reward = float(reward) * self._weights.at(self._taken)
-        else:
-            info["discount"] = 0.0 if terminated else self._weights.at(self._taken)
         is_last = self._last is not None and self._taken >= self._last
         if terminated or truncated or is_last:
             ended_by_law = is_last and self._is_final and not truncated
             info["ended_by"] = "env" if terminated else "law" if ended_by_law else "limit"
-        terminated = bool(terminated or (is_last and self._is_final))
-        return observation, reward, terminated, bool(truncated or (is_last and not self._is_final)), info
+        is_cut = is_last and self._cuts and not self._is_final
+        terminated = bool(terminated or (is_last and not is_cut))
+        if self._emits_reward:
+            reward = float(reward) * self._weights.at(self._taken)
+        else:
+            info["discount"] = 0.0 if terminated else self._weights.at(self._taken)
+        return observation, reward, terminated, bool(truncated or is_cut), info
 
 
 def last_step(law: LengthLaw, max_steps: int | None) -> tuple[int | None, bool]:

@@ -19,24 +19,26 @@ class StepIndex(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Adds the number of steps taken so far to the observation.
 
     Under a law that is not geometric the best policy changes with the step, so an agent must see it. The
-    index is 0 at reset, where step h = 1 is to be played, and stays at `max_steps` − 1 from there on.
+    index is 0 at reset, where step h = 1 is to be played. After step `max_steps` it is `max_steps`, and stays
+    there: max_steps + 1 values, so that in an episode of `max_steps` steps no observation has the index of
+    the one before it. An agent that bootstraps from the last one would otherwise chase its own estimate.
 
-    - `Discrete(n)` becomes `MultiDiscrete([n, max_steps])`, and a `MultiDiscrete` of one axis gets one more
-      entry.
+    - `Discrete(n)` becomes `MultiDiscrete([n, max_steps + 1])`, and a `MultiDiscrete` of one axis gets one
+      more entry.
     - A `Box` of one axis gets one more entry: the index itself, or, among floats, index / `max_steps`.
-    - A `Tuple` gets one more part, a `Dict` one more key, both `Discrete(max_steps)`.
+    - A `Tuple` gets one more part, a `Dict` one more key, both `Discrete(max_steps + 1)`.
     - Anything else, such as an image, becomes a `Dict` with the keys "observation" and `key`.
 
     Args:
         env: The environment.
-        max_steps: Number of different indices.
+        max_steps: Steps that are told apart: the `max_steps` of `LawDiscount`, or more.
         key: Name of the step where the observation is a `Dict`.
 
     Example:
         >>> import gymnasium
         >>> env = StepIndex(gymnasium.make("Taxi-v4"), max_steps=50)
         >>> env.observation_space
-        MultiDiscrete([500  50])
+        MultiDiscrete([500  51])
         >>> env.reset(seed=0)[0], env.step(0)[0]
         (array([314,   0]), array([414,   1]))
     """
@@ -73,7 +75,7 @@ class Indexed:
     """
 
     def __init__(self, space: spaces.Space[Any], max_steps: int, key: str) -> None:
-        self.last = check_whole("max_steps", max_steps, least=1) - 1
+        self.last = check_whole("max_steps", max_steps, least=1)
         if not isinstance(key, str):
             raise TypeError(f"key must be text; got {key!r}.")
         self._key = key
@@ -108,12 +110,12 @@ class Indexed:
         low = np.append(space.low, 0).astype(space.dtype)
         high = np.append(space.high, 1 if is_float else self.last).astype(space.dtype)
         joined = spaces.Box(low, high, dtype=space.dtype.type)
-        return joined, _appending(space.dtype, self.last + 1 if is_float else 1)
+        return joined, _appending(space.dtype, self.last if is_float else 1)
 
     def _check_fits(self, dtype: np.dtype[Any]) -> None:
         if dtype.kind in "iu" and self.last > np.iinfo(dtype).max:
-            most = int(np.iinfo(dtype).max) + 1
-            raise ValueError(f"max_steps must be at most {most} for {dtype}; got {self.last + 1}.")
+            most = int(np.iinfo(dtype).max)
+            raise ValueError(f"max_steps must be at most {most} for {dtype}; got {self.last}.")
 
 
 def _appending(dtype: np.dtype[Any], scale: int) -> Callable[[Any, Any], Any]:

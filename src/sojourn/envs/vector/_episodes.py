@@ -61,6 +61,9 @@ class CountingWrapper(VectorWrapper):
 class EndingWrapper(CountingWrapper):
     """Ends episodes that their sub-environment would go on with."""
 
+    _cuts = True
+    """Whether an end by its own limit is `truncated`, and not `terminated`."""
+
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
         if not isinstance(env.unwrapped, (SyncVectorEnv, AsyncVectorEnv)):
@@ -86,14 +89,15 @@ class EndingWrapper(CountingWrapper):
         own, infos = terminated | truncated, dict(infos)
         self._count(own)
         by_law, by_limit = self._ends(~begun)
-        rewards = self._weigh(rewards, ~begun & ~terminated, infos)
         ended_by = np.full(self.num_envs, None, dtype=object)
         ended_by[by_law], ended_by[truncated | by_limit], ended_by[terminated] = "law", "limit", "env"
         self._ended = own | by_law | by_limit
         self._unaware = self._ended & ~own
         if self._ended.any():
             infos |= {"ended_by": ended_by, "_ended_by": self._ended.copy()}
-        return observations, rewards, terminated | by_law, truncated | by_limit, infos
+        terminated = terminated | by_law | (by_limit & (not self._cuts))
+        rewards = self._weigh(rewards, ~begun & ~terminated, infos)
+        return observations, rewards, terminated, truncated | (by_limit & self._cuts), infos
 
     def _ends(self, played: BoolArray) -> tuple[BoolArray, BoolArray]:
         """Return which episodes that were played the law ends, and which a limit."""

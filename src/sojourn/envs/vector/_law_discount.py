@@ -11,7 +11,7 @@ from sojourn._typing import BoolArray, FloatArray
 from sojourn._validation import check_choice
 from sojourn.envs._contract import mark, refuse_second_law
 from sojourn.envs._law import StepTable, as_law
-from sojourn.envs._law_discount import last_step
+from sojourn.envs._law_discount import CUT_OFFS, last_step
 from sojourn.envs.vector._episodes import EndingWrapper
 from sojourn.laws import LengthLaw
 
@@ -24,8 +24,9 @@ class LawDiscount(EndingWrapper):
     Args:
         env: The vector environment.
         law: The law of lengths, or its text.
-        max_steps: Steps after which an episode is cut off; None goes on for as long as the law can.
+        max_steps: Steps that count; None goes on for as long as the law can.
         emit: "reward" emits γ(h) · r; "discount" puts ρ(h) into `infos["discount"]`.
+        cut_off: The flag of the end after `max_steps`: "terminated" or "truncated".
 
     Example:
         >>> import gymnasium, sojourn as sj
@@ -43,12 +44,14 @@ class LawDiscount(EndingWrapper):
         max_steps: int | None = None,
         *,
         emit: str = "reward",
+        cut_off: str = "terminated",
     ) -> None:
         super().__init__(env)
         refuse_second_law(env, "LawDiscount")
         self.metadata = mark(env, "LawDiscount")
         self.law = as_law(law)
         self._emits_reward = check_choice("emit", emit, ["reward", "discount"]) == "reward"
+        self._cuts = check_choice("cut_off", cut_off, CUT_OFFS) == "truncated"
         self._last, self._is_final = last_step(self.law, max_steps)
         self._weights = StepTable(self.law.survival if self._emits_reward else self.law.continuation)
 

@@ -21,7 +21,7 @@ class StepIndex(CountingWrapper):
 
     Args:
         env: The vector environment.
-        max_steps: Number of different indices.
+        max_steps: Steps that are told apart.
         key: Name of the step where the observation is a `Dict`.
 
     Example:
