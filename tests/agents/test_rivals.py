@@ -9,6 +9,7 @@ import pytest
 from reference import rivals as reference
 
 import sojourn as sj
+from sojourn.agents import _learner
 from sojourn.agents._bonuses import Size
 from sojourn.learning import _learn
 from sojourn.testing import check_learner
@@ -386,6 +387,21 @@ def test_memory_grows_with_what_was_seen():
             learner.end_episode(9, True)
         assert len(learner.states) == 400
         assert sum(array.nbytes for array in learner._tables) < 500_000
+
+
+def test_episodes_too_long_to_keep_are_played_step_by_step_with_the_same_bits(monkeypatch):
+    # Under heavy tails a length may be astronomic while a terminal state ends the episode soon.
+    agent, mdp = sj.QLearning(GEOMETRIC, 0.001), PROBLEMS[2]
+    whole = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=2)
+    monkeypatch.setattr(_learner, "_MOST_STEPS", 6)
+    assert (whole.lengths > 6).any()
+    parts = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=2)
+    np.testing.assert_array_equal(parts.regret, whole.regret)
+    np.testing.assert_array_equal(parts.learner.q_values(), whole.learner.q_values())
+    monkeypatch.undo()
+    learner, judge, world = start(agent, mdp, 3), _learn.Judge(mdp, GEOMETRIC), _learn.world_of(mdp)
+    played = learner.play(world, judge.scale, np.random.default_rng(0), np.array([0]), np.array([10**12]))
+    assert not played.observed[0]
 
 
 def test_only_learners_of_ucbvi_are_saved(tmp_path):

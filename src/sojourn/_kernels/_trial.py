@@ -60,8 +60,8 @@ def play(
 ) -> int:
     """Play episodes from number `first` on; return how many were played.
 
-    It stops before an episode for which the tables might not have room, and before one whose policy could not
-    be valued: it then returns −1 less the number. To `early` the rewards of the first `n_early` steps are
+    It stops before an episode for which there might not be room, and before one whose policy could not be
+    valued: it then returns −1 less the number. To `early` the rewards of the first `n_early` steps are
     added; `values` and `widths` take what each policy is worth from the episode's start state; `known` `(2,)`
     is that of the first one, or NaN. After each episode the learner learns by its `rule`; see `learn_from`.
     """
@@ -78,6 +78,7 @@ def play(
             tables.sizes[N_STATES] + min(length, world.is_terminal.size) + 1 > tables.names.size
             or tables.sizes[N_PAIRS] + min(length, world.paid.size) > tables.visits.size
             or tables.sizes[N_ARCS] + min(length, world.data.size) > tables.arc_to.size
+            or (keeps_steps and length > steps.pairs.size)
         ):
             return k
         episode = first + k

@@ -50,6 +50,7 @@ TERMINAL = 0
 _NO_NAME = -1  # what that is called, which no state of an environment is
 _NO_PRIOR = np.zeros((0, 0))
 _SLACK = 1e-9  # of rewards mapped to [0, 1], for rounding
+_MOST_STEPS = 1 << 20  # of an episode that a rule is shown without returning to Python
 _MOST_AHEAD = 4_096
 """States that room is made for before an episode that might visit so many."""
 
@@ -189,7 +190,7 @@ class TabularLearner:
         rewards, values, widths = np.empty(size), np.full(size, np.nan), np.full(size, np.nan)
         done, known = 0, np.full(2, np.nan)
         early = np.zeros(size) if early is None else early
-        longest = int(drawn.max(initial=0)) if self.keeps_steps else 0
+        longest = min(int(drawn.max(initial=0)), _MOST_STEPS) if self.keeps_steps else 0
         while done < size:
             rest = slice(done, None)
             n_played = play(
@@ -223,7 +224,7 @@ class TabularLearner:
                 known[:] = self._value(world, scale, int(starts[done]), value_of)
             elif done < size:
                 ahead = int(min(drawn[done], world.is_terminal.size))
-                if ahead <= _MOST_AHEAD:
+                if ahead <= _MOST_AHEAD and not (self.keeps_steps and drawn[done] > longest):
                     self._make_room(int(min(drawn[done], world.data.size)))
                 else:  # room for whatever so long an episode might visit would be far too much
                     known[:] = self._value(world, scale, int(starts[done]), value_of)
