@@ -173,6 +173,26 @@ def test_ends_that_are_not_its_own_are_passed_on():
     assert (terminated, truncated, info) == (True, True, {"ended_by": "limit"})
 
 
+@pytest.mark.parametrize(
+    ("law", "settings"),
+    [(LAW, {"max_steps": 2}), (LAW, {"max_steps": 2, "cut_off": "truncated"}), (sj.Fixed(2), {})],
+)
+def test_after_an_end_nothing_is_played(law, settings):
+    env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), law, **settings)
+    message = r"^step must follow reset: the episode is over, or never began\.$"
+    for _ in range(2):
+        with pytest.raises(gymnasium.error.ResetNeeded, match=message):
+            env.step(0)
+        env.reset(seed=0)
+        _steps(env, 2)
+    for inner, steps in ((TabularEnv(sj.mdps.deep_sea(3)), 3), (TimeLimit(env.unwrapped, 1), 1)):
+        ended = LawDiscount(inner, LAW)
+        ended.reset(seed=0)
+        _steps(ended, steps)
+        with pytest.raises(gymnasium.error.ResetNeeded, match=message):
+            ended.step(0)
+
+
 def test_without_a_limit_it_goes_on():
     env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), sj.Geometric(0.5))
     env.reset()

@@ -1,10 +1,12 @@
-"""A law counts once: as lengths that are drawn, or as weights of the rewards, never both."""
+"""What wrappers refuse: a law that counts twice, as lengths and as weights, and steps after an end."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["mark", "refuse_second_law", "wrapper_with_law"]
+import gymnasium
+
+__all__ = ["mark", "refuse_second_law", "refuse_step_after_end", "wrapper_with_law"]
 
 _KEY = "sojourn_law"
 """In an environment's metadata: the wrapper that a law has come in by.
@@ -29,6 +31,12 @@ def refuse_second_law(env: Any, name: str) -> None:
     found = wrapper_with_law(env)
     if found is not None:
         raise ValueError(f"env must not have {found} inside, or with {name} a law counts twice; got {env}.")
+
+
+def refuse_step_after_end(is_over: bool) -> None:
+    """Raise `ResetNeeded` where no episode is being played."""
+    if is_over:
+        raise gymnasium.error.ResetNeeded("step must follow reset: the episode is over, or never began.")
 
 
 def mark(env: Any, name: str) -> dict[str, Any]:

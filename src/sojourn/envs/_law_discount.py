@@ -8,7 +8,7 @@ import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
 from sojourn._validation import check_choice, check_whole
-from sojourn.envs._contract import mark, refuse_second_law
+from sojourn.envs._contract import mark, refuse_second_law, refuse_step_after_end
 from sojourn.envs._law import StepTable, as_law, record_law
 from sojourn.laws import LengthLaw
 
@@ -72,22 +72,25 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._cuts = check_choice("cut_off", cut_off, CUT_OFFS) == "truncated"
         self._last, self._is_final = last_step(law, max_steps)
         self._weights = StepTable(law.survival if self._emits_reward else law.continuation)
-        self._taken = 0
+        self._taken, self._over = 0, True
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
-        self._taken = 0
-        return self.env.reset(seed=seed, options=options)
+        began = self.env.reset(seed=seed, options=options)
+        self._taken, self._over = 0, False
+        return began
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Play one step, and weigh it."""
+        refuse_step_after_end(self._over)
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
         info = dict(info)
         is_last = self._last is not None and self._taken >= self._last
         if terminated or truncated or is_last:
+            self._over = True
             ended_by_law = is_last and self._is_final and not truncated
             info["ended_by"] = "env" if terminated else "law" if ended_by_law else "limit"
         is_cut = is_last and self._cuts and not self._is_final

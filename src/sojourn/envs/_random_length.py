@@ -7,7 +7,7 @@ from typing import Any, SupportsFloat
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
-from sojourn.envs._contract import mark, refuse_second_law
+from sojourn.envs._contract import mark, refuse_second_law, refuse_step_after_end
 from sojourn.envs._law import Lengths, as_law, check_seed, record_law
 from sojourn.laws import LengthLaw
 
@@ -76,8 +76,7 @@ class RandomLength(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Play one step, the last one if it is step H."""
-        if self._taken >= self._length:
-            raise gymnasium.error.ResetNeeded("step must follow reset: the episode is over, or never began.")
+        refuse_step_after_end(self._taken >= self._length)
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
         is_last = self._taken == self._length
