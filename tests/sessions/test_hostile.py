@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.sessions import read_sessions
+from sojourn.sessions import read_sessions, read_steps
 
 from .hostile import CASES
 
@@ -46,7 +46,7 @@ def test_rejected_rows_are_named_by_their_line(tmp_path):
     log = read_sessions(path)
     assert [str(one) for one in log.account.first_rejected] == [
         "row 4: length must be a whole number ≥ 1; got '3.7'.",
-        "row 5: ended must be true or false, 1 or 0; got 'maybe'.",
+        "row 5: ended must be true or false, 1 or 0; got a word of 5 characters.",
         "row 6: a row must have 3 cells; got 2.",
         "row 9: length must be a whole number ≥ 1; got '-1'.",
     ]
@@ -130,3 +130,39 @@ def test_well_formed_files_are_read_as_pythons_own_reader_reads_them(tmp_path_fa
         found[key] = found.get(key, 0) + int(count)
     assert found == expected
     assert log.account.n_rows == len(rows) + 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "alice@example.com,12,1\nbob@example.com,3,0\n",
+        "Alice Secret,12,yes\n",
+        "2026-01-31,secret\n",
+        "Secret,u81123\n",
+    ],
+)
+@pytest.mark.parametrize("length", [None, "lenth", "secre", "alice@example.co"])
+def test_a_first_row_of_data_is_not_told_as_names(rows, length, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(rows, encoding="utf-8")
+    with pytest.raises(ValueError, match="does not look like names") as caught:
+        read_sessions(path, length=length)
+    told = str(caught.value).replace(f"{length}", "").lower()
+    for word in ("alice", "secret", "2026", "u81123", "12"):
+        assert word not in told
+    assert f"of {rows.splitlines()[0].count(',') + 1} cells" in told
+
+
+@pytest.mark.parametrize(
+    "cell", ["Jane", "jane.doe@example.com", "Jane 12", "4111111111111111", "+49 170 1234567 890"]
+)
+def test_words_that_may_be_somebodys_are_not_told(cell, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(f"length,ended\n4,1\n{cell}x,1\n4,{cell}\n", encoding="utf-8")
+    told = [str(one) for one in read_sessions(path).account.first_rejected]
+    assert len(told) == 2
+    assert not any(cell in line for line in told)
+    path.write_text(
+        f"episode,step,state,action,reward,ended\na,1,x,go,1,1\nb,1,x,go,{cell}x,1\n", encoding="utf-8"
+    )
+    assert cell not in str(read_steps(path).account.first_rejected[0])

@@ -95,7 +95,7 @@ def test_bad_rows_of_parquet_are_named(tmp_path):
     assert [str(one) for one in log.account.first_rejected] == [
         "row 2: length must be a whole number ≥ 1; got 'None'.",
         "row 3: length must be a whole number ≥ 1; got '2.5'.",
-        "row 4: ended must be true or false, 1 or 0; got 'perhaps'.",
+        "row 4: ended must be true or false, 1 or 0; got a word of 7 characters.",
         "row 5: ended must be true or false, 1 or 0; got 'None'.",
         "row 6: length must be a whole number ≥ 1; got 'nan'.",
     ]

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from sojourn.laws import MAX_STEP
 
-__all__ = ["FLAGS", "flag_rule", "read_flag", "read_whole", "shown", "whole_rule"]
+__all__ = ["FLAGS", "flag_rule", "looks_like_data", "read_flag", "read_whole", "shown", "whole_rule"]
 
 FLAGS = {
     "1": True,
@@ -59,6 +59,35 @@ def read_flag(cell: str) -> bool | None:
     return FLAGS.get(cell.strip().lower())
 
 
+_HARMLESS = re.compile(
+    r"[\W\d_]{0,20}|\W*\d[\d.,]{0,14}e[+-]?\d{1,4}|\w|nan|n/?a|none|null|[+-]?inf", re.I | re.A
+)
+_MOST_DIGITS = 12
+
+
+def looks_like_data(cell: str) -> bool:
+    """Whether a cell in a row of names is a number, a flag, an address or the like, and so hardly a name.
+
+    Example:
+        >>> [looks_like_data(cell) for cell in ("length", "week 2", "12", "yes", "a@b.org", "u8112")]
+        [False, False, True, True, True, True]
+    """
+    text = cell.strip()
+    digits = sum(one.isdigit() for one in text)
+    bare = bool(text) and not any(one.isalpha() for one in text)
+    return bare or "@" in text or digits >= 4 or read_flag(text) is not None
+
+
 def shown(cell: str) -> str:
-    """Return a cell as a message shows it: quoted, cut short, nothing that a terminal would obey."""
-    return repr(cell if len(cell) <= 40 else f"{cell[:39]}…")
+    """Return a cell as a message shows it: quoted if it is a number or a sign, otherwise by its size alone.
+
+    A word in the wrong place may be somebody's name.
+
+    Example:
+        >>> shown("3.7"), shown("nan"), shown(""), shown("Jane")
+        ("'3.7'", "'nan'", "''", 'a word of 4 characters')
+    """
+    digits = sum(one.isdigit() for one in cell)
+    if digits <= _MOST_DIGITS and _HARMLESS.fullmatch(cell.strip()) and "@" not in cell:
+        return repr(cell)
+    return f"a word of {len(cell):,} characters"

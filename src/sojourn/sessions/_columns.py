@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sojourn._validation import did_you_mean
+from sojourn.sessions._cells import looks_like_data
 
 __all__ = ["Columns", "Wanted", "find_columns"]
 
@@ -73,10 +74,9 @@ def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
                 f"{source} must have one row a session; it seems to have one a step, which "
                 "sojourn.sessions.read_steps reads."
             )
-        listed = ", ".join(repr(name[:40]) for name in names[:8]) + (", …" if len(names) > 8 else "")
         raise ValueError(
             f"{source} must have a column of session lengths called 'length', or one named with --length "
-            f"(length=…); got {listed}."
+            f"(length=…); {_listed(names)}."
         )
     observed = _find(names, wanted.observed, _OBSERVED + _OPEN, source=source)
     return Columns(
@@ -95,9 +95,11 @@ def _find(names: Sequence[str], asked: str | None, usual: Sequence[str], *, sour
     if asked is not None:
         places = [i for i, name in enumerate(names) if name.strip() == asked.strip()]
         if not places:
-            known = [name.strip()[:40] for name in names[:1000]]
-            hint = did_you_mean(asked, known) or f" It has {', '.join(map(repr, known[:8]))}."
-            raise ValueError(f"{source} has no column {asked!r}.{hint}")
+            known = [name.strip()[:40] for name in names[:1000] if not looks_like_data(name)]
+            hint = did_you_mean(asked, known) if _are_names(names) else ""
+            raise ValueError(
+                f"{source} has no column {asked!r}{hint and '.'}{hint or f'; {_listed(names)}.'}"
+            )
     else:
         plain = [_plain(name) for name in names]
         places = next(
@@ -107,6 +109,18 @@ def _find(names: Sequence[str], asked: str | None, usual: Sequence[str], *, sour
         name = names[places[0]].strip()
         raise ValueError(f"{source} must have one column {name!r}; it has {len(places)}.")
     return places[0] if places else None
+
+
+def _are_names(names: Sequence[str]) -> bool:
+    return not any(looks_like_data(name) for name in names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names; where the first row may be one of data, only how many cells it has."""
+    if _are_names(names):
+        return "got " + ", ".join(repr(name[:40]) for name in names[:8]) + (", …" if len(names) > 8 else "")
+    cells = f"{len(names):,} cell{'s' * (len(names) != 1)}"
+    return f"its first row, of {cells}, does not look like names: put a row of names above it"
 
 
 def _plain(name: str) -> str:
