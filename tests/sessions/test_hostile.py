@@ -166,3 +166,25 @@ def test_words_that_may_be_somebodys_are_not_told(cell, tmp_path):
         f"episode,step,state,action,reward,ended\na,1,x,go,1,1\nb,1,x,go,{cell}x,1\n", encoding="utf-8"
     )
     assert cell not in str(read_steps(path).account.first_rejected[0])
+
+
+def test_the_first_bad_rows_are_named_in_whatever_order_they_are_found(tmp_path):
+    path = tmp_path / "log.csv"
+    # Short lines are found first, then flags, then late entries: the first rows are of the last kind.
+    late, flags, short = b"3,1,9\n" * 3, b"3,?,1\n" * 200, b"3\n" * 200
+    path.write_bytes(b"length,ended,entry\n4,1,1\n" + late + flags + short)
+    account = read_sessions(path).account
+    assert [one.row for one in account.first_rejected] == [3, 4, 5, 6, 7]
+    assert "must be at most" in account.first_rejected[0].rule
+    assert account.n_rejected == 403
+
+
+@given(st.permutations(range(1, 40)))
+def test_the_smallest_rows_are_kept(rows):
+    from sojourn.sessions._ledger import FirstRejected
+
+    kept = FirstRejected()
+    for row in rows:
+        kept.add(row, f"rule {row}")
+    assert [(one.row, one.rule) for one in kept.named()] == [(i, f"rule {i}") for i in range(1, 6)]
+    assert kept.n == 39

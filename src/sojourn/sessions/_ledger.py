@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import heapq
+
 import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
 from sojourn.sessions._columns import Columns
 from sojourn.sessions._log import Account, Rejection, SessionLog, Tally
 
-__all__ = ["Ledger"]
+__all__ = ["FirstRejected", "Ledger"]
 
 _MOST_GROUPS = 1000
 _NAMED = 5
 """How many of the rejected rows are named."""
 
-_KEPT = 20 * _NAMED
-"""How many are kept while reading: those of one column come before those of the next."""
+
+class FirstRejected:
+    """The rejected rows with the smallest numbers, in whatever order they come, and how many there are."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._kept: list[tuple[int, int, Rejection]] = []
+        """A heap with the largest row on top; of one row, what was said first counts."""
+
+    def add(self, row: int, rule: str, got: str = "") -> None:
+        """Note that a row cannot be used."""
+        self.n += 1
+        item = (-row, -self.n, Rejection(row, rule, got))
+        if len(self._kept) < _NAMED:
+            heapq.heappush(self._kept, item)
+        else:
+            heapq.heappushpop(self._kept, item)
+
+    def named(self) -> tuple[Rejection, ...]:
+        """Return them by row."""
+        return tuple(one for *_, one in sorted(self._kept, reverse=True))
 
 
 class Ledger:
@@ -23,16 +44,14 @@ class Ledger:
 
     def __init__(self, columns: Columns) -> None:
         self._columns, self._tally = columns, Tally()
-        self._n_rows = self._n_used = self._n_rejected = 0
-        self._rejected: list[Rejection] = []
+        self._n_rows = self._n_used = 0
+        self._rejected = FirstRejected()
         self._groups: dict[str, int] = {}
         self._notes: list[str] = []
 
     def reject(self, row: int, rule: str, got: str = "") -> None:
         """Note that a row cannot be used; it must be counted with `count` or `add` as well."""
-        self._n_rejected += 1
-        if len(self._rejected) < _KEPT:
-            self._rejected.append(Rejection(row, rule, got))
+        self._rejected.add(row, rule, got)
 
     def count(self, rows: int) -> None:
         """Count rows, good or bad."""
@@ -69,11 +88,11 @@ class Ledger:
 
     def log(self, source: str) -> SessionLog:
         """Return the log of all that was read, or refuse one that has not a single good row."""
-        first = tuple(sorted(self._rejected, key=lambda one: one.row)[:_NAMED])
+        first = self._rejected.named()
         if not self._n_used:
             why = f"all {self._n_rows:,} are rejected, {first[0]}" if first else "it has names only."
             raise ValueError(f"{source} must have a row that can be used: {why}")
         if self._notes:
             self._tally.forget_groups()
-        account = Account(self._n_rows, self._n_used, self._n_rejected, first, tuple(self._notes))
+        account = Account(self._n_rows, self._n_used, self._rejected.n, first, tuple(self._notes))
         return self._tally.log(list(self._groups), account, source)

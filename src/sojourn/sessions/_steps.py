@@ -18,12 +18,12 @@ from sojourn.mdps import TabularMDP
 from sojourn.sessions._cells import flag_rule, read_flag, read_whole, shown, whole_rule
 from sojourn.sessions._chunks import pieces
 from sojourn.sessions._groups import GroupTest, log_rank
-from sojourn.sessions._log import Account, Rejection, SessionLog
+from sojourn.sessions._ledger import FirstRejected
+from sojourn.sessions._log import Account, SessionLog
 
 __all__ = ["StepLog", "is_step_log", "read_steps"]
 
 _NAMES = ("episode", "step", "state", "action", "reward", "ended")
-_NAMED = 5
 _HEAD = 1 << 16
 
 _Row: TypeAlias = tuple[int, str, int, str, str, float, bool, bool]
@@ -168,7 +168,7 @@ class _Reader:
         self._source = source
         self._places: dict[str, int] = {}
         self._n_columns = 0
-        self._rejected: list[Rejection] = []
+        self._rejected = FirstRejected()
         self._n_rows = 0
         self._rows: list[_Row] = []
         self._spoilt: set[str] = set()
@@ -180,7 +180,9 @@ class _Reader:
             return
         self._n_rows += 1
         if cells is None or len(cells) != self._n_columns:
-            self._reject(row, f"a row must have {self._n_columns} cells", f"{len(cells)}" if cells else "")
+            self._rejected.add(
+                row, f"a row must have {self._n_columns} cells", f"{len(cells)}" if cells else ""
+            )
             place = self._places["episode"]
             if cells is not None and len(cells) > place:
                 self._spoilt.add(cells[place].strip())
@@ -189,7 +191,7 @@ class _Reader:
         wrong = _wrong(found)
         if wrong:
             self._spoilt.add(found["episode"])
-            self._reject(row, *wrong)
+            self._rejected.add(row, *wrong)
             return
         ended, terminated = bool(read_flag(found["ended"])), bool(read_flag(found.get("terminated", "0")))
         step, reward = read_whole(found["step"]) or 1, float(found["reward"])
@@ -202,9 +204,6 @@ class _Reader:
                 raise ValueError(f"{self._source} must have a column {name!r}.{did_you_mean(name, names)}")
         self._n_columns = len(names)
         self._places = {name: names.index(name) for name in (*_NAMES, "terminated") if name in names}
-
-    def _reject(self, row: int, rule: str, got: str = "") -> None:
-        self._rejected.append(Rejection(row, rule, got))
 
     def log(self) -> StepLog:
         """Return the episodes that can be used."""
@@ -219,10 +218,10 @@ class _Reader:
             wrong = "a row of its episode is rejected" if rows[0][1] in self._spoilt else _disorder(rows)
             if wrong:
                 for one in rows:
-                    self._reject(one[0], wrong)
+                    self._rejected.add(one[0], wrong)
             else:
                 used.append(rows)
-        first = tuple(sorted(self._rejected, key=lambda one: one.row)[:_NAMED])
+        first = self._rejected.named()
         steps = [one for rows in used for one in rows]
         if not steps:
             why = f"all {self._n_rows:,} are rejected, {first[0]}" if first else "it has names only."
@@ -240,7 +239,7 @@ class _Reader:
             terminated=np.array(columns[7], dtype=bool),
             states=tuple(states.tolist()),
             actions=tuple(actions.tolist()),
-            account=Account(self._n_rows, len(steps), len(self._rejected), first),
+            account=Account(self._n_rows, len(steps), self._rejected.n, first),
             name=self._source,
         )
 
