@@ -60,19 +60,35 @@ def test_rows_without_names_are_counted_from_the_first_line(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
-@pytest.mark.parametrize("kind", ["endless line", "endless line of numbers", "quotes without end"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "endless line",
+        "endless line of numbers",
+        "quotes without end",
+        "blank lines",
+        "blank lines first",
+        "spaces",
+        "short lines",
+    ],
+)
 def test_memory_stays_small_whatever_the_file_holds(kind, tmp_path):
     path = tmp_path / "log.csv"
     with path.open("wb") as file:
+        if kind == "blank lines first":
+            file.write(b"\n" * (1 << 23))
         file.write(b"length\n5\n")
         if kind == "endless line":
             file.truncate(600 << 20)  # zeros
         elif kind == "endless line of numbers":
             for _ in range(80):
                 file.write(b"1,2,3,4," * (1 << 17))
-        else:
+        elif kind == "quotes without end":
             for _ in range(10):
                 file.write(b'"4\n' * (1 << 17))
+        else:
+            file.write({"spaces": b" \n", "short lines": b"x\n"}.get(kind, b"\n") * (1 << 20))
+            file.write(b"\n" * (1 << 23))
     code = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -188,3 +204,11 @@ def test_the_smallest_rows_are_kept(rows):
         kept.add(row, f"rule {row}")
     assert [(one.row, one.rule) for one in kept.named()] == [(i, f"rule {i}") for i in range(1, 6)]
     assert kept.n == 39
+
+
+def test_a_row_of_delimiters_alone_is_a_row(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"length\tended\n4\t1\n\t\n\n  \n\t\t\n")
+    account = read_sessions(path).account
+    assert (account.n_rows, account.n_used) == (3, 1)
+    assert [one.row for one in account.first_rejected] == [3, 6]

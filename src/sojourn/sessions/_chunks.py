@@ -11,7 +11,8 @@ __all__ = ["MOST_IN_A_LINE", "Piece", "pieces"]
 MOST_IN_A_LINE = 1 << 20
 """Bytes that a line may have; longer ones are thrown away as they are read."""
 
-_PIECE = 1 << 23
+_PIECE = 1 << 21
+"""Bytes that are read at once: lines of a single byte take some fifty times as much memory as text."""
 
 
 @dataclass(frozen=True)

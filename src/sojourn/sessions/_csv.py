@@ -65,12 +65,11 @@ def read_csv(file: BinaryIO, head: bytes, wanted: Wanted, source: str) -> Sessio
 
 def _first_line(text: bytes, skipped: int) -> tuple[bytes, bytes, int]:
     """Return the first line that is not blank, what follows, and how many lines stand before both."""
-    while text:
-        line, _, text = text.partition(b"\n")
-        if line.strip():
-            return line.rstrip(b"\r"), text, skipped
-        skipped += 1
-    return b"", b"", skipped
+    blank = len(text) - len(text.lstrip())
+    begin = text.rfind(b"\n", 0, blank) + 1
+    skipped += text.count(b"\n", 0, begin)
+    line, _, rest = text[begin:].partition(b"\n")
+    return (line.rstrip(b"\r"), rest, skipped) if line.strip() else (b"", b"", skipped)
 
 
 def _begin(line: bytes, wanted: Wanted, source: str) -> tuple[_Rows, bool]:
@@ -149,14 +148,14 @@ class _Rows:
         stops = ends - ((ends > begins) & (buffer[ends - 1] == _RETURN))
         first, after = np.searchsorted(marks, begins), np.searchsorted(marks, stops)
         whole = after - first == len(self.columns.names) - 1
-        if len(self.columns.names) == 1:
-            whole &= ~_blank(text, buffer, begins, stops)
+        blank = (after == first) & _blank(text, buffer, begins, stops)  # a row of tabs alone is a row
+        whole &= ~blank
         if ends.size < newlines.size:
             whole &= self._well_formed(text, begins, stops, rows)
-        odd = np.flatnonzero(~whole)
+        odd = np.flatnonzero(~whole & ~blank)
         for i in odd.tolist():
             self._judge_row(text[begins[i] : stops[i]], int(rows[i]), int(after[i] - first[i]) + 1)
-        if odd.size:
+        if not whole.all():
             begins, stops, rows, first = begins[whole], stops[whole], rows[whole], first[whole]
         cells = Table(buffer, begins, stops, marks, first, len(self.columns.names), quotes is not None)
         self._read_cells(cells, rows)
@@ -172,9 +171,7 @@ class _Rows:
         return good
 
     def _judge_row(self, text: bytes, row: int, n_cells: int) -> None:
-        """Pass over a blank line; reject a row that has too many cells or too few."""
-        if not text.strip():
-            return
+        """Reject a row that has too many cells or too few."""
         if b"\n" in text:  # a quote was closed by chance: each line stands for itself
             passed, self.line = self.line, row - 1
             for line in text.split(b"\n"):
