@@ -188,3 +188,13 @@ def test_wrapping_leaves_the_class_and_the_inner_environment_alone():
     RandomLength(env, LAW)
     assert env.metadata == TabularEnv.metadata == {"render_modes": ["ansi"], "render_fps": 4}
     LawDiscount(env, LAW)
+
+
+def test_seeds_of_resets_may_be_numpys_and_not_negative():
+    def first(seed):
+        env = RandomLength(gymnasium.make("Taxi-v4"), sj.Uniform(1, 1_000), reveal=True)
+        return env.reset(seed=seed)[1]["length"]
+
+    assert first(np.int64(4)) == first(4)
+    with pytest.raises(ValueError, match=r"^seed must be a whole number ≥ 0; got -1\.$"):
+        first(-1)

@@ -139,6 +139,21 @@ def test_without_autoreset_an_episode_that_is_over_is_not_played_on():
         envs.step(np.zeros(2, dtype=int))
 
 
+@pytest.mark.parametrize(
+    ("seed", "error", "got"),
+    [
+        (-1, ValueError, "-1"),
+        ([3, -1], ValueError, "-1"),
+        (0.5, ValueError, "0.5"),
+        ("ab", TypeError, "'ab'"),
+    ],
+)
+def test_bad_seeds_get_one_line(seed, error, got):
+    envs = vector.RandomLength(gymnasium.make_vec(IDS[0], num_envs=2), LAW)
+    with pytest.raises(error, match=rf"^seed must be a whole number ≥ 0; got {got}\.$"):
+        envs.reset(seed=seed)
+
+
 def test_seeds_may_be_given_one_by_one():
     law = sj.Uniform(1, 1_000)
 
@@ -147,6 +162,7 @@ def test_seeds_may_be_given_one_by_one():
         return envs.reset(seed=seed)[1]["length"].tolist()
 
     assert first([4, 5], {}) == first(4, {}) == first(None, {"seed": 4})
+    assert first(np.int64(4), {}) == first(np.array([4, 5]), {}) == first(4, {})
     assert first([5, 4], {}) == first(4, {})[::-1]
     mixed = vector.RandomLength(gymnasium.make_vec(IDS[0], num_envs=2), law, seed=4, reveal=True)
     assert mixed.reset(seed=[None, 9])[1]["length"][0] == first(4, {})[0]

@@ -11,7 +11,7 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw, parse_law
 
-__all__ = ["Lengths", "StepTable", "as_law", "check_seed", "record_law"]
+__all__ = ["Lengths", "StepTable", "as_law", "check_seed", "check_seeds", "record_law"]
 
 _MOST_LETTERS = 1_000
 """A law whose text is longer is recorded as it is."""
@@ -97,3 +97,11 @@ class StepTable:
 def check_seed(seed: int | None) -> int | None:
     """Return a seed, or None."""
     return None if seed is None else check_whole("seed", seed, least=0)
+
+
+def check_seeds(seed: Any, n_envs: int) -> list[int | None] | None:
+    """Return one seed for each environment, from several or as s, s + 1, … from a single one; or None."""
+    if isinstance(seed, (list, tuple, range, np.ndarray)):
+        return [check_seed(own) for own in seed]
+    first = check_seed(seed)
+    return None if first is None else list(range(first, first + n_envs))

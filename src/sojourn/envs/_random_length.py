@@ -68,6 +68,7 @@ class RandomLength(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode, and draw its length."""
+        seed = check_seed(seed)
         if seed is not None:
             self._lengths.reseed(seed)
         observation, info = self.env.reset(seed=seed, options=options)

@@ -10,7 +10,7 @@ from gymnasium.vector import VectorEnv
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.envs._contract import mark, refuse_second_law
-from sojourn.envs._law import Lengths, as_law, check_seed
+from sojourn.envs._law import Lengths, as_law, check_seeds
 from sojourn.envs.vector._episodes import EndingWrapper
 from sojourn.laws import LengthLaw
 
@@ -56,15 +56,16 @@ class RandomLength(EndingWrapper):
         self.law = as_law(law)
         self._reveal = bool(reveal)
         self._streams = [Lengths(self.law, None) for _ in range(self.num_envs)]
-        self._reseed(check_seed(seed), np.ones(self.num_envs, dtype=np.bool_))
+        self._reseed(check_seeds(seed, self.num_envs), np.ones(self.num_envs, dtype=np.bool_))
         self._lengths: IntArray = np.zeros(self.num_envs, dtype=np.int64)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`, and draw their lengths."""
-        self._reseed(seed, self._to_begin(options))
-        observations, infos = super().reset(seed=seed, options=options)
+        seeds = check_seeds(seed, self.num_envs)
+        self._reseed(seeds, self._to_begin(options))
+        observations, infos = super().reset(seed=seeds, options=options)
         infos = dict(infos)
         self._tell(infos)
         return observations, infos
@@ -80,11 +81,8 @@ class RandomLength(EndingWrapper):
         self._tell(infos)
         return rewards
 
-    def _reseed(self, seed: int | Sequence[int | None] | None, where: BoolArray) -> None:
-        if seed is None:
-            return
-        seeds = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
-        for stream, own, is_meant in zip(self._streams, seeds, where, strict=False):
+    def _reseed(self, seeds: list[int | None] | None, where: BoolArray) -> None:
+        for stream, own, is_meant in zip(self._streams, seeds or (), where, strict=False):
             if own is not None and is_meant:
                 stream.reseed(own)
 
