@@ -15,6 +15,7 @@ import sojourn as sj
 from sojourn.envs import LawDiscount, RandomLength, StepIndex, TabularEnv
 
 LAW = sj.Geometric(0.9)
+LAKE = sj.TabularMDP.from_env("FrozenLake-v1")
 BOLD = sj.UCBVI(LAW, sj.PaperBonus(0.001))
 
 
@@ -307,6 +308,29 @@ def test_who_plans_instead_of_learning_needs_a_table():
         ValueError, match=r"^agent must learn: Blackjack-v1 has no transition table to plan on"
     ):
         sj.learn(sj.OptimalPlayer(plan), "Blackjack-v1", LAW, episodes=5, reward_range=(-1, 1))
+
+
+@pytest.mark.parametrize("wrap", [lambda env: StepIndex(env, 5), without_table])
+@pytest.mark.parametrize("make", [lambda: gymnasium.make("FrozenLake-v1"), lambda: TabularEnv(LAKE)])
+def test_a_wrapper_that_hides_a_table_is_named(make, wrap):
+    env = wrap(make())
+    name = "StepIndex" if env.observation_space.shape else "TransformReward"
+    message = f"FrozenLake-v1, whose transition table does not hold what {name} around it does; write"
+    with pytest.raises(ValueError, match=f"^reward_range must be given for {message}"):
+        sj.learn(BOLD, env, LAW, episodes=5)
+    best = sj.OptimalPlayer(sj.plan(LAKE, LAW))
+    message = f"agent must learn: FrozenLake-v1 has {name} around its table, and none to plan on"
+    with pytest.raises(ValueError, match=f"^{message}"):
+        sj.learn(best, env, LAW, episodes=5)
+
+
+def test_a_time_limit_around_a_table_cuts_nothing_off():
+    env = TimeLimit(TabularEnv(sj.mdps.river_swim(4)), 2)
+    run = sj.learn(BOLD, env, sj.Fixed(6), episodes=20)
+    assert run.lengths.tolist() == [6] * 20
+    assert_same(
+        run, sj.learn(BOLD, sj.mdps.river_swim(4), sj.Fixed(6), episodes=20), but=("seconds", "problem")
+    )
 
 
 def test_vector_environments_are_refused():

@@ -45,15 +45,20 @@ def play_env(
     """Play a learner on an environment that has no table; nothing is known of it but what is seen."""
     from sojourn.envs._contract import wrapper_with_law  # noqa: PLC0415 - all of them load Gymnasium
     from sojourn.envs._numbered import NumberedEnv, open_env  # noqa: PLC0415
+    from sojourn.mdps._from_env import wrapper_around_table  # noqa: PLC0415
 
     with open_env(env) as (made, name):
         inside = wrapper_with_law(made)
         if inside is not None:
             raise ValueError(f"env must not have {inside} inside: learn draws the lengths; got {made}.")
+        wrapper = wrapper_around_table(made)
         if isinstance(agent, OptimalPlayer):
-            raise ValueError(f"agent must learn: {name} has no transition table to plan on; got {agent!r}.")
+            lacks = (
+                "has no transition table" if wrapper is None else f"has {wrapper} around its table, and none"
+            )
+            raise ValueError(f"agent must learn: {name} {lacks} to plan on; got {agent!r}.")
         world = NumberedEnv(made)
-        low, span = _check_range(reward_range, name)
+        low, span = _check_range(reward_range, name, wrapper)
         streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
         for_lengths, _, for_world, for_learner = streams
         drawn = law.sample(for_lengths, episodes)
@@ -130,11 +135,16 @@ def _play(
     return {"starts": starts, "lengths": lengths, "observed": observed, "rewards": totals}
 
 
-def _check_range(reward_range: tuple[float, float] | None, name: str) -> tuple[float, float]:
+def _check_range(
+    reward_range: tuple[float, float] | None, name: str, wrapper: str | None
+) -> tuple[float, float]:
     """Return the least reward and the range's width; 0, what comes after an end, is taken in."""
     if reward_range is None:
+        why = "which has no transition table"
+        if wrapper is not None:
+            why = f"whose transition table does not hold what {wrapper} around it does"
         raise ValueError(
-            f"reward_range must be given for {name}, which has no transition table; "
+            f"reward_range must be given for {name}, {why}; "
             "write reward_range=(low, high), the least and the largest reward of a step."
         )
     rule = "reward_range must be two finite numbers, the lower first"

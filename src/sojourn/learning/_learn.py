@@ -48,10 +48,11 @@ def learn(
     Args:
         agent: The learner's settings, such as `UCBVI(Geometric(0.95))`.
         mdp: The problem: a `TabularMDP`, or a Gymnasium id or environment with discrete observations and
-            actions. One with a transition table is read by `TabularMDP.from_env`. Any other is played as it
-            is: observations other than `Discrete` are numbered as they appear, rewards are learned, a
-            TimeLimit censors the length, and there is no regret. The learner sees rewards mapped to [0, 1];
-            results are in the problem's own units.
+            actions. One with a transition table is read by `TabularMDP.from_env`, and a TimeLimit around it,
+            which no table holds, cuts nothing off. Any other is played as it is: observations other than
+            `Discrete` are numbered as they appear, rewards are learned, a TimeLimit censors the length, and
+            there is no regret. The learner sees rewards mapped to [0, 1]; results are in the problem's own
+            units.
         law: What nature draws lengths from.
         episodes: Number of episodes.
         seed: Seed of everything that is random.

@@ -26,7 +26,7 @@ from sojourn.errors import NewerVersionWarning, NoTableError
 from sojourn.mdps._outcomes import Outcomes
 from sojourn.mdps._tabular import TabularMDP
 
-__all__ = ["make_env", "name_env", "read_env"]
+__all__ = ["make_env", "name_env", "read_env", "wrapper_around_table"]
 
 _ADVICE = (
     "Use an environment with one (Taxi, FrozenLake, CliffWalking), "
@@ -125,16 +125,29 @@ def _registered(name: str) -> str:
     return found
 
 
+def wrapper_around_table(env: Any) -> str | None:
+    """Return the name of the wrapper for which an environment's transition table cannot be read, or None."""
+    bare = getattr(env, "unwrapped", env)
+    has_table = isinstance(getattr(bare, "mdp", None), TabularMDP) or _is_table(getattr(bare, "P", None))
+    return _changing_wrapper(env) if has_table else None
+
+
+def _changing_wrapper(env: Any) -> str | None:
+    """Return the name of the outermost wrapper that may change what an environment does, or None."""
+    while isinstance(env, gymnasium.Wrapper):
+        if not isinstance(env, _NEUTRAL) and type(env).step is not gymnasium.Wrapper.step:
+            return type(env).__name__
+        env = env.env
+    return None
+
+
 def _read(env: Any, start: Any) -> dict[str, Any]:
-    label = name_env(env, {})
-    layer = env
-    while isinstance(layer, gymnasium.Wrapper):
-        if not isinstance(layer, _NEUTRAL) and type(layer).step is not gymnasium.Wrapper.step:
-            raise NoTableError(
-                f"{type(layer).__name__} may change what {label} does and is not in its transition table; "
-                "pass env.unwrapped for the table as it is."
-            )
-        layer = layer.env
+    label, wrapper = name_env(env, {}), _changing_wrapper(env)
+    if wrapper is not None:
+        raise NoTableError(
+            f"{wrapper} may change what {label} does and is not in its transition table; "
+            "pass env.unwrapped for the table as it is."
+        )
     bare = getattr(env, "unwrapped", env)
     problem = getattr(bare, "mdp", None)
     if isinstance(problem, TabularMDP):
