@@ -147,7 +147,7 @@ def test_csv_is_one_tidy_table(store, tmp_path):
     found = [
         (
             row["learner"],
-            float(row["bonus.scale"]) if row["bonus.scale"] else None,
+            float(row["learner.bonus.scale"]) if row["learner.bonus.scale"] else None,
             int(row["seed"]),
             int(row["episode"]),
             float(row["cumulative_regret"]),
@@ -167,7 +167,7 @@ def test_parquet_is_the_same_table(store, tmp_path):
     table = pq.read_table(tmp_path / "table.parquet")
     names = (
         "learner",
-        "bonus.scale",
+        "learner.bonus.scale",
         "seed",
         "episode",
         "cumulative_regret",
@@ -177,6 +177,23 @@ def test_parquet_is_the_same_table(store, tmp_path):
     rows = list(zip(*(table[name].to_pylist() for name in names), strict=True))
     assert rows == table_of(results)
     assert table["cumulative_observed"].to_pylist()[19] == 20
+
+
+def test_a_grid_over_law_leaves_the_true_law_alone(write, tmp_path):
+    beliefs = ["Fixed(length=3)", "Fixed(length=5)"]
+    spec = write(('law = "true"', f"law = {{ grid = {beliefs} }}"))
+    run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
+    results = load_results(tmp_path / "store")
+    assert len(results.select(law="Fixed(length=4)")) == len(results) == 15
+    assert len(results.select(learner_law=beliefs[0], learner_bonus_scale=0.1)) == 3
+    assert len(results.select(law=beliefs[0])) == 0
+    export_csv(results, tmp_path / "table.csv")
+    export_parquet(results, tmp_path / "table.parquet")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        texts = list(csv.DictReader(file))
+    for rows in (texts, pq.read_table(tmp_path / "table.parquet").to_pylist()):
+        assert {row["law"] for row in rows} == {"Fixed(length=4)"}
+        assert {row["learner.law"] or "" for row in rows} == {*beliefs, ""}
 
 
 def test_names_with_commas_and_quotes_come_back(write, tmp_path):
@@ -202,7 +219,7 @@ def test_learners_without_regret_and_mixed_grids_leave_gaps(write, tmp_path):
     export_parquet(results, tmp_path / "table.parquet")
     table = pq.read_table(tmp_path / "table.parquet").to_pylist()
     blind = [row for row in table if row["learner"].startswith("chance")]
-    assert {row["size"] for row in blind} == {"2", "two", "True"}
+    assert {row["learner.size"] for row in blind} == {"2", "two", "True"}
     assert {row["cumulative_regret"] for row in blind} == {None}
     export_csv(results, tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(newline="") as file:

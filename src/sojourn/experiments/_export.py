@@ -26,6 +26,9 @@ _SUMS = {
 
 _WHOLE = ("cumulative_steps", "cumulative_observed")
 _TEXTS = ("experiment", "problem", "law", "learner")
+_GRID = "learner."
+"""What the columns of grids begin with: no other column does, and a learner's `law` is not the true one."""
+
 _AT_ONCE = 1 << 20  # rows of a group
 
 
@@ -51,7 +54,7 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
     def write(file: IO[bytes]) -> None:
         nonlocal n_rows
         grids = _grids(results)
-        header = [*_TEXTS, *grids, "seed", "episode", *_SUMS, "trial"]
+        header = [*_TEXTS, *(_GRID + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
         file.write((",".join(map(_quoted, header)) + "\n").encode())
         for i, trial in enumerate(results):
             columns, size = _columns(trial), trial.checkpoints.size
@@ -97,7 +100,8 @@ def export_parquet(
         raise ValueError("Parquet needs pyarrow; install it with: pip install 'sojourn[parquet]'.") from error
     grids = {grid: _kind_of_grid(results, grid, pyarrow) for grid in _grids(results)}
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    kinds = dict.fromkeys(_TEXTS, words) | grids | {"seed": pyarrow.int64(), "episode": pyarrow.int64()}
+    kinds = dict.fromkeys(_TEXTS, words) | {_GRID + grid: kind for grid, kind in grids.items()}
+    kinds |= {"seed": pyarrow.int64(), "episode": pyarrow.int64()}
     kinds |= {name: pyarrow.int64() if name in _WHOLE else pyarrow.float64() for name in _SUMS}
     schema = pyarrow.schema(list((kinds | {"trial": words}).items()))
     n_rows = 0
@@ -145,7 +149,7 @@ def _table(trial: TrialResult, grids: dict[str, Any], schema: Any, pyarrow: Any)
     for grid, kind in grids.items():
         value = trial.varied.get(grid)
         is_text = kind == pyarrow.string() and value is not None and not isinstance(value, str)
-        fixed[grid] = repr(value) if is_text else value
+        fixed[_GRID + grid] = repr(value) if is_text else value
     arrays = []
     for field in schema:
         if field.name in fixed:

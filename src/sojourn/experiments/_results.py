@@ -99,7 +99,8 @@ class Results:
     def select(self, **wanted: Any) -> Results:
         """Return the trials of one experiment, problem, law, learner or seed, or of a value of a grid.
 
-        Values of grids are given by their path with `_` for `.`: `select(bonus_scale=0.1)`.
+        Values of grids are given by their path with `_` for `.`: `select(bonus_scale=0.1)`, or
+        `select(learner_bonus_scale=0.1)`. `law` is always the true law, and `learner_law` the learner's.
         """
         kept = tuple(trial for trial in self.trials if _fits(trial, wanted))
         if not kept and self.trials:
@@ -221,7 +222,8 @@ def _read(file: StoredFile, *, only_about: bool = False) -> tuple[dict[str, Any]
 
 def _fields(trial: TrialResult) -> dict[str, Any]:
     own = {name: getattr(trial, name) for name in ("experiment", "problem", "law", "learner", "seed")}
-    return own | {path.replace(".", "_"): value for path, value in trial.varied.items()}
+    grids = {path.replace(".", "_"): value for path, value in trial.varied.items()}
+    return grids | {f"learner_{name}": value for name, value in grids.items()} | own
 
 
 def _fits(trial: TrialResult, wanted: Mapping[str, Any]) -> bool:
