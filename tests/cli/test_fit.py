@@ -183,3 +183,16 @@ def test_files_are_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
     assert run("fit", "sample:streaming", "--no-plot", "--figure", str(figure)).exit_code == 2
     assert figure.read_bytes() == b"before"
     assert [one.name for one in tmp_path.iterdir()] == ["fit.png"]
+
+
+@pytest.mark.parametrize(
+    "options", [["--observed", "ended"], ["--entry", "step"], ["--group", "state"], ["--labels"]], ids=str
+)
+def test_options_that_a_log_of_every_step_does_not_take_are_refused(run, options):
+    done = run("fit", "sample:shop", "--json", *options)
+    assert done.exit_code == 2
+    assert f"{options[0]} is for logs with one row a session" in " ".join(done.stderr.split())
+
+
+def test_states_are_not_compared_if_no_groups_are_wanted(run):
+    assert json.loads(run("fit", "sample:shop", "--json", "--group", "none").stdout)["groups"] is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.sessions import SessionLog, read_sessions
+from sojourn.sessions import SessionLog, analyse, read_sessions
 
 
 def write(path, text):
@@ -227,3 +227,38 @@ def test_large_files_are_read_in_pieces(tmp_path, monkeypatch):
     assert as_rows(whole) == as_rows(pieces) == sorted((int(n), True, 1, 0) for n in lengths)
     assert whole.account == pieces.account
     assert sj.fit(whole.lengths, counts=whole.counts, family="geometric").n == 4000
+
+
+def test_what_is_taken_from_which_column_is_said(tmp_path):
+    log = read_sessions(
+        write(tmp_path / "log.csv", "id,Steps,is_censored,segment\nu,5,1,b\nu,3,0,a\nu,3,0,b\n")
+    )
+    assert log.account.columns == (
+        ("lengths", "Steps"),
+        ("open sessions", "is_censored"),
+        ("groups", "segment"),
+    )
+    assert as_rows(log) == [(3, True, 1, 0), (3, True, 1, 1), (5, False, 1, 0)]
+    found = analyse(log)
+    assert (
+        "Taken: lengths from 'Steps', open sessions from 'is_censored'"
+        in dict(found.advice())["The sessions"]
+    )
+    assert found.as_dict()["rows"]["columns"]["lengths"] == "Steps"
+
+
+def test_two_columns_of_flags_are_refused_unless_one_is_named(tmp_path):
+    path = write(tmp_path / "log.csv", "length,ended,open\n3,1,1\n4,0,0\n")
+    with pytest.raises(ValueError, match=r"or one named with --observed .*; got 'ended', 'open'\.$"):
+        read_sessions(path)
+    assert as_rows(read_sessions(path, observed="ended")) == [(3, True, 1, 0), (4, False, 1, 0)]
+    assert as_rows(read_sessions(path, observed="open")) == [(3, False, 1, 0), (4, True, 1, 0)]
+    assert read_sessions(path, observed="none").n_open == 0
+
+
+def test_columns_that_may_tell_open_sessions_are_noted(tmp_path):
+    path = write(tmp_path / "log.csv", "length,was_censored\n3,1\n4,0\n")
+    (note,) = read_sessions(path).account.notes
+    assert "'was_censored' may say otherwise" in note
+    assert read_sessions(path, observed="none").account.notes == ()
+    assert read_sessions(write(tmp_path / "log.csv", "length,country\n3,x\n")).account.notes == ()

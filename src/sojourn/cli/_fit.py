@@ -132,7 +132,7 @@ def fit(
             lefts = [positive("--delta", value) for value in truncation or ("1", "0.1", "0.01")]
             _check_targets(_path(source), figure, report, table)
             problem = None if env is None else parse_env(env)
-            log, test, own = _read(source, length, observed, entry, group)
+            log, test, own = _read(source, length, observed, entry, group, labels=labels)
         _account(log)
         work.say("Fitting")
         with reading_input():
@@ -171,7 +171,9 @@ def _check_targets(source: Path, figure: Path | None, report: Path | None, table
             check_target(option, path, suffixes, source=source)
 
 
-def _read(source: str, *columns: str | None) -> tuple[SessionLog, GroupTest | None, TabularMDP | None]:
+def _read(
+    source: str, *columns: str | None, labels: bool
+) -> tuple[SessionLog, GroupTest | None, TabularMDP | None]:
     """Return a log; one of every step comes with a test of its states, and the problem that it shows."""
     from sojourn.sessions import is_step_log, read_sessions, read_steps  # noqa: PLC0415
 
@@ -180,12 +182,16 @@ def _read(source: str, *columns: str | None) -> tuple[SessionLog, GroupTest | No
     if length is not None or not is_step_log(path):
         log = read_sessions(path, length=length, observed=observed, entry=entry, group=group)
         return log, None, None
+    given = {"--observed": observed is not None, "--entry": entry not in (None, "none"), "--labels": labels}
+    given["--group"] = group not in (None, "none")
+    for option in (option for option, is_given in given.items() if is_given):
+        raise ValueError(f"{option} is for logs with one row a session; {path.name} has one row a step.")
     steps = read_steps(path)
     try:
         problem = steps.problem()
     except ValueError:  # not every action was tried everywhere: nothing to price
         problem = None
-    return steps.sessions(), steps.leaving_by_state(), problem
+    return steps.sessions(), None if group == "none" else steps.leaving_by_state(), problem
 
 
 def _account(log: SessionLog) -> None:

@@ -94,6 +94,9 @@ def _sessions(analysis: Analysis) -> str:
         )
     if log.account.n_rejected:
         text += f" {log.account.n_rejected:,} rows of the file could not be used."
+    if log.account.columns:
+        taken = [f"{what} from {name!r}" for what, name in log.account.columns]
+        text += f" Taken: {', '.join(taken)}."
     return text
 
 

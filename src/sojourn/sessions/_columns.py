@@ -11,10 +11,26 @@ from sojourn.sessions._cells import looks_like_data
 __all__ = ["Columns", "Wanted", "find_columns"]
 
 _LENGTHS = ("length", "session_length", "episode_length", "lengths", "steps", "n_steps", "duration")
-_OBSERVED = ("observed", "ended", "complete", "completed", "finished", "closed")
-_OPEN = ("censored", "open", "truncated", "is_open", "still_open")
+_ENDED = ("observed", "ended", "complete", "completed", "finished", "closed")
+_OBSERVED = _ENDED + tuple(f"is_{word}" for word in _ENDED)
+_NOT_ENDED = ("censored", "open", "truncated", "ongoing")
+_OPEN = _NOT_ENDED + tuple(f"is_{word}" for word in _NOT_ENDED) + ("still_open",)
 _ENTRIES = ("entry", "entered", "entry_step", "first_step")
 _GROUPS = ("group", "state", "segment")
+_TELLING = (
+    "cens",
+    "open",
+    "trunc",
+    "ongoing",
+    "active",
+    "observ",
+    "ended",
+    "complet",
+    "finish",
+    "closed",
+    "event",
+)
+"""What is in the names of columns that may say which sessions are open."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,7 @@ class Columns:
         is_open: Whether true flags mean that a session was not seen to end.
         entry: Place of the entries.
         group: Place of the groups.
+        notes: What should be known about columns that are not used.
     """
 
     names: tuple[str, ...]
@@ -53,6 +70,18 @@ class Columns:
     is_open: bool = False
     entry: int | None = None
     group: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> tuple[tuple[str, str], ...]:
+        """What is taken from which column."""
+        places = {
+            "lengths": self.length,
+            "open sessions" if self.is_open else "ends": self.observed,
+            "entries": self.entry,
+            "groups": self.group,
+        }
+        return tuple((what, self.names[at].strip()[:40]) for what, at in places.items() if at is not None)
 
     def name(self, place: int | None) -> str:
         """Return what a column is called."""
@@ -78,6 +107,8 @@ def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
             f"{source} must have a column of session lengths called 'length', or one named with --length "
             f"(length=…); {_listed(names)}."
         )
+    if wanted.observed is None:
+        _refuse_two_flags(names, source)
     observed = _find(names, wanted.observed, _OBSERVED + _OPEN, source=source)
     return Columns(
         names=tuple(names),
@@ -86,6 +117,28 @@ def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
         is_open=observed is not None and _plain(names[observed]) in _OPEN,
         entry=_find(names, wanted.entry, _ENTRIES, source=source),
         group=_find(names, wanted.group, _GROUPS, source=source),
+        notes=_unused_flags(names) if observed is None and wanted.observed is None else (),
+    )
+
+
+def _refuse_two_flags(names: Sequence[str], source: str) -> None:
+    """Raise `ValueError` if several columns may say whether a session was seen to end."""
+    flags = [name.strip() for name in names if _plain(name) in _OBSERVED + _OPEN]
+    if len({_plain(name) for name in flags}) > 1:
+        raise ValueError(
+            f"{source} must have one column that says whether a session was seen to end, or one named with "
+            f"--observed (observed=…); got {', '.join(map(repr, flags))}."
+        )
+
+
+def _unused_flags(names: Sequence[str]) -> tuple[str, ...]:
+    """Return a note for each column that looks as if it said which sessions are open."""
+    telling = [name.strip()[:40] for name in names if any(part in _plain(name) for part in _TELLING)]
+    return tuple(
+        f"All sessions count as seen to their end. The column {name!r} may say otherwise, and is not used: "
+        "name it with --observed (true: seen to end), or say --observed none."
+        for name in telling[:3]
+        if not looks_like_data(name)
     )
 
 

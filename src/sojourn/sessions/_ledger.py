@@ -94,5 +94,7 @@ class Ledger:
             raise ValueError(f"{source} must have a row that can be used: {why}")
         if self._notes:
             self._tally.forget_groups()
-        account = Account(self._n_rows, self._n_used, self._rejected.n, first, tuple(self._notes))
+        columns = self._columns
+        notes = (*columns.notes, *self._notes)
+        account = Account(self._n_rows, self._n_used, self._rejected.n, first, notes, columns.used)
         return self._tally.log(list(self._groups), account, source)

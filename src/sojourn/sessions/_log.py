@@ -42,6 +42,7 @@ class Account:
         n_rejected: Rows that could not.
         first_rejected: The first of these.
         notes: What else should be known about how the file was read.
+        columns: What was taken from which column: ("lengths", "steps"), …
     """
 
     n_rows: int = 0
@@ -49,6 +50,7 @@ class Account:
     n_rejected: int = 0
     first_rejected: tuple[Rejection, ...] = ()
     notes: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

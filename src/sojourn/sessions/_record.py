@@ -25,6 +25,7 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
             "rejected": account.n_rejected,
             "first_rejected": [{"row": one.row, "rule": one.rule} for one in account.first_rejected],
             "notes": list(account.notes),
+            "columns": dict(account.columns),
         },
         "sessions": len(log),
         "open": log.n_open,
