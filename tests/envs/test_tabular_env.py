@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -98,6 +101,15 @@ def test_every_builder_has_an_id():
         env = gymnasium.make(id_).unwrapped
         settings = {"n_states": 50, "n_actions": 4, "n_successors": 3} if builder == "garnet" else {}
         assert env.mdp == BUILDERS[builder](**settings)
+
+
+def test_an_id_with_the_module_in_it_needs_no_import():
+    code = (
+        "import gymnasium; env = gymnasium.make('sojourn.envs:sojourn/RiverSwim-v0', n=8); "
+        "print(env.observation_space)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "Discrete(8)\n"
 
 
 def test_settings_of_an_id_are_the_builders():

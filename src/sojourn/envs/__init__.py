@@ -1,6 +1,7 @@
 """Gymnasium: environments whose episodes end at random, and agents that know it.
 
-Importing this registers every builder's problem: `gymnasium.make("sojourn/RiverSwim-v0", n=8)`.
+Importing this registers every builder's problem: `gymnasium.make("sojourn/RiverSwim-v0", n=8)`. Where it is
+not imported, `gymnasium.make("sojourn.envs:sojourn/RiverSwim-v0", n=8)` does so.
 """
 
 from __future__ import annotations
