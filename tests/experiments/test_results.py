@@ -196,6 +196,23 @@ def test_a_grid_over_law_leaves_the_true_law_alone(write, tmp_path):
         assert {row["learner.law"] or "" for row in rows} == {*beliefs, ""}
 
 
+def test_problems_without_a_name_of_their_own_are_told_apart(write, tmp_path):
+    (tmp_path / "own_problems.py").write_text(
+        "import sojourn as sj\n"
+        "def bare(p): return sj.TabularMDP([[[1 - p, p]], [[p, 1 - p]]], [[0.0], [1.0]])\n"
+    )
+    texts = ["own_problems:bare(p=0.1)", "own_problems:bare(p=0.4)", "river_swim(3)"]
+    spec = write(('"river_swim(3)"', str(texts)))
+    run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
+    results = load_results(tmp_path / "store")
+    assert len(results) == 27
+    assert {trial.problem for trial in results} == {*texts[:2], "RiverSwim(3)"}
+    few, many, _ = results.comparisons()
+    assert (few.problem, many.problem) == tuple(texts[:2])
+    assert not np.array_equal(few.rewards, many.rewards)
+    assert len(results.select(problem=texts[0])) == 9
+
+
 def test_names_with_commas_and_quotes_come_back(write, tmp_path):
     spec = write(("[learners.chance]", "[learners.'a \"b\", c']"))
     run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())

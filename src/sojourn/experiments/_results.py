@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from sojourn.planning import plan
 
 __all__ = ["Results", "TrialResult", "load_results"]
 
+_NO_NAME = re.compile(r"\d+ states, \d+ actions")
+"""What `learn` calls a problem that has no name."""
+
 _HEADER = ("problem", "law", "learner", "seeds", "total regret")
 
 
@@ -35,7 +39,7 @@ class TrialResult:
 
     Attributes:
         experiment: The experiment's name.
-        problem: The problem's name.
+        problem: The problem's name, or its text in the experiment if it has none or shares it with another.
         law: The true law, as text.
         learner: What the learner is called: its name in the experiment, and the values of its grids.
         varied: Those values by their dotted path.
@@ -115,7 +119,7 @@ class Results:
         """Return a `Comparison` of the learners on each problem and law, over the seeds that all have."""
         groups: dict[tuple[str, str, str, int], list[TrialResult]] = {}
         for trial in self.trials:
-            group = (trial.experiment, trial.problem, trial.law, trial.episodes)
+            group = (trial.experiment, trial.settings["problem"], trial.law, trial.episodes)
             groups.setdefault(group, []).append(trial)
         return [_compared(trials) for trials in groups.values()]
 
@@ -185,7 +189,17 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
                     about = headers.get(key) or _read(files[key], only_about=True)[0]
                     headers[key] = about
                     trials.append(_result(name, cell, about, files[key]))
-    return Results(store.folder, tuple(trials))
+    return Results(store.folder, _with_problems_told_apart(trials))
+
+
+def _with_problems_told_apart(trials: list[TrialResult]) -> tuple[TrialResult, ...]:
+    """Return the trials, with the experiment's own text for problems whose name says too little."""
+    texts: dict[str, set[str]] = {}
+    for trial in trials:
+        texts.setdefault(trial.problem, set()).add(trial.settings["problem"])
+    vague = {name for name, found in texts.items() if len(found) > 1 or _NO_NAME.fullmatch(name)}
+    told = (replace(t, problem=t.settings["problem"]) if t.problem in vague else t for t in trials)
+    return tuple(told)
 
 
 def _experiments(store: Store) -> dict[str, list[dict[str, Any]]]:
