@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ import pytest
 import sojourn as sj
 from sojourn.errors import SojournWarning
 from sojourn.experiments import (
+    Results,
     ThisProcess,
     export_csv,
     export_parquet,
@@ -211,6 +213,22 @@ def test_problems_without_a_name_of_their_own_are_told_apart(write, tmp_path):
     assert (few.problem, many.problem) == tuple(texts[:2])
     assert not np.array_equal(few.rewards, many.rewards)
     assert len(results.select(problem=texts[0])) == 9
+
+
+def test_grid_points_that_look_alike_are_told_apart(write, tmp_path):
+    scales = [0.1, 0.1000000001]
+    spec = write(("grid = [0.1, 0.01]", f"grid = {scales}"))
+    run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
+    (found,) = load_results(tmp_path / "store").comparisons()
+    assert found.names == (*(f"general (bonus.scale={scale})" for scale in scales), "chance")
+    assert [agent.bonus.scale for agent in found.agents[:2]] == scales
+
+
+def test_records_with_one_name_for_two_learners_lose_none(store):
+    trials = tuple(replace(trial, learner="same") for trial in load_results(store))
+    (found,) = Results(store, trials).comparisons()
+    assert found.names == ("same", "same (2)", "same (3)")
+    assert found.rewards.shape == (3, 3)
 
 
 def test_names_with_commas_and_quotes_come_back(write, tmp_path):

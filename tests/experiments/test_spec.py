@@ -252,6 +252,16 @@ def test_a_law_for_who_says_no_types_is_marked(write, own):
     assert settings["laws"] == [{"law": "Fixed(length=2)"}, {"import": "math:pi"}]
 
 
+def test_values_too_long_to_be_shown_are_numbered(write, own):
+    shared = ", ".join(f'{{ law = "fixed({length})" }}' for length in range(1, 9))
+    lists = ", ".join(f'[{shared}, {{ law = "fixed({last})" }}]' for last in (20, 30, 20))
+    change = f'type = "own_learners:Plain"\nlaw = {{ law = "true" }}\nlaws = {{ grid = [{lists}] }}'
+    cells = read_experiment(write(('type = "random"', change))).cells[-3:]
+    names = [cell.learner for cell in cells]
+    assert names == [names[0], f"{names[0]} (2)", names[0]]
+    assert cells[0].settings == cells[2].settings != cells[1].settings
+
+
 def test_examples_are_experiments(tmp_path):
     assert {"tiny", "river_swim", "taxi", "long_run"} <= set(example_names())
     for name in example_names():

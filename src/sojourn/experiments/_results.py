@@ -17,7 +17,7 @@ from sojourn import _html
 from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
-from sojourn.experiments._settings import build
+from sojourn.experiments._settings import build, tell_apart, to_text
 from sojourn.experiments._store import Store, StoredFile
 from sojourn.experiments._trials import read_trial
 from sojourn.laws import label, parse_law
@@ -247,8 +247,10 @@ def _fits(trial: TrialResult, wanted: Mapping[str, Any]) -> bool:
 
 def _compared(trials: list[TrialResult]) -> Comparison:
     by_learner: dict[str, dict[int, TrialResult]] = {}
+    taken: dict[str, dict[str, int]] = {}
     for trial in trials:
-        by_learner.setdefault(trial.learner, {})[trial.seed] = trial
+        name = tell_apart(trial.learner, to_text(trial.settings), taken)
+        by_learner.setdefault(name, {})[trial.seed] = trial
     shared = set.intersection(*(set(seeds) for seeds in by_learner.values()))
     seeds = tuple(sorted(shared))
     if not seeds:

@@ -20,7 +20,7 @@ from sojourn.experiments._kinds import describe, find_kind, full_name, has, plai
 from sojourn.laws import LengthLaw, parse_law
 from sojourn.planning import Plan
 
-__all__ = ["build", "import_paths", "resolve", "to_text", "with_place"]
+__all__ = ["build", "import_paths", "resolve", "tell_apart", "to_text", "with_place"]
 
 _MOST_DEPTH = 16
 
@@ -28,6 +28,19 @@ _MOST_DEPTH = 16
 def to_text(settings: Any) -> str:
     """Return plain settings as the text that is hashed: JSON, keys sorted, no spaces."""
     return json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def tell_apart(name: str, settings: str, taken: dict[str, dict[str, int]]) -> str:
+    """Return a name, with a number if other settings have it already; `taken` remembers who has which.
+
+    Example:
+        >>> taken = {}
+        >>> [tell_apart("ours", settings, taken) for settings in ("1", "2", "1")]
+        ['ours', 'ours (2)', 'ours']
+    """
+    numbers = taken.setdefault(name, {})
+    number = numbers.setdefault(settings, len(numbers) + 1)
+    return name if number == 1 else f"{name} ({number})"
 
 
 def resolve(given: Mapping[str, Any], truth: LengthLaw, place: str) -> dict[str, Any]:

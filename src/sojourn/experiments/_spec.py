@@ -14,7 +14,7 @@ from sojourn._validation import check_whole, did_you_mean
 from sojourn.experiments._folder import importing_from
 from sojourn.experiments._grid import count_points, points
 from sojourn.experiments._kinds import shown
-from sojourn.experiments._settings import resolve, to_text, with_place
+from sojourn.experiments._settings import resolve, tell_apart, to_text, with_place
 from sojourn.experiments._toml import read_toml
 from sojourn.experiments._trials import Trial, code_of
 from sojourn.laws import LengthLaw, parse_law
@@ -217,6 +217,7 @@ def _problem(text: str) -> str:
 def _cells(
     learners: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
 ) -> Iterator[Cell]:
+    taken: dict[str, dict[str, int]] = {}
     for name, learner in learners.items():
         place = f"learners.{name}"
         for given, varied in points(learner, place):
@@ -224,13 +225,10 @@ def _cells(
             code = code_of(shared["problem"], settings["learner"])
             if code:
                 settings["code"] = code
-            told = ", ".join(f"{path}={_value(value)}" for path, value in varied.items())
+            told = ", ".join(
+                f"{path}={value if isinstance(value, str) else shown(value)}"
+                for path, value in varied.items()
+            )
             text = to_text(settings)
-            trials = tuple(Trial(text, seed) for seed in seeds)
-            yield Cell(name, f"{name} ({told})" if told else name, varied, settings, trials)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:.6g}" if isinstance(value, float) else shown(value)
+            called = tell_apart(f"{name} ({told})" if told else name, text, taken)
+            yield Cell(name, called, varied, settings, tuple(Trial(text, seed) for seed in seeds))
