@@ -36,7 +36,8 @@ from sojourn.learning import estimate_mean
 PROBLEM = sj.mdps.cash_or_invest(delay=8, payoff=3.0)
 LAW = sj.Polynomial(p=1.4)
 SAME_MEAN = 1.0 - 1.0 / LAW.mean
-STEPS = 32  # that are told apart in training; the last one's actions are held for ever
+STEPS = 32  # that count in training, and are told apart
+KEPT = 16  # steps whose actions are kept, the last one's for ever: near the end of training nobody invests
 CUT = 200  # steps that are played at most in trials: uncut, the variance of their returns is infinite
 
 
@@ -102,7 +103,7 @@ def train(kind: str, way: Way, seed: int) -> BaseAlgorithm:
 def tabulate(agent: BaseAlgorithm, way: Way) -> np.ndarray:
     """Return what the agent does, `(N, S)`: one row a step if it sees the step, else a single one."""
     rows = []
-    for index in range(STEPS if way.sees_step else 1):
+    for index in range(KEPT if way.sees_step else 1):
         states = range(PROBLEM.n_states)
         seen = np.array([[state, index] for state in states] if way.sees_step else states)
         rows.append(agent.predict(seen, deterministic=True)[0])

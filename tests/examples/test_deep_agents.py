@@ -33,6 +33,14 @@ def test_the_best_policy_beats_every_constant_discount(example):
         assert example.exact_value(stationary) < 0.43
 
 
+def test_what_is_best_in_training_is_best_for_ever_up_to_the_steps_that_are_kept(example):
+    trained_on = sj.Tabulated(example.LAW.survival(np.arange(1, example.STEPS + 1)))
+    policy = sj.plan(example.PROBLEM, trained_on).policy
+    best = sj.plan(example.PROBLEM, example.LAW).value[0]
+    assert example.exact_value(policy[: example.KEPT]) == pytest.approx(best, abs=1e-9)
+    assert example.exact_value(policy) < 0.39  # the last steps' actions, held for ever
+
+
 def test_returns_that_were_played_have_the_exact_mean(example):
     policy = sj.plan(example.PROBLEM, example.LAW).policy
     cut = sj.Tabulated(example.LAW.survival(np.arange(1, example.CUT + 1)))
