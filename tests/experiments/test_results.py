@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -229,6 +230,35 @@ def test_records_with_one_name_for_two_learners_lose_none(store):
     (found,) = Results(store, trials).comparisons()
     assert found.names == ("same", "same (2)", "same (3)")
     assert found.rewards.shape == (3, 3)
+
+
+def test_results_of_a_learner_that_is_not_here_can_be_read(write, tmp_path):
+    (tmp_path / "own_absent.py").write_text(
+        "from sojourn import RandomPlayer\nclass Mine(RandomPlayer): pass\n"
+    )
+    spec = write(('type = "random"', 'type = "own_absent:Mine"'))
+    run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
+    del sys.modules["own_absent"]
+    results = load_results(tmp_path / "store")
+    assert "chance" in repr(results)
+    (found,) = results.comparisons()
+    assert found.agents[0] == sj.UCBVI(sj.Fixed(4), sj.PaperBonus(0.1))
+    with pytest.raises(ValueError, match=r"own_absent:Mine cannot play here: .*No module 'own_absent'"):
+        found.agents[2].start()
+    assert np.isfinite(found.cumulative_regret).all()
+
+
+def test_results_print_whatever_is_missing(store):
+    results = load_results(store)
+    some = (results.select(learner="chance", seed=0), results.select(bonus_scale=0.1, seed=1))
+    apart = Results(store, tuple(trial for part in some for trial in part))
+    assert [line.split()[-2:] for line in repr(apart).splitlines()[1:]] == [["0", "—"]] * 2
+    with pytest.raises(ValueError, match="a seed that all learners have"):
+        apart.comparisons()
+    results.trials[0].path.write_bytes(b"")
+    assert "9 trials: " in repr(results)
+    assert "is damaged" in repr(results)
+    assert results._repr_html_() is None
 
 
 def test_names_with_commas_and_quotes_come_back(write, tmp_path):

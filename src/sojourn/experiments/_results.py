@@ -6,7 +6,7 @@ import functools
 import json
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from sojourn import _html
 from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
+from sojourn.experiments._absent import AbsentAgent
+from sojourn.experiments._executor import say_error
 from sojourn.experiments._settings import build, tell_apart, to_text
 from sojourn.experiments._store import Store, StoredFile
 from sojourn.experiments._trials import read_trial
@@ -116,12 +118,19 @@ class Results:
         return Results(self.folder, kept)
 
     def comparisons(self) -> list[Comparison]:
-        """Return a `Comparison` of the learners on each problem and law, over the seeds that all have."""
+        """Return a `Comparison` of the learners on each problem and law, over the seeds that all have.
+
+        A learner of your own that cannot be imported here is told by its settings alone, and cannot play.
+        """
+        return [_compared(trials, _agent) for trials in self._groups()]
+
+    def _groups(self) -> list[list[TrialResult]]:
+        """Return the trials by what they can be compared on: experiment, problem, law, episodes."""
         groups: dict[tuple[str, str, str, int], list[TrialResult]] = {}
         for trial in self.trials:
             group = (trial.experiment, trial.settings["problem"], trial.law, trial.episodes)
             groups.setdefault(group, []).append(trial)
-        return [_compared(trials) for trials in groups.values()]
+        return list(groups.values())
 
     def table(self) -> str:
         """Return the learners' mean total regret with 95% intervals, as plain text."""
@@ -131,9 +140,13 @@ class Results:
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
-        for comparison in self.comparisons():
+        for trials in self._groups():
+            where = (trials[0].problem, label(parse_law(trials[0].law)))
+            if not _shared_seeds(_by_learner(trials)):
+                rows += [(*where, name, "0", "—") for name in _by_learner(trials)]
+                continue
+            comparison = _compared(trials, _unbuilt)
             totals = comparison.total_regret.texts()
-            where = (comparison.problem, label(comparison.law))
             seeds = f"{len(comparison.seeds):,}"
             rows += [
                 (*where, name, seeds, total) for name, total in zip(comparison.names, totals, strict=True)
@@ -141,10 +154,18 @@ class Results:
         return rows
 
     def __repr__(self) -> str:
-        return self.table() if self.trials else f"Results({str(self.folder)!r}, no trials)"
+        if not self.trials:
+            return f"Results({str(self.folder)!r}, no trials)"
+        try:
+            return self.table()
+        except (OSError, ValueError) as error:  # files that are gone, or damaged since
+            return f"Results({str(self.folder)!r}, {len(self):,} trials: {error})"
 
-    def _repr_html_(self) -> str:
-        return _html.grid(str(self.folder), _HEADER, self._rows())
+    def _repr_html_(self) -> str | None:
+        try:
+            return _html.grid(str(self.folder), _HEADER, self._rows())
+        except (OSError, ValueError):  # notebooks then show what __repr__ says
+            return None
 
 
 def load_results(folder: str | Path, *, experiment: str | None = None) -> Results:
@@ -245,14 +266,23 @@ def _fits(trial: TrialResult, wanted: Mapping[str, Any]) -> bool:
     return all(name in has and has[name] == value for name, value in wanted.items())
 
 
-def _compared(trials: list[TrialResult]) -> Comparison:
+def _by_learner(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
+    """Return the trials by the learner's name, no two alike, and by seed."""
     by_learner: dict[str, dict[int, TrialResult]] = {}
     taken: dict[str, dict[str, int]] = {}
     for trial in trials:
         name = tell_apart(trial.learner, to_text(trial.settings), taken)
         by_learner.setdefault(name, {})[trial.seed] = trial
-    shared = set.intersection(*(set(seeds) for seeds in by_learner.values()))
-    seeds = tuple(sorted(shared))
+    return by_learner
+
+
+def _shared_seeds(by_learner: Mapping[str, Mapping[int, TrialResult]]) -> tuple[int, ...]:
+    return tuple(sorted(set.intersection(*(set(seeds) for seeds in by_learner.values()))))
+
+
+def _compared(trials: list[TrialResult], make_agent: Callable[[TrialResult], Any]) -> Comparison:
+    by_learner = _by_learner(trials)
+    seeds = _shared_seeds(by_learner)
     if not seeds:
         raise ValueError("comparisons need a seed that all learners have; the run is not that far.")
     first = trials[0]
@@ -266,7 +296,7 @@ def _compared(trials: list[TrialResult]) -> Comparison:
             regret = found[seed].cumulative_regret
             if regret is not None:
                 cumulative[i, j], width[i, j] = regret, _last(found[seed], "regret_width")
-    agents = tuple(_agent(next(iter(found.values()))) for found in by_learner.values())
+    agents = tuple(make_agent(next(iter(found.values()))) for found in by_learner.values())
     return Comparison(
         tuple(by_learner), agents, first.problem, law, seeds, checkpoints, cumulative, width, rewards
     )
@@ -279,6 +309,13 @@ def _last(trial: TrialResult, name: str) -> float:
 
 def _agent(trial: TrialResult) -> Any:
     settings = trial.settings
-    return build(
-        settings["learner"], lambda: plan(parse_problem(settings["problem"]), parse_law(settings["law"]))
-    )
+    try:
+        return build(
+            settings["learner"], lambda: plan(parse_problem(settings["problem"]), parse_law(settings["law"]))
+        )
+    except Exception as error:  # code of the user's own that is not here, or not as it was
+        return AbsentAgent(settings["learner"], say_error(error))
+
+
+def _unbuilt(trial: TrialResult) -> AbsentAgent:
+    return AbsentAgent(trial.settings["learner"], "nobody asked for it.")
