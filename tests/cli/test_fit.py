@@ -196,3 +196,15 @@ def test_options_that_a_log_of_every_step_does_not_take_are_refused(run, options
 
 def test_states_are_not_compared_if_no_groups_are_wanted(run):
     assert json.loads(run("fit", "sample:shop", "--json", "--group", "none").stdout)["groups"] is None
+
+
+def test_what_a_table_cuts_off_is_said(run, tmp_path):
+    path, table = tmp_path / "log.csv", tmp_path / "table.csv"
+    path.write_text("length,ended\n" + "1,1\n" * 50 + "3,0\n" * 50, encoding="utf-8")
+    done = run("fit", str(path), "--no-plot", "--table", str(table))
+    # Half get to step 3; with ρ = √½ from there on, ½ ρ/(1 − ρ) = 1.21 steps follow, of 3.21.
+    assert "50% of all get that far" in " ".join(done.stderr.split())
+    assert "another 1.21 steps would follow, 38% of the mean length" in " ".join(done.stderr.split())
+    assert sj.Tabulated.from_csv(table).mean == pytest.approx(2.0)
+    path.write_text("length,ended\n" + "1,1\n" * 50 + "3,1\n" * 50, encoding="utf-8")
+    assert "The table ends there" not in run("fit", str(path), "--no-plot", "--table", str(table)).stderr

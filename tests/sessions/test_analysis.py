@@ -226,3 +226,30 @@ def test_laws_are_held_against_data_that_begin_late_from_where_they_begin():
     assert place > 3
     assert "None was seen before step 3" in said(found, "The sessions")
     assert "None was seen before" not in said(analyse(draw(sj.Geometric(0.9), 200)), "The sessions")
+
+
+def test_a_mean_that_the_log_does_not_determine_is_not_claimed():
+    early = np.minimum(np.random.default_rng(0).geometric(0.3, 60), 8)
+    lengths = np.concatenate((early, np.full(40, 20)))
+    found = analyse(SessionLog.from_columns(lengths, np.arange(100) < 60))
+    assert found.unseen > 0.5
+    assert not found.determines_mean
+    # None is cut off before the longest: the mean up to there is that of the lengths as they are.
+    assert found.seen_mean == pytest.approx(lengths.mean(), rel=1e-12)
+    text = said(found, "How long they last")
+    assert text.startswith("The log does not determine the mean length")
+    assert f"last {lengths.mean():.3g} steps on average" in text
+    assert "steps on average from step" not in said(found, "How people leave")
+    single = said(found, "A single γ")
+    assert single.startswith("The log does not determine this")
+    assert "γ is 1." not in single
+    assert found.geometric.gamma > 0.99995
+    assert repr(found.geometric.gamma) in single
+    assert found.as_dict()["mean_is_determined"] is False
+
+
+def test_a_mean_that_the_log_determines_is_told_first():
+    found = analyse(draw(sj.Geometric(0.9), 2_000))
+    assert found.determines_mean
+    assert said(found, "How long they last").startswith("A session lasts")
+    assert found.seen_mean == pytest.approx(found.law.mean, rel=0.1)

@@ -291,6 +291,23 @@ def _write(found: Analysis, figure: Path | None, report: Path | None, table: Pat
         with reading_input():
             _write_table(found, table)
         write_line(f'Survival written to {table}; it is a law: tabulated("{table}").')
+        _tell_cut(found)
+
+
+def _tell_cut(found: Analysis) -> None:
+    """Say what a table leaves out where the longest session is open: it lets nobody outlive it."""
+    from sojourn.sessions import number, percent  # noqa: PLC0415
+
+    law, last = found.kaplan_meier, found.log.sample.longest
+    if law is None or not float(law.survival(last + 1)):
+        return
+    cut = float(law.tail(last + 1))
+    write_line(
+        f"The longest session, of {last:,} steps, is open, and {percent(float(law.survival(last)))} of all "
+        f"get that far. The table ends there: with a geometric tail another {number(cut)} steps would "
+        f"follow, {percent(cut / law.mean)} of the mean length.",
+        label="Note",
+    )
 
 
 def _write_table(found: Analysis, path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sojourn.laws import quantile
 from sojourn.plots import draw_sessions, new_figure, session_curves, session_key, svg_pair
 from sojourn.reports._page import render
-from sojourn.sessions import Analysis, RankedFit, law_words, number, percent
+from sojourn.sessions import Analysis, RankedFit, gamma_words, law_words, number, percent
 
 __all__ = ["session_report"]
 
@@ -42,10 +42,10 @@ def session_report(analysis: Analysis) -> str:
         facts=[
             ("sessions", f"{len(log):,}"),
             ("still open", percent(log.n_open / len(log))),
-            ("mean length", number(law.mean)),
+            ("mean length", number(law.mean) if analysis.determines_mean else "not determined"),
             ("median length", number(quantile(law, 0.5))),
             ("best family", analysis.best.fit.family.replace("_", " ")),
-            ("best single γ", f"{analysis.geometric.gamma:.4g}"),
+            ("best single γ", gamma_words(analysis.geometric.gamma)),
         ],
         advice=[(heading, text) for heading, text in advice if heading != "How long they last"],
         figures=_figures(analysis),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn.sessions._advice import group_words, law_words, number, percent
+from sojourn.sessions._advice import gamma_words, group_words, law_words, number, percent
 from sojourn.sessions._analysis import Analysis, RankedFit, analyse
 from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
@@ -24,6 +24,7 @@ __all__ = [
     "StepLog",
     "analyse",
     "compare_groups",
+    "gamma_words",
     "group_words",
     "is_step_log",
     "law_words",

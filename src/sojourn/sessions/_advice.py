@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._groups import GroupTest
 
-__all__ = ["advise", "group_words", "law_words", "number", "percent"]
+__all__ = ["advise", "gamma_words", "group_words", "law_words", "number", "percent"]
 
 _SURE = 10.0
 """How much larger the log-likelihood ratio to a geometric law must be before leaving is said to change."""
@@ -60,11 +60,11 @@ def law_words(fit: Fit) -> str:
     if fit.family != "mixture":
         return label(fit.law)
     weight, one, other = fit.parameters.values()
-    first, second = (f"Geometric({_near(gamma)})" for gamma in (one, other))
+    first, second = (f"Geometric({gamma_words(gamma)})" for gamma in (one, other))
     return f"Mixture({weight:.3g} of {first}, {1.0 - weight:.3g} of {second})"
 
 
-def _near(gamma: float) -> str:
+def gamma_words(gamma: float) -> str:
     """Return γ to four digits, or in full where that would make it 1."""
     short = f"{gamma:.4g}"
     return repr(gamma) if short == "1" else short
@@ -102,7 +102,9 @@ def _sessions(analysis: Analysis) -> str:
 
 def _lengths(analysis: Analysis) -> str:
     law, best = analysis.law, analysis.best.fit
-    text = f"A session lasts {number(law.mean)} steps on average{_interval(best)}; half of them last at most "
+    if not analysis.determines_mean:
+        return _undetermined(analysis)
+    text = f"A session lasts {_steps(law.mean)} on average{_interval(best)}; half of them last at most "
     text += f"{number(quantile(law, 0.5))}, and one in ten more than {number(quantile(law, 0.1))}."
     unseen = analysis.unseen
     if unseen > 0.02:
@@ -110,12 +112,28 @@ def _lengths(analysis: Analysis) -> str:
             f" {percent(unseen)} of that mean lie past the longest session of the log: they come from the "
             "fitted law and not from the data."
         )
-    if best.edge:
-        text += (
-            f" The fit is at the edge of its family ({', '.join(best.edge)}), so the mean is uncertain: more "
-            "data, or longer ones, would settle it."
-        )
     return text
+
+
+def _undetermined(analysis: Analysis) -> str:
+    """Return what is known of lengths where the mean is the fitted law's word and not the data's."""
+    law, edge, longest = analysis.law, analysis.best.fit.edge, analysis.log.sample.longest
+    why = (
+        f"{percent(analysis.unseen)} of the {number(law.mean)} steps that the best fit makes it lie past the "
+    )
+    why += "longest session"
+    if edge:
+        why = f"the best fit is at the edge of its family ({', '.join(edge)})"
+    text = f"The log does not determine the mean length: {why}. Counted up to step {longest:,}, the longest "
+    text += f"session, sessions last {_steps(analysis.seen_mean)} on average"
+    half = quantile(law, 0.5)
+    text += f"; half of them last at most {number(half)}." if half <= longest else "."
+    return f"{text} More data, or longer ones, would settle it."
+
+
+def _steps(count: float) -> str:
+    """Return a number of steps, one step or several."""
+    return f"{number(count)} step{'s' * (number(count) != '1')}"
 
 
 def _interval(fit: Fit) -> str:
@@ -131,12 +149,18 @@ def _leaving(analysis: Analysis) -> str:
     law = analysis.law
     early = _first_at_risk(law)
     late = min(max(quantile(law, 0.1), early + 1), MAX_STEP)
+    if not analysis.determines_mean:
+        late = min(late, max(analysis.log.sample.longest, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     text = f"Nobody leaves before step {early}; then" if early > 1 else "After the first step"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
     sure = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood) > _SURE
     if not sure or 0.9 < end / begin < 1.1:
         return f"{text} Leaving is about as likely at every step."
+    if end < begin and not analysis.determines_mean:
+        return (
+            f"{text} Leaving slows down: who has stayed long will stay longer, how long the log does not say."
+        )
     if end < begin:
         stay, fresh = number(float(law.remaining(late))), number(float(law.remaining(early)))
         return (
@@ -176,24 +200,35 @@ def _law(analysis: Analysis) -> str:
 def _single(analysis: Analysis) -> str:
     law, gamma = analysis.law, analysis.geometric.gamma
     if isinstance(law, Geometric):
-        return f"A single γ is all there is to it: discount with γ = {gamma:.6g}."
+        exact = f"{gamma:.6g}" if gamma < 0.9999995 else repr(gamma)
+        return f"{_unsure(analysis)}A single γ is all there is to it: discount with γ = {exact}."
     share = analysis.gap / law.mean
     usual = analysis.usual.gamma
-    other = f" (not {usual:.4g}, as the mean length would have it)" if abs(gamma - usual) > 5e-4 else ""
-    cost = f"The best single γ is {gamma:.4g}{other}. "
+    other = (
+        f" (not {gamma_words(usual)}, as the mean length would have it)" if abs(gamma - usual) > 5e-4 else ""
+    )
+    cost = f"The best single γ is {gamma_words(gamma)}{other}. "
     cost += (
         f"Its discount function is off by Σ|γ − γ'| = {number(analysis.gap)} steps, {percent(share)} of the "
         f"mean length: planning with it loses at most that much, for rewards within a range of 1"
     )
-    cost += f" (with {usual:.4g}, {number(analysis.usual_gap)}). "
+    cost += f" (with {gamma_words(usual)}, {number(analysis.usual_gap)}). "
     if share <= 0.02:
-        return f"A single γ is good enough. {cost}".strip()
+        return f"{_unsure(analysis)}A single γ is good enough. {cost}".strip()
     if share <= 0.1:
-        return f"A single γ will do if a loss of a few percent does not matter. {cost}".strip()
+        unsure = _unsure(analysis)
+        return f"{unsure}A single γ will do if a loss of a few percent does not matter. {cost}".strip()
     return (
-        f"A single γ is not good enough. {cost}Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
-        "policy that knows the step."
+        f"{_unsure(analysis)}A single γ is not good enough. {cost}Use ρ(h) = γ(h+1)/γ(h), which changes with "
+        "the step, and a policy that knows the step."
     )
+
+
+def _unsure(analysis: Analysis) -> str:
+    """Return a warning where what follows rests on steps that are not in the log."""
+    if analysis.determines_mean:
+        return ""
+    return "The log does not determine this, which rests on steps past its longest session. By the best fit: "
 
 
 def _horizons(analysis: Analysis) -> str:
@@ -202,7 +237,7 @@ def _horizons(analysis: Analysis) -> str:
         reach = analysis.horizon(left)
         parts.append(f"{'more than 2^53' if reach is None else f'{reach:,}'} for Δ = {left:g}")
     return (
-        "Past the effective horizon all steps together weigh no more than Δ: it is "
+        f"{_unsure(analysis)}Past the effective horizon all steps together weigh no more than Δ: it is "
         + ", ".join(parts)
         + " (the longest session of the log has "
         + f"{analysis.log.sample.longest:,} steps)."
@@ -215,13 +250,13 @@ def _priced(analysis: Analysis) -> str:
         return ""
     if price.loss <= max(price.width, 1e-9 * abs(price.best)):
         return (
-            f"On {price.problem} the policy that is best under γ = {price.gamma:.4g} is best under the "
-            f"fitted law as well: {price.best:.6g} a session."
+            f"On {price.problem} the policy that is best under γ = {gamma_words(price.gamma)} is best under "
+            f"the fitted law as well: {price.best:.6g} a session."
         )
     share = percent(price.loss / abs(price.best)) if price.best else "all"
     return (
         f"On {price.problem} the best policy earns {price.best:.6g} a session. The one that is best under "
-        f"γ = {price.gamma:.4g} earns {price.geometric:.6g}: the geometric assumption costs "
+        f"γ = {gamma_words(price.gamma)} earns {price.geometric:.6g}: the geometric assumption costs "
         f"{price.loss:.4g}, {share}."
     )
 

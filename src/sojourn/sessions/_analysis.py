@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sojourn._validation import check_positive
 from sojourn.laws import (
     FAMILIES,
@@ -142,6 +144,16 @@ class Analysis:
         """The share of the best fit's mean that lies past the longest session of the log."""
         past = self.log.sample.longest + 1
         return float(self.law.tail(past)) / self.law.mean if past <= MAX_STEP else 0.0
+
+    @property
+    def determines_mean(self) -> bool:
+        """Whether the log tells the mean: the best fit is at no edge, and half of its mean is in the data."""
+        return not self.best.fit.edge and self.unseen <= 0.5
+
+    @property
+    def seen_mean(self) -> float:
+        """Kaplan–Meier's mean of min(H, L), L the longest session: what the data say without any law."""
+        return float(np.dot(self.band.estimate, np.diff(self.band.steps, prepend=0)))
 
     def horizon(self, truncation: float) -> int | None:
         """Return the smallest N with Γ(N) ≤ truncation; None above 2**53."""

@@ -36,6 +36,8 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "mean_standard_error": analysis.best.fit.error_of(lambda one: one.mean),
         "median": quantile(law, 0.5),
         "mean_past_the_data": analysis.unseen,
+        "mean_is_determined": analysis.determines_mean,
+        "mean_up_to_the_longest": analysis.seen_mean,
         "kaplan_meier_mean": _data_mean(analysis),
         "fits": [_fit(one) for one in analysis.fits],
         "single_gamma": {
