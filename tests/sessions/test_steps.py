@@ -143,3 +143,34 @@ def test_rows_with_a_cell_too_many_or_too_few_are_rejected_with_their_episode(tm
         "row 3: a row must have 6 cells; got 7.",
         "row 5: a row must have 6 cells; got 7.",
     ]
+
+
+def test_rare_states_are_put_together(tmp_path):
+    lines = []
+    for episode in range(3_000):
+        state = f"s{episode % 40:02}" if episode < 400 else f"s{episode % 20:02}"
+        lines.append(f"{episode},1,{state},a,0,{episode % 2}\n")
+        if not episode % 2:
+            lines.append(f"{episode},2,{state},a,0,1\n")
+    lines.append("".join(f"long,{step},s00,a,0,0\n" for step in range(1, 2_000)))
+    log = read_steps(write(tmp_path / "log.csv", HEAD + "".join(lines)))
+    test = log.leaving_by_state()
+    assert len(log.states) == 40
+    assert len(test.sizes) == 30
+    assert test.pooled == 11
+    assert sum(test.ended) == 3_000
+    assert sum(test.expected) == pytest.approx(3_000)
+    assert sum(test.sizes) == log.step.size - 1  # where the open one stops, its end was not looked for
+
+
+def test_many_states_and_steps_take_little_memory(tmp_path):
+    import tracemalloc
+
+    lines = [f"{i},1,s{i},a,0,1\n" for i in range(3_000)]
+    lines += [f"long,{step},s0,a,0,{int(step == 20_000)}\n" for step in range(1, 20_001)]
+    log = read_steps(write(tmp_path / "log.csv", HEAD + "".join(lines)))
+    tracemalloc.start()
+    log.leaving_by_state()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6  # 3,000 × 20,000 numbers would be 480 MB

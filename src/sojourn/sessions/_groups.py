@@ -12,9 +12,9 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import Sample
 from sojourn.sessions._log import SessionLog
 
-__all__ = ["GroupTest", "compare_groups", "group_samples", "log_rank", "log_rank_of"]
+__all__ = ["MOST_GROUPS", "GroupTest", "compare_groups", "group_samples", "log_rank", "log_rank_of"]
 
-_MOST = 30
+MOST_GROUPS = 30
 """How many groups are compared; the smaller ones are put together."""
 
 
@@ -57,7 +57,7 @@ class GroupTest:
 
 def group_samples(log: SessionLog) -> tuple[list[Sample], int]:
     """Return a log's groups as counts, the smallest put together, and how many these are."""
-    kept = log.n_groups if log.n_groups <= _MOST else _MOST - 1
+    kept = log.n_groups if log.n_groups <= MOST_GROUPS else MOST_GROUPS - 1
     group = np.minimum(log.group, kept)
     merged = SessionLog(log.lengths, log.observed, log.entry, group, log.counts, log.labels)
     return [merged.only(i) for i in range(min(log.n_groups, kept + 1))], log.n_groups - kept

@@ -17,7 +17,7 @@ from sojourn._validation import did_you_mean
 from sojourn.mdps import TabularMDP
 from sojourn.sessions._cells import flag_rule, read_flag, read_whole, shown, whole_rule
 from sojourn.sessions._chunks import pieces
-from sojourn.sessions._groups import GroupTest, log_rank
+from sojourn.sessions._groups import MOST_GROUPS, GroupTest, log_rank
 from sojourn.sessions._ledger import FirstRejected
 from sojourn.sessions._log import Account, SessionLog
 
@@ -94,14 +94,24 @@ class StepLog:
         )
 
     def leaving_by_state(self) -> GroupTest | None:
-        """Test whether the end depends on the state: if it does, no law of lengths is a discount."""
+        """Test whether the end depends on the state: if it does, no law of lengths is a discount.
+
+        Of very many states the rarest are put together, and steps at which nobody left say nothing.
+        """
+        often = np.bincount(self.state, minlength=len(self.states))
+        kept = often.size if often.size <= MOST_GROUPS else MOST_GROUPS - 1
+        common = np.sort(np.argsort(-often, kind="stable")[:kept])
+        place = np.full(often.size, kept)
+        place[common] = np.arange(kept)
+        state, steps = place[self.state], np.unique(self.step[self.ended])
         at_risk = ~(self._is_last & ~self.ended)  # where an open episode stops, its end was not looked for
-        steps = int(self.step.max())
-        shape = (len(self.states), steps)
+        sizes = np.bincount(state[at_risk], minlength=min(often.size, kept + 1))
+        at_risk &= np.isin(self.step, steps)
+        shape = (sizes.size, steps.size)
         risk, gone = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        np.add.at(risk, (self.state[at_risk], self.step[at_risk] - 1), 1)
-        np.add.at(gone, (self.state[self.ended], self.step[self.ended] - 1), 1)
-        return log_rank(risk, gone, sizes=risk.sum(axis=1).tolist(), what="state")
+        np.add.at(risk, (state[at_risk], np.searchsorted(steps, self.step[at_risk])), 1)
+        np.add.at(gone, (state[self.ended], np.searchsorted(steps, self.step[self.ended])), 1)
+        return log_rank(risk, gone, sizes=sizes.tolist(), pooled=often.size - kept, what="state")
 
 
 def read_steps(path: str | os.PathLike[str]) -> StepLog:
