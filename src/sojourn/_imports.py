@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["import_object", "is_import_path", "source_digest"]
+__all__ = ["exits_are_errors", "import_object", "is_import_path", "source_digest"]
 
 _PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 
@@ -17,6 +19,26 @@ _PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)
 def is_import_path(text: str) -> bool:
     """Whether a text has the form "package.module:Name"."""
     return len(text) <= 1_000 and _PATH.fullmatch(text) is not None
+
+
+@contextlib.contextmanager
+def exits_are_errors() -> Iterator[None]:
+    """Raise `ValueError` where code of the user's own calls `sys.exit`: it ends itself, and not all of ours.
+
+    Subclasses of `SystemExit` pass: a signal that is to end the program raises one.
+
+    Example:
+        >>> with exits_are_errors():
+        ...     sys.exit(0)
+        Traceback (most recent call last):
+        ValueError: code of your own called sys.exit(0).
+    """
+    try:
+        yield
+    except SystemExit as error:
+        if type(error) is not SystemExit:
+            raise
+        raise ValueError(f"code of your own called sys.exit({error.code!r}).") from error
 
 
 def import_object(path: str) -> Any:
@@ -34,7 +56,8 @@ def import_object(path: str) -> Any:
         raise ValueError(f"An import path must be written like 'package.module:Name'; got {path!r}.")
     name, inside = found.groups()
     try:
-        thing: Any = importlib.import_module(name)
+        with exits_are_errors():
+            thing: Any = importlib.import_module(name)
     except ModuleNotFoundError as error:
         where = "it must be installed, or lie beside the file that names it"
         raise ValueError(f"No module {error.name!r} for {path!r}; {where}.") from error

@@ -24,6 +24,18 @@ def test_processes_conform(executor):
     check_executor(executor)
 
 
+@pytest.mark.parametrize("executor", [ThisProcess(retries=1), Processes(workers=1, retries=1)])
+def test_jobs_that_call_exit_have_failed(executor):
+    (outcome,) = executor.run("experiments.tasks:leave", [Job("key", "0")])
+    assert (outcome.content, outcome.tries) == (None, 2)
+    assert outcome.reason == "ValueError: code of your own called sys.exit(0)."
+
+
+def test_a_signal_still_ends_what_runs_here():
+    with pytest.raises(SystemExit, match="143"):
+        list(ThisProcess().run("experiments.tasks:leave", [Job("key", "signal")]))
+
+
 def test_all_are_executors():
     for executor in (ThisProcess(), Processes(), Ray()):
         assert isinstance(executor, Executor)

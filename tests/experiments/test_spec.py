@@ -262,6 +262,20 @@ def test_values_too_long_to_be_shown_are_numbered(write, own):
     assert cells[0].settings == cells[2].settings != cells[1].settings
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import sys\nsys.exit(0)\n", "own_leaving cannot be imported: .*called sys.exit"),
+        ("class Mine:\n    def __init__(self): raise SystemExit\n    def start(self): pass\n", "sys.exit"),
+    ],
+)
+def test_code_that_calls_exit_is_an_error(code, said, write, tmp_path):
+    sys.modules.pop("own_leaving", None)
+    (tmp_path / "own_leaving.py").write_text(code)
+    with pytest.raises(ValueError, match=said):
+        read_experiment(write(('type = "random"', 'type = "own_leaving:Mine"')))
+
+
 def test_examples_are_experiments(tmp_path):
     assert {"tiny", "river_swim", "taxi", "long_run"} <= set(example_names())
     for name in example_names():

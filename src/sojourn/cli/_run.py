@@ -125,12 +125,16 @@ def _executor(on: Place, workers: str | None, address: str | None, retries: str)
     return Processes(workers=n_workers, retries=again)
 
 
+class _Terminated(SystemExit):
+    """The end that SIGTERM asks for: not one of the user's own code, which is only a failure."""
+
+
 @contextlib.contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
     """Have SIGTERM end the run as an exception does: workers are stopped, nothing is left half-written."""
 
     def stop(*_: Any) -> None:
-        raise SystemExit(TERMINATED)
+        raise _Terminated(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, stop)
     try:

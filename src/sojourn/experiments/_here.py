@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from sojourn._imports import import_object
+from sojourn._imports import exits_are_errors, import_object
 from sojourn._validation import check_whole
 from sojourn.experiments._executor import Job, Outcome, say_error
 
@@ -40,7 +40,8 @@ class ThisProcess:
             job, tries = waiting.popleft()
             begun = time.perf_counter()
             try:
-                content, reason = call(job.text), ""
+                with exits_are_errors():
+                    content, reason = call(job.text), ""
             except Exception as error:  # whatever a learner of the user's own raises
                 content, reason = None, say_error(error)
             if reason and tries <= self.retries:

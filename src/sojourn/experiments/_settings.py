@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
-from sojourn._imports import import_object, is_import_path
+from sojourn._imports import exits_are_errors, import_object, is_import_path
 from sojourn._validation import did_you_mean
 from sojourn.experiments._beliefs import parse_belief
 from sojourn.experiments._kinds import describe, find_kind, full_name, has, plain_number, settings_type, shown
@@ -163,7 +163,8 @@ class _Reader:
 def with_place(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function; put the place in front of what it refuses, unless it is there."""
     try:
-        return function(*arguments)
+        with exits_are_errors():
+            return function(*arguments)
     except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= 300 else f"{reason[:299]}…"

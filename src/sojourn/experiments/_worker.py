@@ -15,7 +15,7 @@ import threading
 import time
 from typing import IO
 
-from sojourn._imports import import_object
+from sojourn._imports import exits_are_errors, import_object
 from sojourn.experiments._executor import say_error
 from sojourn.experiments._frames import CALL, ERROR, READY, RESULT, read_frame, write_frame
 
@@ -47,7 +47,8 @@ def _listen(calls: IO[bytes], waiting: queue.SimpleQueue[str]) -> None:
 def _answer(function: str, text: str, answers: IO[bytes]) -> None:
     begun = time.perf_counter()
     try:
-        kind, content = RESULT, import_object(function)(text)
+        with exits_are_errors():
+            kind, content = RESULT, import_object(function)(text)
     except Exception as error:  # whatever a learner of the user's own raises
         kind, content = ERROR, say_error(error).encode()
     sys.stdout.flush()
