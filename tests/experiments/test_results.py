@@ -261,6 +261,17 @@ def test_results_print_whatever_is_missing(store):
     assert results._repr_html_() is None
 
 
+def test_exports_and_comparisons_hold_no_arrays(store, tmp_path):
+    results = load_results(store)
+    export_csv(results, tmp_path / "table.csv")
+    export_parquet(results, tmp_path / "table.parquet")
+    results.comparisons()
+    repr(results)
+    assert not any("arrays" in vars(trial) for trial in results)
+    first = results.trials[0]
+    assert first.arrays is first.arrays  # who looks at one trial reads it once
+
+
 def test_names_with_commas_and_quotes_come_back(write, tmp_path):
     spec = write(("[learners.chance]", "[learners.'a \"b\", c']"))
     run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())

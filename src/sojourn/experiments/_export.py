@@ -56,7 +56,7 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
         grids = _grids(results)
         header = [*_TEXTS, *(_GRID + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
         file.write((",".join(map(_quoted, header)) + "\n").encode())
-        for i, trial in enumerate(results):
+        for i, trial in enumerate(each.passing() for each in results):
             columns, size = _columns(trial), trial.checkpoints.size
             before = [*(getattr(trial, name) for name in _TEXTS), *(trial.varied.get(g, "") for g in grids)]
             start = ",".join(_quoted(value) for value in (*before, trial.seed))
@@ -125,7 +125,8 @@ def _groups(results: Results) -> Iterator[list[TrialResult]]:
     """Yield trials in groups of about as many rows as a group of Parquet should have."""
     group: list[TrialResult] = []
     n_rows = 0
-    for trial in results:
+    for each in results:
+        trial = each.passing()
         group.append(trial)
         n_rows += trial.checkpoints.size
         if n_rows >= _AT_ONCE:

@@ -71,6 +71,10 @@ class TrialResult:
         """What is in the file: an array each, an entry an episode, or sums up to each of the checkpoints."""
         return _read(StoredFile(str(self.path.parent), self.path.name))[1]
 
+    def passing(self) -> TrialResult:
+        """Return the same trial with arrays of its own: they are let go of with it, and not kept here."""
+        return replace(self)
+
     @property
     def checkpoints(self) -> IntArray:
         """Episodes, counted from 1, after which something is known."""
@@ -286,16 +290,17 @@ def _compared(trials: list[TrialResult], make_agent: Callable[[TrialResult], Any
     if not seeds:
         raise ValueError("comparisons need a seed that all learners have; the run is not that far.")
     first = trials[0]
-    law, checkpoints = parse_law(first.law), first.checkpoints
+    law, checkpoints = parse_law(first.law), first.passing().checkpoints
     shape = (len(by_learner), len(seeds))
     cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
     rewards = np.empty(shape)
     for i, found in enumerate(by_learner.values()):
         for j, seed in enumerate(seeds):
-            rewards[i, j] = _last(found[seed], "rewards") / first.episodes
-            regret = found[seed].cumulative_regret
+            trial = found[seed].passing()
+            rewards[i, j] = _last(trial, "rewards") / first.episodes
+            regret = trial.cumulative_regret
             if regret is not None:
-                cumulative[i, j], width[i, j] = regret, _last(found[seed], "regret_width")
+                cumulative[i, j], width[i, j] = regret, _last(trial, "regret_width")
     agents = tuple(make_agent(next(iter(found.values()))) for found in by_learner.values())
     return Comparison(
         tuple(by_learner), agents, first.problem, law, seeds, checkpoints, cumulative, width, rewards

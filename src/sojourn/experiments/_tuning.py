@@ -88,7 +88,7 @@ def _group(cell: Cell, paths: set[str]) -> Any:
 
 
 def _total(trial: Any) -> float:
-    regret = trial.cumulative_regret
+    regret = trial.passing().cumulative_regret
     if regret is None:
         raise ValueError(f"{trial.learner} shows no policy: it has no regret to choose by.")
     return float(regret[-1])
