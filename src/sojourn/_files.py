@@ -23,7 +23,15 @@ import numpy as np
 
 from sojourn._memory import check_fits
 
-__all__ = ["pack_archive", "read_archive", "unpack_archive", "write_archive", "write_atomically"]
+__all__ = [
+    "make_folder",
+    "pack_archive",
+    "read_archive",
+    "sync_folder",
+    "unpack_archive",
+    "write_archive",
+    "write_atomically",
+]
 
 _ABOUT = "about"
 _DAMAGE = (
@@ -85,7 +93,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
     return path
 
 
@@ -148,10 +156,21 @@ def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
     return array.reshape(shape, order="F" if by_columns else "C")
 
 
-def _sync_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder with all that lead to it, unless they are there, so that they outlast a power cut."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in reversed(missing):
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
     """Make the new name itself outlast a power cut, where the system lets a folder be synced."""
     if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
+        try:
+            handle = os.open(folder, os.O_RDONLY)
+        except PermissionError:  # a folder to write in, but not to list
+            return
         try:
             os.fsync(handle)
         finally:

@@ -6,6 +6,7 @@ import errno
 import os
 import random
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sojourn._files import pack_archive
 from sojourn.experiments import (
     Store,
     ThisProcess,
+    _store,
     load_results,
     read_experiment,
     run_experiment,
@@ -187,6 +189,46 @@ def test_temporary_files_are_removed_by_who_is_alone(store):
         assert left.exists()
         assert verify_store(store).findings == ()
     assert not left.exists()
+
+
+def test_new_folders_and_moved_files_outlast_a_power_cut(tmp_path, monkeypatch):
+    synced, sync = [], os.fsync
+
+    def told(handle):
+        synced.append(os.fstat(handle).st_ino)
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", told)
+    store = Store(tmp_path / "new" / "store")
+    with store.writing():
+        assert {path.stat().st_ino for path in (tmp_path, tmp_path / "new", store.folder)} <= set(synced)
+        path = store.folder / "trials" / "odd"
+        path.touch()
+        synced.clear()
+        kept = store.set_aside(path)
+    folders = (store.folder, store.folder / "trials", kept.parent)
+    assert {folder.stat().st_ino for folder in folders} <= set(synced)
+
+
+def test_locks_are_on_a_file_open_for_writing_where_it_can_be(store, monkeypatch):
+    modes, lock = [], _store.lock
+
+    def told(file, **how):
+        modes.append(file.mode)
+        return lock(file, **how)
+
+    monkeypatch.setattr(_store, "lock", told)
+    assert not Store(store).is_being_written()
+    open_path = Path.open
+
+    def refuse(path, mode="r", *rest):
+        if "+" in mode:
+            raise OSError(errno.EROFS, "Read-only file system", str(path))
+        return open_path(path, mode, *rest)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert not Store(store).is_being_written()
+    assert modes == ["rb+", "rb"]
 
 
 def test_strangers_are_told_and_left_alone(store, write):

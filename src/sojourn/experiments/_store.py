@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from sojourn._files import write_atomically
+from sojourn._files import make_folder, sync_folder, write_atomically
 from sojourn.experiments._locks import lock
 from sojourn.experiments._timings import TimingLog
 
@@ -100,11 +100,11 @@ class Store:
     def writing(self) -> Iterator[None]:
         """Make the store if there is none; meanwhile nobody takes our temporary files for left ones."""
         self.check_can_open()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         self._mark()
         for name in _FOLDERS[:2]:
-            (self.folder / name).mkdir(exist_ok=True)
-        with (self.folder / MARKER).open("rb") as marker:
+            make_folder(self.folder / name)
+        with _open_to_lock(self.folder / MARKER) as marker:
             self._clean(marker)
             lock(marker, wait=True, alone=False)
             try:
@@ -121,6 +121,7 @@ class Store:
             file.write(MARK)
             file.flush()
             os.fsync(file.fileno())
+            sync_folder(self.folder)
         content = (self.folder / MARKER).read_bytes()
         if content != MARK and re.fullmatch(rb'\{"format": "sojourn store \d+"\}\n', content):
             raise ValueError(f"{self.folder} is a store of another version: {content.decode().strip()}.")
@@ -151,7 +152,7 @@ class Store:
         """Whether a run has this store open."""
         if not (self.folder / MARKER).is_file():
             return False
-        with (self.folder / MARKER).open("rb") as marker:
+        with _open_to_lock(self.folder / MARKER) as marker:
             return not lock(marker, wait=False, alone=True)
 
     def add_trial(self, key: str, content: bytes, seconds: float) -> Path:
@@ -203,13 +204,23 @@ class Store:
     def set_aside(self, path: Path) -> Path:
         """Move a damaged file out of the way; it is not deleted."""
         place = self.folder / "damaged"
-        place.mkdir(exist_ok=True)
+        make_folder(place)
         number = 1
         while (target := place / f"{path.name}.{number}").exists():
             number += 1
         with contextlib.suppress(FileNotFoundError):  # another run was quicker
             path.rename(target)
+            sync_folder(place)
+            sync_folder(path.parent)
         return target
+
+
+def _open_to_lock(path: Path) -> IO[bytes]:
+    """Open a file for a lock: for writing, without which some file systems give no lock to hold alone."""
+    try:
+        return path.open("r+b")
+    except OSError:  # a store that may only be read
+        return path.open("rb")
 
 
 def _content(path: str | Path, content_hash: str) -> bytes | None:
