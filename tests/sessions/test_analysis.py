@@ -253,3 +253,11 @@ def test_a_mean_that_the_log_determines_is_told_first():
     assert found.determines_mean
     assert said(found, "How long they last").startswith("A session lasts")
     assert found.seen_mean == pytest.approx(found.law.mean, rel=0.1)
+
+
+def test_one_is_told_as_one():
+    found = analyse(SessionLog.from_columns([1]))
+    assert "lasts 1 step on average" in said(found, "How long they last")
+    assert "has 1 step)" in said(found, "How far to plan")
+    assert "too few to tell" in said(found, "The sessions")
+    assert "too few" not in said(analyse(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.sessions import SAMPLES, analyse, read_sessions, read_steps, sample_path
+from sojourn.sessions import SAMPLES, analyse, is_step_log, read_sessions, read_steps, sample_path
 
 HEAD = "episode,step,state,action,reward,ended\n"
 
@@ -174,3 +174,15 @@ def test_many_states_and_steps_take_little_memory(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6  # 3,000 × 20,000 numbers would be 480 MB
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_steps_may_stand_between_other_marks(mark, tmp_path):
+    rows = 'a,1,x,go,1,0\na,2,"y",go,0.5,1\nc,1,y,stay,2,1\n'
+    plain = read_steps(write(tmp_path / "plain.csv", HEAD + rows))
+    path = write(tmp_path / "log.csv", (HEAD + rows).replace(",", mark))
+    assert is_step_log(path)
+    log = read_steps(path)
+    assert (log.states, log.actions) == (plain.states, plain.actions) == (("x", "y"), ("go", "stay"))
+    assert log.reward.tolist() == plain.reward.tolist() == [1.0, 0.5, 2.0]
+    assert log.account.n_used == 3

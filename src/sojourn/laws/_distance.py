@@ -22,8 +22,9 @@ _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 def distance(law: LengthLaw, other: LengthLaw) -> float:
     """Return Σ_h |γ(h) − γ'(h)|, in steps, nothing truncated.
 
-    For rewards in a range R, no policy's values under the two laws differ by more than R times this, and the
-    policy that is best under one loses at most R times this under the other. Between two crossings the sum is
+    For rewards in [0, R], no policy's values under the two laws differ by more than R times this, and the
+    policy that is best under one loses at most R times this under the other; for rewards in [−R, R] it is
+    twice as much that it may lose. Between two crossings the sum is
     a difference of tails; crossings are looked for at every step up to 2048, and after that on a grid that
     widens with the step.
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["advise", "gamma_words", "group_words", "law_words", "number", "percent"]
 
+_FEW = 10
+"""With fewer sessions nothing is told for sure."""
+
 _SURE = 10.0
 """How much larger the log-likelihood ratio to a geometric law must be before leaving is said to change."""
 
@@ -74,6 +77,8 @@ def _sessions(analysis: Analysis) -> str:
     log = analysis.log
     n, late = len(log), int(log.counts[log.entry > 1].sum())
     text = f"{n:,} session{'s' * (n != 1)}"
+    if n < _FEW:
+        text += " (too few to tell one law from another: take what follows as a guess)"
     if log.n_open:
         text += (
             f", of which {log.n_open:,} ({percent(log.n_open / n)}) are open: of these it is known only that "
@@ -93,7 +98,8 @@ def _sessions(analysis: Analysis) -> str:
             "mean length, is no more than how its family goes on backwards."
         )
     if log.account.n_rejected:
-        text += f" {log.account.n_rejected:,} rows of the file could not be used."
+        bad = log.account.n_rejected
+        text += f" {bad:,} row{'s' * (bad != 1)} of the file could not be used."
     if log.account.columns:
         taken = [f"{what} from {name!r}" for what, name in log.account.columns]
         text += f" Taken: {', '.join(taken)}."
@@ -210,7 +216,7 @@ def _single(analysis: Analysis) -> str:
     cost = f"The best single γ is {gamma_words(gamma)}{other}. "
     cost += (
         f"Its discount function is off by Σ|γ − γ'| = {number(analysis.gap)} steps, {percent(share)} of the "
-        f"mean length: planning with it loses at most that much, for rewards within a range of 1"
+        f"mean length: planning with it loses at most that much, for rewards in [0, 1]"
     )
     cost += f" (with {gamma_words(usual)}, {number(analysis.usual_gap)}). "
     if share <= 0.02:
@@ -240,7 +246,7 @@ def _horizons(analysis: Analysis) -> str:
         f"{_unsure(analysis)}Past the effective horizon all steps together weigh no more than Δ: it is "
         + ", ".join(parts)
         + " (the longest session of the log has "
-        + f"{analysis.log.sample.longest:,} steps)."
+        + f"{_steps(analysis.log.sample.longest)})."
     )
 
 

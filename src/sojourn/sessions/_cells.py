@@ -7,7 +7,16 @@ from functools import lru_cache
 
 from sojourn.laws import MAX_STEP
 
-__all__ = ["FLAGS", "flag_rule", "looks_like_data", "read_flag", "read_whole", "shown", "whole_rule"]
+__all__ = [
+    "FLAGS",
+    "delimiter_of",
+    "flag_rule",
+    "looks_like_data",
+    "read_flag",
+    "read_whole",
+    "shown",
+    "whole_rule",
+]
 
 FLAGS = {
     "1": True,
@@ -25,7 +34,18 @@ FLAGS = {
 }
 """Words for true and false, in any case."""
 
+_DELIMITERS = b",;\t|"
 _WHOLE = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
+
+
+def delimiter_of(line: bytes) -> int:
+    """Return what stands between the cells of a row: the comma, semicolon, tab or bar it has most of.
+
+    Example:
+        >>> chr(delimiter_of(b"length;ended")), chr(delimiter_of(b"length"))
+        (';', ',')
+    """
+    return max(_DELIMITERS, key=line.count)
 
 
 def whole_rule(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
-from sojourn.sessions._cells import FLAGS, flag_rule, read_flag, read_whole, shown, whole_rule
+from sojourn.sessions._cells import FLAGS, delimiter_of, flag_rule, read_flag, read_whole, shown, whole_rule
 from sojourn.sessions._chunks import MOST_IN_A_LINE, pieces
 from sojourn.sessions._columns import Columns, Wanted, find_columns
 from sojourn.sessions._ledger import Ledger
@@ -19,7 +19,6 @@ from sojourn.sessions._table import Bytes, Table
 __all__ = ["read_csv"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
-_DELIMITERS = b",;\t|"
 _MOST_QUOTED = 1 << 16
 """Bytes within which a quote that is opened in one line must be closed in a later one."""
 
@@ -74,7 +73,7 @@ def _first_line(text: bytes, skipped: int) -> tuple[bytes, bytes, int]:
 
 def _begin(line: bytes, wanted: Wanted, source: str) -> tuple[_Rows, bool]:
     """Return a reader for the rows under a row of names, and whether that row is one of numbers itself."""
-    delimiter = max(_DELIMITERS, key=line.count)
+    delimiter = delimiter_of(line)
     decoded = line.decode("utf-8", "replace")
     try:
         names = next(csv.reader([decoded], delimiter=chr(delimiter)))

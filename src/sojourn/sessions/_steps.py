@@ -15,7 +15,7 @@ import numpy as np
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn._validation import did_you_mean
 from sojourn.mdps import TabularMDP
-from sojourn.sessions._cells import flag_rule, read_flag, read_whole, shown, whole_rule
+from sojourn.sessions._cells import delimiter_of, flag_rule, read_flag, read_whole, shown, whole_rule
 from sojourn.sessions._chunks import pieces
 from sojourn.sessions._groups import MOST_GROUPS, GroupTest, log_rank
 from sojourn.sessions._ledger import FirstRejected
@@ -117,6 +117,8 @@ class StepLog:
 def read_steps(path: str | os.PathLike[str]) -> StepLog:
     """Read a log of every step from a CSV file with the columns episode, step, state, action, reward, ended.
 
+    Commas, semicolons, tabs or bars stand between cells.
+
     `ended` is true at the last step of an episode that was seen to end by itself; an episode without it is
     still open. A column `terminated`, if there is one, is true where a terminal state of the problem ended
     it. States and actions may be any words. An episode of which a row is missing or wrong is left out whole.
@@ -140,21 +142,22 @@ def is_step_log(path: str | os.PathLike[str]) -> bool:
         return False
     with place.open("rb") as file:
         head = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
-    names = _split(head.splitlines()[0].decode("utf-8", "replace")) if head else None
+    first = head.splitlines()[0] if head else b""
+    names = _split(first.decode("utf-8", "replace"), chr(delimiter_of(first)))
     return {"episode", "step", "state"} <= {name.strip().lower() for name in names or []}
 
 
-def _split(line: str) -> list[str] | None:
+def _split(line: str, delimiter: str) -> list[str] | None:
     """Return the cells of a line, or None if it cannot be a row."""
     try:
-        return next(csv.reader([line]), None)
+        return next(csv.reader([line], delimiter=delimiter), None)
     except csv.Error:
         return None
 
 
 def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
     """Yield the rows of a CSV file with their lines; None where a row is too long to be one."""
-    number = 0
+    number, delimiter = 0, ""
     try:
         with path.open("rb") as file:
             for piece in pieces(file, file.read(_HEAD).removeprefix(b"\xef\xbb\xbf")):
@@ -166,7 +169,8 @@ def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
                 for line in lines:
                     number += 1
                     if line.strip():
-                        yield number, _split(line)
+                        delimiter = delimiter or chr(delimiter_of(line.encode()))
+                        yield number, _split(line, delimiter)
     except OSError as error:
         raise ValueError(f"{path.name} cannot be read: {error.strerror or error}.") from error
 
