@@ -103,7 +103,18 @@ def play(learner, mdp, law, episodes, seed, watch=lambda *step: None):
         yield
 
 
+def costly_end():
+    """Six states with costs, and an end that is reached while some of them were never seen."""
+    rng = np.random.default_rng(3)
+    transitions = rng.dirichlet(np.full(6, 0.5), size=(6, 2))
+    transitions[5] = np.eye(6)[5]
+    rewards = -rng.random((6, 2))
+    rewards[5] = 0.0
+    return sj.TabularMDP(transitions, rewards, start=np.eye(6)[0], terminal=[5], name="CostlyEnd")
+
+
 SMALL = [
+    costly_end(),
     sj.mdps.river_swim(4),
     sj.mdps.garnet(6, 3, 2, seed=1),
     sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False),
@@ -452,3 +463,19 @@ def test_bad_settings_get_one_line(make, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         make()
     assert str(caught.value).startswith(message)
+
+
+def test_a_single_layer_is_not_its_own_successor():
+    # One state that pays 1: r + ρ V_2 with V_2 = 0 is 1, not 1/(1 − γ).
+    mdp = sj.TabularMDP(np.ones((1, 1, 1)), np.ones((1, 1)))
+    agent = sj.EpsilonGreedy(sj.Geometric(0.9), 0.0, rate="mean", horizon=1)
+    run = sj.learn(agent, mdp, sj.Geometric(0.9), episodes=50)
+    assert run.learner.q_values()[0, 0, 0] == pytest.approx(1.0)
+
+
+def test_posterior_sampling_counts_all_states_it_sees_however_few_were_said():
+    law = sj.Geometric(0.9)
+    run = sj.learn(sj.PSRL(law, n_states=5), "Blackjack-v1", law, episodes=300, reward_range=(-1, 1))
+    values = run.learner.q_values()
+    assert np.isfinite(values).all()
+    assert np.abs(values).max() < 20.0

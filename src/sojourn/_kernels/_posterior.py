@@ -22,15 +22,23 @@ class Sampling(NamedTuple):
     weight: float  # of the prior, in visits: weight/S for each successor
     noise: float  # standard deviation of one reward, where rewards are learned; negative if they are known
     unseen: FloatArray  # (S,) the best known reward of each state, or (0,) where rewards are learned
+    absorbing: float  # what the absorbing state pays a step
     rest: FloatArray  # (pairs,) probability that was drawn for all successors never seen
     untried: FloatArray  # (states,) the best prior reward among actions never tried, −∞ if there are none
     totals: FloatArray  # (N + 1,) sum of V over all S states
 
 
 @kernel
+def _all_states(tables: Tables, rule: Sampling) -> int:
+    """Return how many states there are: as many as were said, or as were seen if those are more."""
+    return max(rule.n_states, tables.sizes[N_STATES] - (0 if tables.into[0] >= 0 else 1))
+
+
+@kernel
 def _draw(tables: Tables, rule: Sampling) -> None:
     """Draw successors and rewards of all visited pairs, in the order of their numbers."""
-    rng, share = rule.rng, rule.weight / rule.n_states
+    rng, n_all = rule.rng, _all_states(tables, rule)
+    share = rule.weight / n_all
     for pair in range(tables.sizes[N_PAIRS]):
         total, n_seen = 0.0, 0
         arc = tables.first_arc[pair]
@@ -41,8 +49,8 @@ def _draw(tables: Tables, rule: Sampling) -> None:
             n_seen += 1
             arc = tables.arc_next[arc]
         rest = 0.0
-        if n_seen < rule.n_states:
-            rest = rng.standard_gamma(share * (rule.n_states - n_seen))
+        if n_seen < n_all:
+            rest = rng.standard_gamma(share * (n_all - n_seen))
         total += rest
         rule.rest[pair] = rest / total
         arc = tables.first_arc[pair]
@@ -63,6 +71,8 @@ def _look_at_untried(tables: Tables, belief: Belief, rule: Sampling) -> tuple[in
     n_known, knows_rewards, total = 0, rule.unseen.size > 0, rule.unseen.sum()
     if tables.into[0] >= 0:
         n_known += 1  # the absorbing state is one of all S
+        if knows_rewards:
+            total -= rule.absorbing
     for state in range(1, tables.sizes[N_STATES]):
         n_known += 1
         name, best = tables.names[state], -np.inf
@@ -72,7 +82,7 @@ def _look_at_untried(tables: Tables, belief: Belief, rule: Sampling) -> tuple[in
         rule.untried[state] = best
         if knows_rewards:
             total -= rule.unseen[name]
-    n_unseen = max(0, rule.n_states - n_known)
+    n_unseen = max(0, _all_states(tables, rule) - n_known)
     return n_unseen, (total if n_unseen > 0 else 0.0)
 
 
@@ -89,15 +99,15 @@ def sample_and_plan(tables: Tables, belief: Belief, rule: Sampling) -> None:
     n_states, n_pairs, n_actions = tables.sizes[N_STATES], tables.sizes[N_PAIRS], tables.pair_of.shape[1]
     value, q, pair_of, totals = tables.value, tables.q, tables.pair_of, rule.totals
     first_arc, arc_next, arc_to, weights = tables.first_arc, tables.arc_next, tables.arc_to, tables.arc_weight
-    n_layers, sees_end = belief.ratios.size, tables.into[0] >= 0
+    n_layers, sees_end, n_all = belief.ratios.size, tables.into[0] >= 0, _all_states(tables, rule)
     top = 0.0 if rule.unseen.size > 0 else 1.0  # prior mean of a reward that is learned
     last = value[0, n_layers]
-    totals[n_layers] = last * rule.n_states
+    totals[n_layers] = last * n_all
     for state in range(1, n_states):
         value[state, n_layers] = last
     for h in range(n_layers - 1, -1, -1):
         ratio, above = belief.ratios[h], totals[h + 1]
-        belief.caps[h] = top + ratio * (above / rule.n_states)
+        belief.caps[h] = top + ratio * (above / n_all)
         for pair in range(n_pairs):
             expected, seen, n_seen = 0.0, 0.0, 0
             arc = first_arc[pair]
@@ -107,8 +117,8 @@ def sample_and_plan(tables: Tables, belief: Belief, rule: Sampling) -> None:
                 seen += following
                 n_seen += 1
                 arc = arc_next[arc]
-            if n_seen < rule.n_states:
-                expected += rule.rest[pair] * ((above - seen) / (rule.n_states - n_seen))
+            if n_seen < n_all:
+                expected += rule.rest[pair] * ((above - seen) / (n_all - n_seen))
             q[pair, h] = tables.reward[pair] + ratio * expected
         total = value[0, h] if sees_end else 0.0
         for state in range(1, n_states):

@@ -21,6 +21,7 @@ class Temporal(NamedTuple):
     rate: float  # the learning rate if it is > 0; else that of update t is
     lead: float  # (lead + 1)/(lead + t)
     is_capped: bool  # whether V is at most the cap
+    is_stationary: bool  # whether the one layer is its own successor
 
 
 @kernel
@@ -36,11 +37,11 @@ def move_towards_targets(
     """Move Q after an episode with these steps, one after the other.
 
     Q_h(s, a) ← (1 − α) Q_h(s, a) + α (r + ρ(h) V_{h+1}(y) + bonus(h)/√t), where t counts the updates of this
-    Q value. A single layer is its own successor.
+    Q value. A stationary learner's one layer is its own successor.
     """
     q, value, pair_of, state_of = tables.q, tables.value, tables.pair_of, tables.state_of
     ratios, caps, bonus, counts = belief.ratios, belief.caps, belief.bonus, rule.counts
-    is_stationary = ratios.size == 1
+    is_stationary = rule.is_stationary
     for i in range(pairs.size):
         pair, h = pairs[i], 0 if is_stationary else layers[i]
         after = 0 if is_stationary else h + 1

@@ -109,6 +109,7 @@ class PosteriorSampler(TabularLearner):
         super().__init__(settings, outlook, **problem)
         self._rng, self._all_states = rng, all_states
         self._unseen = np.zeros(0)
+        self._absorbing = self._scaled(problem["terminal_reward"])
         if self._rewards is not None:
             self._belief = self._belief._replace(prior=np.ascontiguousarray(self._rewards))
             self._unseen = self._rewards.max(axis=1)
@@ -125,6 +126,7 @@ class PosteriorSampler(TabularLearner):
             weight=float(self.settings.prior),
             noise=-1.0 if self._rewards is not None else float(self.settings.noise),
             unseen=self._unseen,
+            absorbing=self._absorbing,
             rest=self._rest,
             untried=self._untried,
             totals=self._totals,

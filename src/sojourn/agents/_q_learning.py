@@ -233,7 +233,8 @@ class QLearner(TabularLearner):
     @property
     def rule(self) -> Temporal:
         """What is made of an episode, as kernels take it."""
-        return Temporal(self._counts, self._rate, self._lead, self._is_capped)
+        is_stationary = getattr(self.settings, "form", "layered") == "stationary"
+        return Temporal(self._counts, self._rate, self._lead, self._is_capped, is_stationary)
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
         grown = np.zeros((pairs, self._counts.shape[1]), dtype=np.int64)
