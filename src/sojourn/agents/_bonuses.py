@@ -186,10 +186,10 @@ class EQO:
     """The bonus c/n of EQO (Lee, Oh 2025), with c = scale · Γ(h+1)/γ(h) · L and L = ln(S·A·T·N/δ).
 
     It falls with n, not with √n, and looks at no variance: values need not be optimistic by all that is
-    unknown ("quasi-optimism"). The paper has one number c for all layers, of the order of H times a
-    logarithm, which it tunes in its experiments; the constants of its theorem could not be confirmed, so c is
-    stated here for a general law, up to `scale`. At `Fixed(H)` it is H − h for H. As everywhere in `UCBVI`, Q
-    also never rises again, which the paper does not ask for.
+    unknown ("quasi-optimism"). The paper has one number c for all layers, which it tunes in its experiments;
+    in its theorem c also grows with the number of episodes, which this one does not, and its constants could
+    not be confirmed: c is stated here for a general law, up to `scale`. At `Fixed(H)` it is H − h for H. As
+    everywhere in `UCBVI`, Q also never rises again, which the paper does not ask for.
     """
 
     scale: float = 1.0
