@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import random
 import shutil
@@ -229,6 +230,44 @@ def test_locks_are_on_a_file_open_for_writing_where_it_can_be(store, monkeypatch
     monkeypatch.setattr(Path, "open", refuse)
     assert not Store(store).is_being_written()
     assert modes == ["rb+", "rb"]
+
+
+@pytest.mark.parametrize("call", ["open", "read"])
+def test_a_trial_that_cannot_be_read_is_not_called_damaged(store, write, monkeypatch, call):
+    experiment, before = read_experiment(write()), contents(store)
+    unreadable = min((store / "trials").iterdir())
+    with monkeypatch.context() as patch:
+        make_unreadable(patch, unreadable, call)
+        with pytest.raises(OSError, match=f"Input/output error.*{unreadable.name}"):
+            run_experiment(experiment, store, executor=ThisProcess())
+        (finding,) = verify_store(store).findings
+        assert (finding.path, finding.what) == (unreadable, "it cannot be read: Input/output error")
+        with pytest.raises(OSError, match="Input/output error"):
+            load_results(store)
+    assert contents(store) == before
+    assert not (store / "damaged").exists()
+
+
+def make_unreadable(patch, path, call):
+    """Have opening or reading a file fail as on a disk that does."""
+    failure = OSError(errno.EIO, os.strerror(errno.EIO))
+    open_file, file_io = os.open, io.FileIO
+
+    def fail_to_open(name, *rest):
+        if str(name) == str(path):
+            raise failure
+        return open_file(name, *rest)
+
+    class Failing(file_io):
+        def read(self, *size):
+            if str(self.name) == str(path):
+                raise failure
+            return super().read(*size)
+
+    if call == "open":
+        patch.setattr(os, "open", fail_to_open)
+    else:
+        patch.setattr(_store.io, "FileIO", Failing)
 
 
 def test_strangers_are_told_and_left_alone(store, write):

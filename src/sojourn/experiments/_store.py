@@ -15,7 +15,9 @@ alone can tell that temporary files belong to nobody.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
+import io
 import json
 import os
 import re
@@ -35,6 +37,9 @@ MARK = b'{"format": "sojourn store 1"}\n'
 _NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(npz|json)")
 _ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = ("trials", "experiments", "damaged")
+
+_DAMAGE = (errno.ENOENT, errno.ELOOP, errno.EMLINK, errno.EISDIR)
+"""What the system says where a file is gone, or a link or a folder stands in its place."""
 
 
 def digest(content: bytes) -> str:
@@ -60,7 +65,11 @@ class StoredFile:
         return Path(self.folder, self.name)
 
     def read(self) -> bytes | None:
-        """Return the file's bytes, or None if they are not those that its name states."""
+        """Return the file's bytes, or None if they are not those that its name states.
+
+        Raises:
+            OSError: If it cannot be read, which says nothing of its bytes.
+        """
         return _content(os.path.join(self.folder, self.name), self.name[33:65])
 
 
@@ -224,14 +233,19 @@ def _open_to_lock(path: Path) -> IO[bytes]:
 
 
 def _content(path: str | Path, content_hash: str) -> bytes | None:
-    """Return a file's bytes if they have this hash; links are not followed."""
+    """Return a file's bytes if they have this hash; links are not followed.
+
+    A file that cannot be read now may be sound: then `OSError` is raised, and nothing is called damaged.
+    """
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except OSError:
-        return None
-    with os.fdopen(handle, "rb") as file:
-        try:
+        with io.FileIO(path, opener=_open_itself) as file:
             content = file.read()
-        except OSError:  # a folder, or a disk that fails
+    except OSError as error:
+        if error.errno in _DAMAGE:
             return None
+        raise OSError(error.errno, error.strerror, str(path)) from error
     return content if digest(content) == content_hash else None
+
+
+def _open_itself(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

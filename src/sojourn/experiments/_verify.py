@@ -96,7 +96,10 @@ def _oddities(store: Store) -> Iterator[Finding]:
 
 
 def _wrong_with_trial(file: StoredFile) -> str:
-    content = file.read()
+    try:
+        content = file.read()
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
     if content is None:
         return "its content is not what its name says"
     try:
