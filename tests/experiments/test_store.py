@@ -7,6 +7,7 @@ import io
 import os
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -268,6 +269,26 @@ def make_unreadable(patch, path, call):
         patch.setattr(os, "open", fail_to_open)
     else:
         patch.setattr(_store.io, "FileIO", Failing)
+
+
+def test_another_trials_content_is_neither_kept_nor_loaded(store, write, tmp_path):
+    class Confused(ThisProcess):
+        def run(self, function, jobs):
+            found = list(super().run(function, jobs))
+            for outcome, other in zip(found, (*found[1:-1], found[0]), strict=False):
+                yield replace(outcome, content=other.content)
+            yield replace(found[-1], content=b"no archive")
+
+    report = run_experiment(read_experiment(write()), tmp_path / "new", executor=Confused())
+    assert (report.played, len(report.failures)) == (0, 9)
+    reasons = {failure.reason.partition(": ")[2] for failure in report.failures[:8]}
+    assert reasons == {"it is another trial's"}
+    assert not list((tmp_path / "new" / "trials").iterdir())
+    first, second = sorted((store / "trials").iterdir())[:2]
+    first.unlink()
+    second.rename(second.with_name(first.name[:33] + second.name[33:]))
+    with pytest.raises(ValueError, match="is not what its name says: it is another trial's"):
+        load_results(store)
 
 
 def test_strangers_are_told_and_left_alone(store, write):

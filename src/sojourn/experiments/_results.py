@@ -21,7 +21,7 @@ from sojourn.experiments._absent import AbsentAgent
 from sojourn.experiments._executor import say_error
 from sojourn.experiments._settings import build, tell_apart, to_text
 from sojourn.experiments._store import Store, StoredFile
-from sojourn.experiments._trials import read_trial
+from sojourn.experiments._trials import check_trial, read_trial
 from sojourn.laws import label, parse_law
 from sojourn.learning import Comparison
 from sojourn.mdps import parse_problem
@@ -256,7 +256,12 @@ def _read(file: StoredFile, *, only_about: bool = False) -> tuple[dict[str, Any]
     content = file.read()
     if content is None:
         raise ValueError(f"{file.path} is damaged; run the experiment again, its trial is played anew.")
-    return read_trial(content, str(file.path), only_about=only_about)
+    about, arrays = read_trial(content, str(file.path), only_about=only_about)
+    try:
+        check_trial(about, file.key)
+    except ValueError as error:
+        raise ValueError(f"{file.path} is not what its name says: {error}.") from error
+    return about, arrays
 
 
 def _fields(trial: TrialResult) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from sojourn.experiments._folder import importing_from
 from sojourn.experiments._processes import Processes, usable_cores
 from sojourn.experiments._spec import Cell, Experiment
 from sojourn.experiments._store import MARKER, Store, StoredFile
-from sojourn.experiments._trials import Trial
+from sojourn.experiments._trials import Trial, check_trial, read_trial
 
 __all__ = ["Failure", "Inventory", "Report", "run_experiment", "take_stock"]
 
@@ -145,7 +145,7 @@ def run_experiment(
         played = 0
         jobs = [Job(key, stock.trials[key][1].text) for key in stock.missing]
         with contextlib.closing(executor.run(PLAY, jobs)) as outcomes:
-            for outcome in outcomes if jobs else ():
+            for outcome in map(_checked, outcomes if jobs else ()):
                 if outcome.content is None:
                     cell, trial = stock.trials[outcome.key]
                     failures.append(Failure(trial, cell, outcome.reason, outcome.tries))
@@ -156,6 +156,18 @@ def run_experiment(
                     watch(stock, outcome)
         store.add_experiment(told)  # another run may have put its own in its place
     return Report(len(stock.trials), len(stock.done), played, tuple(failures), tuple(notes))
+
+
+def _checked(outcome: Outcome) -> Outcome:
+    """Return an outcome, as a failure if what came back is not the file of its trial."""
+    if outcome.content is None:
+        return outcome
+    try:
+        about, _ = read_trial(outcome.content, "what came back", only_about=True)
+        check_trial(about, outcome.key)
+    except ValueError as error:
+        return replace(outcome, content=None, reason=f"what came back is no result of it: {error}")
+    return outcome
 
 
 def _mend(store: Store) -> Iterator[str]:

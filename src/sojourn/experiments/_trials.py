@@ -17,13 +17,22 @@ from sojourn._files import pack_archive, unpack_archive
 from sojourn._imports import import_object, is_import_path, source_digest
 from sojourn._typing import IntArray
 from sojourn.errors import NewerVersionWarning
-from sojourn.experiments._settings import build, import_paths
+from sojourn.experiments._settings import build, import_paths, to_text
 from sojourn.laws import parse_law
 from sojourn.learning import Run, learn
 from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import plan
 
-__all__ = ["RESULTS", "Trial", "code_of", "play_trial", "read_trial", "spread_by_ratios", "trial_key"]
+__all__ = [
+    "RESULTS",
+    "Trial",
+    "check_trial",
+    "code_of",
+    "play_trial",
+    "read_trial",
+    "spread_by_ratios",
+    "trial_key",
+]
 
 RESULTS = 1
 """Raised whenever a change of code changes results: trials of another number are not reused."""
@@ -59,6 +68,17 @@ class Trial:
 def trial_key(text: str, results: int) -> str:
     """Return what the trial that a line of JSON states is called, at a results number."""
     return hashlib.sha256(f"{results} {text}".encode()).hexdigest()[:32]
+
+
+def check_trial(about: Mapping[str, Any], key: str) -> None:
+    """Raise `ValueError` if a file that says this of itself is not the one of the trial with this key."""
+    try:
+        trial = Trial(to_text(about["settings"]), about["seed"])
+        found = trial_key(trial.text, about["results"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError("it is not a trial's file") from error
+    if found != key:
+        raise ValueError("it is another trial's")
 
 
 def code_of(problem: str, learner: Mapping[str, Any]) -> dict[str, str]:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.experiments._settings import to_text
 from sojourn.experiments._store import MARK, MARKER, Store, StoredFile
-from sojourn.experiments._trials import Trial, read_trial, trial_key
+from sojourn.experiments._trials import check_trial, read_trial
 
 __all__ = ["Finding", "Verdict", "verify_store"]
 
@@ -104,11 +103,13 @@ def _wrong_with_trial(file: StoredFile) -> str:
         return "its content is not what its name says"
     try:
         about, _ = read_trial(content, file.path.name)
-        trial = Trial(to_text(about["settings"]), about["seed"])
-        key = trial_key(trial.text, about["results"])
-    except (KeyError, TypeError, ValueError):
+    except ValueError:
         return "it is not a trial's file"
-    return "" if key == file.key else "it is another trial's"
+    try:
+        check_trial(about, file.key)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _in_timings(store: Store, keys: set[str]) -> Iterator[Finding]:
