@@ -31,7 +31,7 @@ class Sampling(NamedTuple):
 @kernel
 def _all_states(tables: Tables, rule: Sampling) -> int:
     """Return how many states there are: as many as were said, or as were seen if those are more."""
-    return max(rule.n_states, tables.sizes[N_STATES] - (0 if tables.into[0] >= 0 else 1))
+    return int(max(rule.n_states, tables.sizes[N_STATES] - (0 if tables.into[0] >= 0 else 1)))
 
 
 @kernel
