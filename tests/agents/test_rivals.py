@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from reference import rivals as reference
+from reference.playing import play, start
 
 import sojourn as sj
 from sojourn.agents import _learner
@@ -71,36 +72,6 @@ def test_regret_is_that_of_the_policy_played(agent, law):
         value, width = judge.value(learner, world, 2)
         assert value == pytest.approx(exact.value[2], abs=width + exact.width)
         learner.play(world, judge.scale, rng, np.array([2, 2]), law.sample(rng, 2).clip(max=40))
-
-
-def start(agent, mdp, episodes, seed=5, **settings):
-    return agent.start(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        episodes=episodes,
-        terminal_reward=mdp.terminal_reward,
-        rng=np.random.default_rng(seed),
-        **{"rewards": mdp.rewards, **settings},
-    )
-
-
-def play(learner, mdp, law, episodes, seed, watch=lambda *step: None):
-    """Play by the protocol; call `watch` with every step, and yield after every episode."""
-    rng = np.random.default_rng(seed)
-    dense = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
-    for _ in range(episodes):
-        state, length = int(rng.choice(mdp.n_states, p=mdp.start)), law.sample(rng)
-        for h in range(1, length + 1):
-            action = learner.act(state, h)
-            following = int(rng.choice(mdp.n_states, p=dense[state, action]))
-            ended = following in mdp.terminal
-            learner.observe(state, action, float(mdp.rewards[state, action]), following, ended)
-            watch(h, state, action, following)
-            state = following
-            if ended:
-                break
-        learner.end_episode(h, not ended)
-        yield
 
 
 def costly_end():

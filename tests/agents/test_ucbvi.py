@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reference import learning as reference
+from reference.playing import play, start
 
 import sojourn as sj
 from sojourn._kernels import priority
@@ -22,36 +23,6 @@ PROBLEMS = [
     sj.mdps.garnet(7, 3, 2, seed=1),
     sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False),
 ]
-
-
-def play(learner, mdp, law, episodes, seed, watch=lambda *step: None):
-    """Play by the protocol in a plain world; call `watch` with every step and yield after every episode."""
-    rng = np.random.default_rng(seed)
-    transitions = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
-    for _ in range(episodes):
-        state, length = int(rng.choice(mdp.n_states, p=mdp.start)), law.sample(rng)
-        for h in range(1, length + 1):
-            action = learner.act(state, h)
-            following = int(rng.choice(mdp.n_states, p=transitions[state, action]))
-            ended = following in mdp.terminal
-            learner.observe(state, action, float(mdp.rewards[state, action]), following, ended)
-            watch(h, state, action, following)
-            state = following
-            if ended:
-                break
-        learner.end_episode(h, not ended)
-        yield
-
-
-def start(agent, mdp, episodes, **settings):
-    return agent.start(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        episodes=episodes,
-        terminal_reward=mdp.terminal_reward,
-        rng=np.random.default_rng(5),
-        **{"rewards": mdp.rewards, **settings},
-    )
 
 
 @pytest.mark.parametrize("belief", BELIEFS, ids=repr)

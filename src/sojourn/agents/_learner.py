@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from sojourn._kernels import (
     Belief,
@@ -18,7 +17,6 @@ from sojourn._kernels import (
     World,
     choose,
     fill_policy,
-    find_state,
     follow,
     look_up_all,
     number_state,
@@ -31,6 +29,7 @@ from sojourn._kernels import (
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 from sojourn._validation import check_whole
+from sojourn.agents._inputs import check_range, is_number, is_whole
 from sojourn.agents._protocol import Played
 from sojourn.agents._room import (
     START_ROOM,
@@ -41,6 +40,7 @@ from sojourn.agents._room import (
     empty_tables,
     table_bytes,
 )
+from sojourn.agents._views import TableViews
 
 __all__ = ["TERMINAL", "TabularLearner"]
 
@@ -55,7 +55,7 @@ _MOST_AHEAD = 4_096
 """States that room is made for before an episode that might visit so many."""
 
 
-class TabularLearner:
+class TabularLearner(TableViews):
     """A learner whose policy is greedy in Q values. States are numbered as they appear.
 
     A subclass says by its `rule` what is made of an episode. Its settings have `ties`, `after` and `count`.
@@ -96,7 +96,7 @@ class TabularLearner:
     ) -> None:
         n_actions = check_whole("n_actions", n_actions, least=1)
         n_states = None if n_states is None else check_whole("n_states", n_states, least=1)
-        low, high = _check_range(reward_range)
+        low, high = check_range(reward_range)
         if not np.isfinite(terminal_reward):
             raise ValueError(f"terminal_reward must be a finite number; got {terminal_reward!r}.")
         self.settings = settings
@@ -271,7 +271,7 @@ class TabularLearner:
     def act(self, state: int, h: int) -> int:
         """Return the greedy action in `state` at step `h`, counted from 1."""
         self._check_state(state)
-        if not _is_whole(h) or h < 1:
+        if not is_whole(h) or h < 1:
             raise ValueError(f"h must be a whole number ≥ 1; got {h!r}.")
         action = int(choose(self._tables, self._belief, self.manner, self.episode, state, self._layer(h)))
         self._awaited = (state, action, h)
@@ -284,7 +284,7 @@ class TabularLearner:
                 f"observe must follow the act that it reports; got state {state!r}, action {action!r}."
             )
         _, _, h = self._awaited
-        if not _is_number(reward):
+        if not is_number(reward):
             raise ValueError(f"reward must be a finite number; got {reward!r}.")
         if not -_SLACK <= self._scaled(reward) <= 1.0 + _SLACK:
             most = self._low + self._span
@@ -318,7 +318,7 @@ class TabularLearner:
         """End the episode and learn from it."""
         if self._awaited is not None:
             raise ValueError("end_episode must follow observe; an act was not observed.")
-        if not _is_whole(length) or length != self._step:
+        if not is_whole(length) or length != self._step:
             raise ValueError(f"length must be the {self._step} steps that were observed; got {length!r}.")
         self.episode += 1
         self._step = 0
@@ -333,48 +333,11 @@ class TabularLearner:
         fill_policy(self._tables, self._belief, self.manner, self.episode, actions)
         return actions
 
-    def q_values(self, states: IntArray | None = None) -> FloatArray:
-        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
-        names = self.states if states is None else np.asarray(states, dtype=np.int64)
-        found = np.repeat(self._belief.caps[:, np.newaxis, np.newaxis], len(names), axis=1)
-        found = np.repeat(found, self.n_actions, axis=2)
-        if self._belief.prior.size > 0:
-            found += self._belief.prior[names]
-        for i, name in enumerate(names):
-            number = find_state(self._tables, int(name))
-            if number >= 0:
-                for action in np.flatnonzero(self._tables.pair_of[number] >= 0):
-                    found[:, i, action] = self._tables.q[self._tables.pair_of[number, action]]
-        return found
-
     def save(self, path: str | Path) -> Path:
         """Refuse: only learners of `UCBVI` have a file format."""
         raise TypeError(
             f"save must be asked of a learner of UCBVI; got one of {type(self.settings).__name__}."
         )
-
-    @property
-    def states(self) -> IntArray:
-        """The states seen so far, in the order in which they appeared."""
-        return self._tables.names[1 : self._tables.sizes[0]].copy()
-
-    @property
-    def visits(self) -> sparse.coo_array:
-        """How often each (state, action) was played, sparse; rows are the environment's states."""
-        tables, n_pairs = self._tables, int(self._tables.sizes[1])
-        rows = tables.names[tables.state_of[:n_pairs]]
-        shape = (self.n_states or int(rows.max(initial=-1)) + 1, self.n_actions)
-        return sparse.coo_array((tables.visits[:n_pairs], (rows, tables.action_of[:n_pairs])), shape=shape)
-
-    @property
-    def transition_counts(self) -> list[tuple[int, int, int, int]]:
-        """Every (state, action, next state, count) seen; next state −1 is the end of an episode."""
-        tables, n_arcs = self._tables, int(self._tables.sizes[2])
-        pairs = tables.arc_from[:n_arcs]
-        return [
-            (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
-            for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
-        ]
 
     @property
     def _counts_layers(self) -> bool:
@@ -413,7 +376,7 @@ class TabularLearner:
 
     def _check_state(self, state: int) -> None:
         limit = 2**62 if self.n_states is None else self.n_states
-        if not _is_whole(state) or not 0 <= state < limit:
+        if not is_whole(state) or not 0 <= state < limit:
             known = "a whole number ≥ 0" if self.n_states is None else f"in 0 … {limit - 1}"
             raise ValueError(f"state must be {known}; got {state!r}.")
 
@@ -457,21 +420,3 @@ class TabularLearner:
         )
         self._tables = copied(old, self._empty_tables(states, pairs, arcs))
         self._grow(states, pairs, arcs)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
-
-
-def _check_range(reward_range: Any) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in reward_range)
-    except (TypeError, ValueError):
-        low = high = np.nan
-    if not -np.inf < low < high < np.inf:
-        raise ValueError(f"reward_range must be two finite numbers, the lower first; got {reward_range!r}.")
-    return low, high

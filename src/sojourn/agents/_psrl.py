@@ -12,7 +12,7 @@ from sojourn._typing import FloatArray
 from sojourn._validation import check_nonnegative, check_positive, check_whole
 from sojourn.agents._layered import Layered, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._room import NO_SPREAD, START_ROOM, Outlook
+from sojourn.agents._room import START_ROOM, Outlook
 
 __all__ = ["PSRL", "PosteriorSampler"]
 
@@ -83,8 +83,6 @@ class PSRL(Layered):
             caps=caps,
             last=0.0,
             bonus=np.zeros(n_layers),
-            spread=NO_SPREAD,
-            reward_bonus=-1.0,
         )
         return PosteriorSampler(
             self,

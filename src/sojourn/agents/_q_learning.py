@@ -20,7 +20,7 @@ from sojourn._validation import (
 )
 from sojourn.agents._layered import Layered, discount_of, states_of, value_after, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._room import NO_SPREAD, START_ROOM, Outlook
+from sojourn.agents._room import START_ROOM, Outlook
 from sojourn.laws import LengthLaw
 
 __all__ = ["EpsilonGreedy", "QLearner", "QLearning"]
@@ -90,8 +90,6 @@ class QLearning(Layered):
             caps=caps,
             last=value_after(self.law, n_layers, truncation),
             bonus=self.scale * caps[:-1] * math.sqrt(n_layers * log),
-            spread=NO_SPREAD,
-            reward_bonus=-1.0,
         )
         return QLearner(
             self,
@@ -192,8 +190,6 @@ class EpsilonGreedy(Layered):
             caps=initial * worth,
             last=absorbing * float(worth[-1]),
             bonus=np.zeros(n_layers),
-            spread=NO_SPREAD,
-            reward_bonus=-1.0,
         )
         return QLearner(
             self,

@@ -50,8 +50,8 @@ class Outlook:
     caps: FloatArray
     last: float
     bonus: FloatArray
-    spread: Spread
-    reward_bonus: float
+    spread: Spread = NO_SPREAD
+    reward_bonus: float = -1.0
     power: float = 0.5
 
 
