@@ -39,6 +39,13 @@ def test_what_is_best_in_training_is_best_for_ever_up_to_the_steps_that_are_kept
     best = sj.plan(example.PROBLEM, example.LAW).value[0]
     assert example.exact_value(policy[: example.KEPT]) == pytest.approx(best, abs=1e-9)
     assert example.exact_value(policy) < 0.39  # the last steps' actions, held for ever
+    # The step whose action is held is one at which the best policy decides, so that agents learn it.
+    plan, state, decided = sj.plan(example.PROBLEM, example.LAW), 0, []
+    for h in range(1, example.STEPS + 1):
+        decided += [h] if state == 0 else []
+        row = example.PROBLEM.transitions[[state * 2 + plan.action(state, h)]].toarray()
+        state = int(row.argmax())
+    assert example.KEPT in decided
 
 
 def test_returns_that_were_played_have_the_exact_mean(example):
