@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 
 def nap(text: str) -> bytes:
@@ -31,3 +35,36 @@ class Ended(SystemExit):
 def long_nap(text: str) -> bytes:
     time.sleep(0.5)
     return text.encode()
+
+
+def fork(text: str) -> bytes:
+    """Leave a process behind that holds all that is open, write down its number, and do as is said."""
+    how, _, folder = text.partition(" ")
+    child = os.fork()
+    if child == 0:
+        if how == "return":
+            return b"the copy"
+        if how == "escape":
+            os.setsid()
+        time.sleep(120.0)
+        os._exit(0)
+    (Path(folder) / f"{os.getpid()}.pid").touch()
+    (Path(folder) / f"{child}.pid").touch()
+    if how == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "spawn":
+        other = subprocess.Popen(["sleep", "120"])
+        (Path(folder) / f"{other.pid}.pid").touch()
+    if how in ("wait", "spawn"):
+        time.sleep(120.0)
+    return b"done"
+
+
+def spin(text: str) -> bytes:
+    """Be busy for long, and let no other thread of this process do anything."""
+    (Path(text.partition(" ")[2]) / f"{os.getpid()}.pid").touch()
+    sys.setswitchinterval(1000.0)
+    end = time.monotonic() + 60.0
+    while time.monotonic() < end:
+        pass
+    return b""

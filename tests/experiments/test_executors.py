@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -50,8 +55,6 @@ def test_bad_settings_are_refused(kind, name):
 
 def test_a_script_without_a_guard_is_not_run_again(tmp_path):
     # multiprocessing would import the script in every worker; ours must not.
-    import subprocess
-
     script = tmp_path / "script.py"
     script.write_text(
         "from sojourn.experiments import Job, Processes\n"
@@ -66,7 +69,7 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
 
 
 def test_workers_that_cannot_start_are_an_error(monkeypatch):
-    monkeypatch.setattr("sojourn.experiments._processes._START", "raise SystemExit('no such thing')")
+    monkeypatch.setattr("sojourn.experiments._hired._START", "raise SystemExit('no such thing')")
     begun = time.monotonic()
     with pytest.raises(ExecutorError, match=r"Workers cannot be started: .* exit code 1: no such thing\.$"):
         list(Processes(2).run(TASK, [Job("a", "echo"), Job("b", "echo")]))
@@ -108,3 +111,90 @@ def test_a_damaged_read_only_or_shared_cache_never_breaks_a_run(tmp_path, monkey
         assert [outcome.content for outcome in outcomes] == [b"2.0"] * 6, state
     for path in cache.rglob("*"):
         path.chmod(0o755)
+
+
+FORK = "experiments.tasks:fork"
+
+
+def left_alive(folder, patience=5.0):
+    """Numbers of the processes that were written down in a folder and do not end soon."""
+    numbers = [int(path.stem) for path in folder.glob("*.pid")]
+    deadline = time.monotonic() + patience
+    while (left := [n for n in numbers if _is_alive(n)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def _is_alive(number):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+@pytest.fixture
+def no_left_overs(tmp_path):
+    yield
+    for path in tmp_path.glob("*.pid"):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(path.stem), signal.SIGKILL)
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+
+
+@needs_proc
+@pytest.mark.parametrize("how", ["die", "escape"])
+def test_a_job_that_forks_and_is_killed_does_not_hang_the_run(tmp_path, no_left_overs, how):
+    # The copy holds the pipe of the answers: its end says nothing.
+    begun = time.monotonic()
+    (outcome,) = Processes(1, retries=0).run(FORK, [Job("key", f"{how} {tmp_path}")])
+    assert time.monotonic() - begun < 15.0
+    if how == "die":
+        assert outcome.reason.startswith("its process was ended by SIGKILL")
+        assert left_alive(tmp_path) == []
+    else:
+        assert outcome.content == b"done"
+
+
+@needs_proc
+def test_a_copy_that_comes_back_gives_no_second_answer(tmp_path, no_left_overs):
+    jobs = [Job(str(i), f"return {tmp_path}") for i in range(5)]
+    outcomes = list(Processes(1, retries=0).run(FORK, jobs))
+    assert [(outcome.key, outcome.content) for outcome in outcomes] == [(str(i), b"done") for i in range(5)]
+
+
+def wait_for_pids(folder, number):
+    deadline = time.monotonic() + 60.0
+    while len(list(folder.glob("*.pid"))) < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@needs_proc
+def test_a_closed_run_ends_what_its_jobs_started(tmp_path, no_left_overs):
+    jobs = [Job("echo", f"return {tmp_path}"), Job("wait", f"spawn {tmp_path}")]
+    outcomes = Processes(1).run(FORK, jobs)
+    assert next(outcomes).key == "echo"
+    wait_for_pids(tmp_path, 4)
+    begun = time.monotonic()
+    outcomes.close()
+    assert time.monotonic() - begun < 5.0
+    assert left_alive(tmp_path) == []
+
+
+@needs_proc
+@pytest.mark.parametrize("spin", [False, True])
+def test_nothing_outlives_a_run_whose_process_group_is_killed(tmp_path, no_left_overs, spin):
+    function = "experiments.tasks:spin" if spin else FORK
+    code = (
+        "from sojourn.experiments import Job, Processes\n"
+        f"list(Processes(2).run({function!r}, [Job(str(i), 'spawn {tmp_path}') for i in range(2)]))"
+    )
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], start_new_session=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    wait_for_pids(tmp_path, 2 if spin else 6)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert left_alive(tmp_path) == []

@@ -147,13 +147,10 @@ def wait_for(folder, number):
     raise AssertionError("the run did not get that far")
 
 
-def alive(group):
-    """Processes of a group that are not dead."""
-    listed = subprocess.run(
-        ["ps", "-e", "-o", "pgid=,stat="], capture_output=True, text=True, check=True
-    ).stdout
-    rows = [line.split() for line in listed.splitlines()]
-    return [row for row in rows if row[0] == str(group) and not row[1].startswith("Z")]
+def alive(folder):
+    """Processes that are not dead and were told of a folder: a run by its file, workers by where they import."""
+    listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]
 
 
 def test_killed_runs_lose_nothing(slow, tmp_path):
@@ -183,13 +180,14 @@ def test_a_stopped_run_leaves_no_process_and_a_sound_store(slow, number, code):
     folder = slow.with_suffix(".results")
     process = start(slow, "--workers", "2")
     wait_for(folder, 2)
+    assert len(alive(folder.parent)) == 3
     begun = time.monotonic()
     process.send_signal(number)
     _, errors = process.communicate(timeout=30)
     assert time.monotonic() - begun < 5.0
     assert process.returncode == code
     assert "Traceback" not in errors
-    assert alive(process.pid) == []
+    assert alive(folder.parent) == []
     assert verify_store(folder).findings == ()
 
 
@@ -200,9 +198,9 @@ def test_workers_end_with_a_run_that_was_killed_alone(slow):
     process.kill()
     process.communicate()
     deadline = time.monotonic() + 10.0
-    while alive(process.pid) and time.monotonic() < deadline:
+    while alive(folder.parent) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert alive(process.pid) == []
+    assert alive(folder.parent) == []
 
 
 def test_two_runs_on_one_store_do_no_harm(slow, tmp_path):

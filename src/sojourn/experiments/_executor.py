@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -57,7 +57,7 @@ class Executor(Protocol):
     def n_workers(self) -> int:
         """How many jobs run at a time, as far as is known."""
 
-    def run(self, function: str, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
         """Run a function on every job; yield one outcome for each, as they come.
 
         A job that raises, or whose process dies, is tried again after the others, `retries` times, and then
@@ -65,7 +65,8 @@ class Executor(Protocol):
 
         Args:
             function: Import path of a function that takes a text and returns bytes.
-            jobs: What to call it with.
+            jobs: What to call it with. They are best taken one by one, as there is somebody to run them: what
+                another run has done meanwhile does not come up.
 
         Raises:
             ExecutorError: If nothing can be run at all.

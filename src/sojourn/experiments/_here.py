@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from sojourn._imports import exits_are_errors, import_object
@@ -32,12 +33,11 @@ class ThisProcess:
         """One job at a time."""
         return 1
 
-    def run(self, function: str, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
         """Run a function on every job; see `Executor.run`."""
         call = import_object(function)
-        waiting = deque((job, 1) for job in jobs)
-        while waiting:
-            job, tries = waiting.popleft()
+        again: deque[tuple[Job, int]] = deque()
+        for job, tries in itertools.chain(((job, 1) for job in jobs), _emptying(again)):
             begun = time.perf_counter()
             try:
                 with exits_are_errors():
@@ -45,6 +45,12 @@ class ThisProcess:
             except Exception as error:  # whatever a learner of the user's own raises
                 content, reason = None, say_error(error)
             if reason and tries <= self.retries:
-                waiting.append((job, tries + 1))
+                again.append((job, tries + 1))
             else:
                 yield Outcome(job.key, content, reason, time.perf_counter() - begun, tries)
+
+
+def _emptying(waiting: deque[tuple[Job, int]]) -> Iterator[tuple[Job, int]]:
+    """Yield what waits, also what comes to wait meanwhile, until nothing does."""
+    while waiting:
+        yield waiting.popleft()

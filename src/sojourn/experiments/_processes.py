@@ -1,41 +1,29 @@
 """The executor of local processes, with a supervisor of its own.
 
 Every worker is a fresh interpreter with one call in its hands and one waiting, so that it never idles
-between two. A thread a worker carries its answers; if its pipe ends, the worker is dead, the call in its
-hands is tried again later, and another worker takes its place.
+between two. If it dies, the call in its hands is tried again later, and another worker takes its place.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import queue
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 from collections import deque
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
-from typing import IO, Any
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 
-from sojourn._threads import ONE_THREAD
 from sojourn._validation import check_whole
-from sojourn.experiments._executor import ExecutorError, Job, Outcome, say_death
-from sojourn.experiments._frames import CALL, READY, RESULT, read_frame, write_frame
+from sojourn.experiments._executor import ExecutorError, Job, Outcome
+from sojourn.experiments._frames import READY, RESULT
+from sojourn.experiments._hired import Frame, Hired
+from sojourn.experiments._warden import Warden
 
 __all__ = ["Processes", "usable_cores"]
 
 _AHEAD = 2  # calls that a worker holds: one in its hands, one waiting
 _MOST_DEATHS = 3  # of workers in a row that never got ready
-_PATIENCE = 2.0  # seconds that a worker is given to die
-_START = (
-    "import json, sys; told = json.loads(sys.argv[1]); "
-    "sys.path[:] = told['path']; "
-    "from sojourn.experiments._worker import main; main(told['function'])"
-)
+_PATIENCE = 2.0  # seconds that workers are given to die
 
 
 def usable_cores() -> int:
@@ -67,30 +55,13 @@ class Processes:
         """Number of processes."""
         return self.workers if self.workers is not None else usable_cores()
 
-    def run(self, function: str, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
         """Run a function on every job; see `Executor.run`."""
-        supervisor = _Supervisor(function, jobs, min(self.n_workers, len(jobs)), self.retries)
+        supervisor = _Supervisor(function, jobs, self.n_workers, self.retries)
         try:
             yield from supervisor.outcomes()
         finally:
             supervisor.stop()
-
-
-@dataclass(eq=False)
-class _Worker:
-    process: subprocess.Popen[bytes]
-    errors: IO[bytes]
-    calls: deque[_Try] = field(default_factory=deque)
-    carrier: threading.Thread | None = None
-    is_ready: bool = False
-
-    def last_words(self) -> str:
-        """Return the first line that a dying interpreter wrote, if it says what happened."""
-        self.errors.seek(max(0, self.errors.seek(0, os.SEEK_END) - 10_000))
-        lines = self.errors.read().decode(errors="replace").splitlines()
-        fatal = [line for line in lines if line.startswith(("Fatal", "MemoryError"))]
-        found = fatal or [line for line in lines if line.strip()][-1:]
-        return found[-1][:200] if found else ""
 
 
 @dataclass(frozen=True)
@@ -100,17 +71,20 @@ class _Try:
 
 
 class _Supervisor:
-    def __init__(self, function: str, jobs: Sequence[Job], n_workers: int, retries: int) -> None:
+    def __init__(self, function: str, jobs: Iterable[Job], n_workers: int, retries: int) -> None:
         self._function, self._n_workers, self._retries = function, n_workers, retries
-        self._waiting = deque(_Try(job, 1) for job in jobs)
-        self._workers: list[_Worker] = []
-        self._answers: queue.SimpleQueue[tuple[_Worker, Any]] = queue.SimpleQueue()
+        self._fresh = (_Try(job, 1) for job in jobs)
+        self._waiting: deque[_Try] = deque()  # the next ones; few, for others may play what was not begun
+        self._again: deque[_Try] = deque()  # those that failed, after all others
+        self._warden: Warden | None = None
+        self._workers: list[Hired] = []
+        self._news: queue.SimpleQueue[tuple[Hired, Frame | None]] = queue.SimpleQueue()
         self._deaths = 0
 
     def outcomes(self) -> Generator[Outcome, None, None]:
         self._fill()
         while any(worker.calls for worker in self._workers):
-            worker, frame = self._answers.get()
+            worker, frame = self._news.get()
             if worker not in self._workers:
                 continue
             made = self._death_of(worker) if frame is None else self._answer_of(worker, *frame)
@@ -118,7 +92,7 @@ class _Supervisor:
             if made is not None:
                 yield made
 
-    def _answer_of(self, worker: _Worker, kind: bytes, content: bytes, seconds: float) -> Outcome | None:
+    def _answer_of(self, worker: Hired, kind: bytes, content: bytes, seconds: float) -> Outcome | None:
         worker.is_ready, self._deaths = True, 0
         if kind == READY:
             return None
@@ -127,11 +101,10 @@ class _Supervisor:
             return Outcome(call.job.key, content, "", seconds, call.number)
         return self._failed(call, content.decode(errors="replace"), seconds)
 
-    def _death_of(self, worker: _Worker) -> Outcome | None:
+    def _death_of(self, worker: Hired) -> Outcome | None:
         self._workers.remove(worker)
-        code = worker.process.wait()
-        reason = say_death(code, worker.last_words())
-        self._dismiss(worker)
+        reason = worker.say_death()
+        worker.dismiss()
         if not worker.is_ready:
             self._deaths += 1
             self._waiting.extendleft(reversed(worker.calls))
@@ -146,82 +119,48 @@ class _Supervisor:
 
     def _failed(self, call: _Try, reason: str, seconds: float) -> Outcome | None:
         if call.number <= self._retries:
-            self._waiting.append(_Try(call.job, call.number + 1))
+            self._again.append(_Try(call.job, call.number + 1))
             return None
         return Outcome(call.job.key, None, reason, seconds, call.number)
 
     def _fill(self) -> None:
         """Start workers that are missing, and hand out calls: first to who has none."""
+        self._look_ahead()
         while len(self._workers) < self._n_workers and self._n_idle_calls() > 0:
             self._workers.append(self._hire())
         for ahead in range(1, _AHEAD + 1):
             for worker in self._workers:
                 # Near the end nobody hoards: the last calls wait here for whoever is free first.
                 if len(worker.calls) < ahead and len(self._waiting) > (0 if ahead == 1 else self._n_workers):
-                    self._hand(worker, self._waiting.popleft())
+                    call = self._waiting.popleft()
+                    worker.hand(call, call.job.text)
+                    self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Have more calls waiting than there are workers, as long as there are so many."""
+        while len(self._waiting) <= self._n_workers:
+            call = next(self._fresh, None)
+            if call is None and self._again:
+                call = self._again.popleft()
+            if call is None:
+                return
+            self._waiting.append(call)
 
     def _n_idle_calls(self) -> int:
         return len(self._waiting) - sum(not worker.calls for worker in self._workers)
 
-    def _hand(self, worker: _Worker, call: _Try) -> None:
-        worker.calls.append(call)
-        with contextlib.suppress(OSError):  # it just died: its pipe will say so
-            write_frame(_pipe(worker.process.stdin), CALL, call.job.text.encode())
-
-    def _hire(self) -> _Worker:
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker is dismissed
-        try:
-            process = self._start(errors)
-        except OSError as error:
-            errors.close()
-            raise ExecutorError(f"A worker could not be started: {error}.") from error
-        worker = _Worker(process, errors)
-        worker.carrier = threading.Thread(target=self._carry, args=(worker,), daemon=True)
-        worker.carrier.start()
-        return worker
-
-    def _start(self, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-        told = json.dumps({"path": sys.path, "function": self._function})
-        return subprocess.Popen(
-            [sys.executable, "-c", _START, told],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env={**os.environ, **ONE_THREAD},
-        )
-
-    def _carry(self, worker: _Worker) -> None:
-        """Bring a worker's answers, and the news of its death."""
-        pipe = _pipe(worker.process.stdout)
-        try:
-            while (frame := read_frame(pipe)) is not None:
-                self._answers.put((worker, frame))
-        except OSError:
-            pass  # as if it had ended
-        self._answers.put((worker, None))
+    def _hire(self) -> Hired:
+        if self._warden is None:
+            self._warden = Warden()
+        return Hired(self._function, self._warden, lambda worker, frame: self._news.put((worker, frame)))
 
     def stop(self) -> None:
-        """End all workers, and wait until they are gone."""
+        """End all workers and what they started, and wait until they are gone."""
         for worker in self._workers:
-            worker.process.kill()
+            worker.kill()
         deadline = time.monotonic() + _PATIENCE
         for worker in self._workers:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                worker.process.wait(max(0.0, deadline - time.monotonic()))
-            self._dismiss(worker)
+            worker.dismiss(max(0.0, deadline - time.monotonic()))
         self._workers.clear()
-
-    def _dismiss(self, worker: _Worker) -> None:
-        if worker.carrier is not None:
-            worker.carrier.join(_PATIENCE)  # a pipe must not be closed under who reads it
-            if worker.carrier.is_alive():
-                return
-        for pipe in (worker.process.stdin, worker.process.stdout, worker.errors):
-            with contextlib.suppress(OSError):
-                _pipe(pipe).close()
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        raise ExecutorError("A worker has no pipe.")
-    return pipe
+        if self._warden is not None:
+            self._warden.dismiss()

@@ -17,11 +17,11 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn._imports import import_object
+from sojourn._imports import exits_are_errors, import_object
 from sojourn._validation import check_whole
 from sojourn.experiments._executor import ExecutorError, Job, Outcome, say_error
 from sojourn.experiments._processes import usable_cores
@@ -69,7 +69,7 @@ class Ray:
         """Number of jobs at a time, as far as it is known: 1 for a cluster that was not asked yet."""
         return self.workers or (usable_cores() if self.address is None else 1)
 
-    def run(self, function: str, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
         """Run a function on every job; see `Executor.run`."""
         with _connected(self.address, self.workers) as ray:
             yield from _Driver(ray, self, function, jobs).outcomes()
@@ -82,7 +82,8 @@ def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str,
             sys.path.append(place)
     begun = time.perf_counter()
     try:
-        return import_object(function)(text), "", time.perf_counter() - begun
+        with exits_are_errors():
+            return import_object(function)(text), "", time.perf_counter() - begun
     except Exception as error:  # whatever a learner of the user's own raises
         return None, say_error(error), time.perf_counter() - begun
 
@@ -95,22 +96,24 @@ class _Try:
 
 
 class _Driver:
-    def __init__(self, ray: Any, settings: Ray, function: str, jobs: Sequence[Job]) -> None:
+    def __init__(self, ray: Any, settings: Ray, function: str, jobs: Iterable[Job]) -> None:
         self._ray, self._settings, self._function = ray, settings, function
         self._task = ray.remote(num_cpus=1, max_retries=0)(_call)
-        self._waiting = deque(_Try(job, 1, 0) for job in jobs)
+        self._fresh = (_Try(job, 1, 0) for job in jobs)
+        self._again: deque[_Try] = deque()  # those that failed or were lost, after all others
         self._running: dict[Any, _Try] = {}
         self._path = [place for place in sys.path if place]
 
     def outcomes(self) -> Generator[Outcome, None, None]:
         try:
-            while self._waiting or self._running:
-                self._submit()
+            self._submit()
+            while self._running:
                 done, _ = self._ray.wait(list(self._running), timeout=1.0)
                 for reference in done:
                     made = self._take(reference)
                     if made is not None:
                         yield made
+                self._submit()
         finally:
             for reference in self._running:
                 with contextlib.suppress(Exception):  # the cluster may be gone
@@ -120,8 +123,10 @@ class _Driver:
         most = self._settings.workers
         if most is None:
             most = _AHEAD * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        while self._waiting and len(self._running) < most:
-            call = self._waiting.popleft()
+        while len(self._running) < most:
+            call = next(self._fresh, None) or (self._again.popleft() if self._again else None)
+            if call is None:
+                return
             reference = self._task.remote(self._function, call.job.text, self._path)
             self._running[reference] = call
 
@@ -135,10 +140,10 @@ class _Driver:
         except self._ray.exceptions.RayError as error:
             reason, seconds = say_error(error), 0.0
             if isinstance(error, _losses(self._ray)) and lost < _MOST_LOST:
-                self._waiting.append(_Try(call.job, call.number, lost + 1))
+                self._again.append(_Try(call.job, call.number, lost + 1))
                 return None
         if call.number <= self._settings.retries:
-            self._waiting.append(_Try(call.job, call.number + 1, lost))
+            self._again.append(_Try(call.job, call.number + 1, lost))
             return None
         return Outcome(call.job.key, None, reason, seconds, call.number)
 

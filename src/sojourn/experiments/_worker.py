@@ -32,8 +32,12 @@ def main(function: str) -> None:
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(calls, waiting), daemon=True).start()
     write_frame(answers, READY, b"")
+    own = os.getpid()
     while True:
-        _answer(function, waiting.get(), answers)
+        kind, content, seconds = _called(function, waiting.get())
+        if os.getpid() != own:
+            os._exit(0)  # a learner forked, and the copy came back: one answer is enough
+        write_frame(answers, kind, content, seconds)
 
 
 def _listen(calls: IO[bytes], waiting: queue.SimpleQueue[str]) -> None:
@@ -41,10 +45,13 @@ def _listen(calls: IO[bytes], waiting: queue.SimpleQueue[str]) -> None:
     while (frame := read_frame(calls)) is not None:
         if frame[0] == CALL:
             waiting.put(frame[1].decode())
+    if os.name == "posix" and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)  # with all that learners started
     os._exit(0)
 
 
-def _answer(function: str, text: str, answers: IO[bytes]) -> None:
+def _called(function: str, text: str) -> tuple[bytes, bytes, float]:
+    """Return what came of a call: its kind, its content and how long it took."""
     begun = time.perf_counter()
     try:
         with exits_are_errors():
@@ -52,4 +59,4 @@ def _answer(function: str, text: str, answers: IO[bytes]) -> None:
     except Exception as error:  # whatever a learner of the user's own raises
         kind, content = ERROR, say_error(error).encode()
     sys.stdout.flush()
-    write_frame(answers, kind, content, time.perf_counter() - begun)
+    return kind, content, time.perf_counter() - begun
