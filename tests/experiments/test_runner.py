@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -15,6 +16,7 @@ from experiments.conftest import contents
 from sojourn.experiments import (
     Processes,
     ThisProcess,
+    _runner,
     read_experiment,
     run_experiment,
     take_stock,
@@ -148,7 +150,7 @@ def wait_for(folder, number):
 
 
 def alive(folder):
-    """Processes that are not dead and were told of a folder: a run by its file, workers by where they import."""
+    """Processes that were told of a folder: a run by its file, workers by where they look for modules."""
     listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
     return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]
 
@@ -203,14 +205,58 @@ def test_workers_end_with_a_run_that_was_killed_alone(slow):
     assert alive(folder.parent) == []
 
 
-def test_two_runs_on_one_store_do_no_harm(slow, tmp_path):
+def test_two_runs_on_one_store_share_the_work(slow):
     folder = slow.with_suffix(".results")
-    both = [start(slow, "--workers", "1") for _ in range(2)]
+    both = [start(slow, "--workers", "1", "--json") for _ in range(2)]
+    told = []
     for process in both:
-        _, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
+        told.append(json.loads(output))
     assert len(contents(folder)) == 60
     assert verify_store(folder).findings == ()
+    for data in told:
+        assert data["reused"] + data["played"] + data["elsewhere"] == 60
+    # Each looks once a second what the other has played: few of these short trials are played by both.
+    assert sum(data["played"] for data in told) + max(data["reused"] for data in told) < 90
+
+
+def test_what_another_run_plays_meanwhile_is_not_played_again(write, tmp_path, monkeypatch):
+    monkeypatch.setattr(_runner, "_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(_runner, "_LOOKING_SHARE", 0.0)
+    experiment, folder = read_experiment(write()), tmp_path / "store"
+    seen, other = [], []
+
+    def have_another_run(stock, outcome):
+        seen.append(outcome)
+        if len(seen) == 3:
+            other.append(run_experiment(experiment, folder, executor=ThisProcess()))
+
+    report = run_experiment(experiment, folder, executor=ThisProcess(), watch=have_another_run)
+    assert (other[0].reused, other[0].played, other[0].elsewhere) == (2, 7, 0)
+    assert (report.reused, report.played, report.elsewhere) == (0, 2, 7)
+    assert [outcome.tries for outcome in seen[1:]] == [1, 1] + [0] * 7
+    assert verify_store(folder).findings == ()
+
+
+def test_only_who_is_not_alone_plays_in_another_order(write, tmp_path):
+    experiment, store = read_experiment(write()), Store(tmp_path / "store")
+    orders = []
+
+    class Noting(ThisProcess):
+        def run(self, function, jobs):
+            orders.append([job.key for job in jobs])
+            yield from ()
+
+    run_experiment(experiment, store, executor=Noting())
+    with Store(tmp_path / "store").writing() as is_alone:
+        assert is_alone
+        for _ in range(3):
+            run_experiment(experiment, store, executor=Noting())
+    in_order = [trial.key for _, trial in experiment.trials()]
+    assert orders[0] == in_order
+    assert all(sorted(order) == sorted(in_order) for order in orders)
+    assert any(order != in_order for order in orders[1:])
 
 
 def test_a_forecast_follows_the_log_or_a_try(store, write):
@@ -241,6 +287,6 @@ def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_pa
 
 
 def _hash(content):
-    from sojourn.experiments._store import digest
+    from sojourn.experiments._stored import digest
 
     return digest(content)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
 import random
 import shutil
+import socket
+import stat
+import threading
+import time
+import tracemalloc
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,13 +23,16 @@ from sojourn._files import pack_archive
 from sojourn.experiments import (
     Store,
     ThisProcess,
+    _plain,
     _store,
+    _timings,
     load_results,
     read_experiment,
     run_experiment,
     verify_store,
 )
-from sojourn.experiments._store import MARK, MARKER, digest
+from sojourn.experiments._store import MARK, MARKER, VERSION, mark_of
+from sojourn.experiments._stored import StoredFile, digest
 
 
 def damage(path, how, rng, others):
@@ -156,10 +164,6 @@ def test_folders_that_are_no_stores_are_refused(tmp_path, write):
     with pytest.raises(ValueError, match="must be a store of 'sojourn run'; there is none"):
         load_results(tmp_path / "none")
     assert not (tmp_path / "none").exists()
-    (tmp_path / "later").mkdir()
-    (tmp_path / "later" / MARKER).write_bytes(MARK.replace(b"1", b"2"))
-    with pytest.raises(ValueError, match="is a store of another version"):
-        run_experiment(experiment, tmp_path / "later")
 
 
 def test_a_lost_marker_is_made_good(store, write):
@@ -221,14 +225,14 @@ def test_locks_are_on_a_file_open_for_writing_where_it_can_be(store, monkeypatch
 
     monkeypatch.setattr(_store, "lock", told)
     assert not Store(store).is_being_written()
-    open_path = Path.open
+    open_file = os.open
 
-    def refuse(path, mode="r", *rest):
-        if "+" in mode:
+    def refuse(path, flags, *rest):
+        if flags & os.O_RDWR:
             raise OSError(errno.EROFS, "Read-only file system", str(path))
-        return open_path(path, mode, *rest)
+        return open_file(path, flags, *rest)
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     assert not Store(store).is_being_written()
     assert modes == ["rb+", "rb"]
 
@@ -268,7 +272,7 @@ def make_unreadable(patch, path, call):
     if call == "open":
         patch.setattr(os, "open", fail_to_open)
     else:
-        patch.setattr(_store.io, "FileIO", Failing)
+        patch.setattr(_plain.io, "FileIO", Failing)
 
 
 def test_another_trials_content_is_neither_kept_nor_loaded(store, write, tmp_path):
@@ -371,3 +375,175 @@ def test_a_store_can_be_moved(store, tmp_path):
     shutil.move(store, tmp_path / "elsewhere")
     assert verify_store(tmp_path / "elsewhere").findings == ()
     assert len(load_results(tmp_path / "elsewhere")) == 9
+
+
+@pytest.mark.parametrize("reader", [load_results, verify_store])
+def test_a_store_of_another_version_is_refused_by_all(store, write, reader):
+    (store / MARKER).write_bytes(mark_of(VERSION + 1))
+    said = r"is a store of another version of Sojourn: it has the format 2, and this one reads 1\.$"
+    with pytest.raises(ValueError, match=said):
+        reader(store)
+    with pytest.raises(ValueError, match=said):
+        run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    (store / MARKER).write_bytes(MARK.replace(b"store 1", b"store 3"))  # a bit flipped: damage, no version
+    assert [finding.what for finding in verify_store(store).findings] == [
+        "its content is not that of a store's"
+    ]
+    assert run_experiment(read_experiment(write()), store, executor=ThisProcess()).played == 0
+
+
+def stand_in(path, what):
+    """Put something that is no file, or a file without end, in a file's place."""
+    path.unlink(missing_ok=True)
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    elif what == "socket":
+        with socket.socket(socket.AF_UNIX) as listener, contextlib.chdir(path.parent):
+            listener.bind(path.name)
+    elif what == "device":
+        try:
+            os.mknod(path, stat.S_IFCHR | 0o644, os.makedev(1, 5))  # zeros without end
+            path.open("rb").close()
+        except OSError:
+            pytest.skip("devices cannot be made here")
+    else:
+        with path.open("wb") as file:
+            file.truncate(10 << 30)
+
+
+ODD = ["pipe", "folder", "socket", "device", "endless"]
+
+
+@pytest.mark.parametrize("what", ODD)
+@pytest.mark.parametrize("folder", ["trials", "experiments"])
+def test_what_stands_in_a_files_place_is_damage(store, write, folder, what):
+    sound = contents(store)
+    path = min((store / folder).iterdir())
+    stand_in(path, what)
+    begun = time.monotonic()
+    assert [finding.path for finding in verify_store(store).findings] == [path]
+    with pytest.raises(ValueError, match="is damaged"):
+        load_results(store)
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert time.monotonic() - begun < 5.0
+    assert report.played == (folder == "trials")
+    assert contents(store) == sound
+    assert verify_store(store).findings == ()
+
+
+@pytest.mark.parametrize("what", ODD)
+@pytest.mark.parametrize("part", [MARKER, "timings.log"])
+def test_what_stands_in_place_of_a_part_is_refused_or_made_good(store, write, part, what):
+    stand_in(store / part, what)
+    experiment = read_experiment(write())
+    begun = time.monotonic()
+    if what != "endless":
+        for read in (load_results, verify_store, lambda folder: run_experiment(experiment, folder)):
+            with pytest.raises(ValueError, match=rf"{part} must be a file; it is something else\.$"):
+                read(store)
+    else:
+        assert store / part in {finding.path for finding in verify_store(store).findings}
+        assert run_experiment(experiment, store, executor=ThisProcess()).notes
+        assert verify_store(store).findings == ()
+    assert time.monotonic() - begun < 5.0
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_a_file_of_an_experiment_that_is_none_is_refused(tmp_path, what):
+    stand_in(tmp_path / "odd.toml", what)
+    said = (
+        "must be at most 100 kB" if what == "endless" else r"must be a file of TOML; it is something else\.$"
+    )
+    with pytest.raises(ValueError, match=said):
+        read_experiment(tmp_path / "odd.toml")
+
+
+def test_a_folder_that_is_none_is_refused(store):
+    shutil.rmtree(store / "experiments")
+    (store / "experiments").touch()
+    with pytest.raises(ValueError, match=r"experiments must be a folder; it is something else\.$"):
+        verify_store(store)
+
+
+def test_large_files_are_hashed_without_being_held(tmp_path):
+    content = bytes(200 << 20)
+    file = StoredFile(str(tmp_path), f"{'0' * 32}-{digest(content)}.npz")
+    file.path.write_bytes(content)
+    del content
+    tracemalloc.start()
+    try:
+        assert file.is_sound()
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_of_two_records_of_a_name_the_newer_counts(store, write):
+    # As after a crash between writing one and removing the other.
+    (old,) = Store(store).experiments()
+    before = old.path.read_bytes()
+    changed = write(("seeds = 3", "seeds = 2"))
+    run_experiment(read_experiment(changed), store, executor=ThisProcess())
+    assert len(load_results(store)) == 6
+    (new,) = Store(store).experiments()
+    for seconds, expected in ((1.0, 9), (-1.0, 6)):
+        old.path.write_bytes(before)
+        now = new.path.stat().st_mtime + seconds
+        os.utime(old.path, (now, now))
+        assert len(load_results(store)) == expected
+        assert verify_store(store).findings == ()
+    run_experiment(read_experiment(changed), store, executor=ThisProcess())
+    assert [path.name for path in (store / "experiments").iterdir()] == [new.name]
+    old.path.write_bytes(before)
+    os.utime(old.path, (1, 1))
+    run_experiment(read_experiment(write()), store, executor=ThisProcess())  # is asked for again: it counts
+    assert [path.name for path in (store / "experiments").iterdir()] == [old.name]
+
+
+def test_a_line_that_comes_while_a_log_is_mended_is_not_lost(store, monkeypatch):
+    log = Store(store).timings
+    log.path.write_bytes(b"nonsense\n" + log.path.read_bytes())
+    others = []
+    replace_file = _timings.write_atomically
+
+    def slowly(path, write):
+        other = threading.Thread(target=log.append, args=("f" * 32, 3.0))
+        other.start()
+        others.append(other)
+        time.sleep(0.2)  # the other has the old log open, and waits for its lock
+        return replace_file(path, write)
+
+    monkeypatch.setattr(_timings, "write_atomically", slowly)
+    n_damaged, kept = Store(store).mend_timings()
+    for other in others:
+        other.join(10.0)
+    assert (n_damaged, kept.read_bytes()[:9]) == (1, b"nonsense\n")
+    times, damaged = log.read()
+    assert (len(times), times["f" * 32], damaged) == (10, 3.0, [])
+
+
+def test_a_log_is_mended_once(store, monkeypatch):
+    log = Store(store).timings
+    log.path.write_bytes(b"nonsense\n" + log.path.read_bytes())
+    first, second = Store(store), Store(store)
+    read = second.timings.read
+    monkeypatch.setattr(second.timings, "read", lambda: (read(), first.mend_timings())[0])
+    assert second.mend_timings()[0] == 0  # the other was quicker
+    assert [path.name for path in (store / "damaged").iterdir()] == ["timings.log.1"]
+    assert len(log.read()[0]) == 9
+
+
+def test_what_another_run_set_aside_or_made_good_is_left_alone(store):
+    kept = Store(store)
+    first, second = kept.trials()[:2]
+    sound = second.path.read_bytes()
+    first.path.unlink()
+    assert kept.set_aside(first) is None
+    assert kept.set_aside(second) is None
+    assert second.path.read_bytes() == sound
+    second.path.write_bytes(b"")
+    moved = kept.set_aside(second)
+    assert moved is not None
+    assert moved.read_bytes() == b""

@@ -193,11 +193,12 @@ def _seeds(seeds: list[int]) -> str:
 
 
 def _say(store: Store, report: Report, seconds: float) -> None:
-    if report.played == 0 and not report.failures:
+    if report.played == report.elsewhere == 0 and not report.failures:
         text = f"Nothing to do: all {report.total:,} trials are there."
     else:
         text = f"{report.played:,} trials played in {duration(seconds)}"
         text += f", {report.reused:,} were there" if report.reused else ""
+        text += f", {report.elsewhere:,} were played by another run" if report.elsewhere else ""
         text += f", {len(report.failures):,} failed" if report.failures else ""
         text += "."
     show(Text(text), Text(f"Results are in {store.folder}.", style="dim"))
@@ -213,6 +214,7 @@ def _data(experiment: Experiment, store: Store, report: Report, seconds: float) 
         "trials": report.total,
         "reused": report.reused,
         "played": report.played,
+        "elsewhere": report.elsewhere,
         "failed": failures,
         "notes": list(report.notes),
         "seconds": round(seconds, 3),

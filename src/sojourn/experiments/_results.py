@@ -20,7 +20,8 @@ from sojourn.errors import SojournWarning
 from sojourn.experiments._absent import AbsentAgent
 from sojourn.experiments._executor import say_error
 from sojourn.experiments._settings import build, tell_apart, to_text
-from sojourn.experiments._store import Store, StoredFile
+from sojourn.experiments._store import Store
+from sojourn.experiments._stored import StoredFile
 from sojourn.experiments._trials import check_trial, read_trial
 from sojourn.laws import label, parse_law
 from sojourn.learning import Comparison

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,12 +17,15 @@ from sojourn.experiments._executor import Executor, Job, Outcome
 from sojourn.experiments._folder import importing_from
 from sojourn.experiments._processes import Processes, usable_cores
 from sojourn.experiments._spec import Cell, Experiment
-from sojourn.experiments._store import MARKER, Store, StoredFile
+from sojourn.experiments._store import MARKER, Store
+from sojourn.experiments._stored import StoredFile
 from sojourn.experiments._trials import Trial, check_trial, read_trial
 
 __all__ = ["Failure", "Inventory", "Report", "run_experiment", "take_stock"]
 
 PLAY = "sojourn.experiments._trials:play_trial"
+_BETWEEN_LOOKS = 1.0  # seconds after which a run looks again what others have played
+_LOOKING_SHARE = 20.0  # times as long as a look takes, at least
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Inventory:
 
     trials: dict[str, tuple[Cell, Trial]]
     done: frozenset[str]
-    damaged: tuple[Path, ...]
+    damaged: tuple[StoredFile, ...]
 
     @property
     def missing(self) -> list[str]:
@@ -81,6 +86,7 @@ class Report:
         played: How many were played now.
         failures: Those that failed.
         notes: What was found damaged and made good, a line each.
+        elsewhere: How many another run on the same store played meanwhile.
     """
 
     total: int
@@ -88,6 +94,7 @@ class Report:
     played: int
     failures: tuple[Failure, ...]
     notes: tuple[str, ...]
+    elsewhere: int = 0
 
 
 def take_stock(experiment: Experiment, store: Store) -> Inventory:
@@ -100,11 +107,11 @@ def take_stock(experiment: Experiment, store: Store) -> Inventory:
         sound = list(threads.map(_are_sound, _batched(stored, 64)))
     judged = list(zip(stored, itertools.chain.from_iterable(sound), strict=True))
     done = frozenset(trial.key for trial, is_sound in judged if is_sound)
-    return Inventory(trials, done, tuple(trial.path for trial, is_sound in judged if not is_sound))
+    return Inventory(trials, done, tuple(trial for trial, is_sound in judged if not is_sound))
 
 
 def _are_sound(trials: list[StoredFile]) -> list[bool]:
-    return [trial.read() is not None for trial in trials]
+    return [trial.is_sound() for trial in trials]
 
 
 def _batched(items: list[Any], size: int) -> Iterable[list[Any]]:
@@ -121,41 +128,98 @@ def run_experiment(
     """Play every trial of an experiment that its store does not have.
 
     Trials are kept as they come: whatever ends the run, the next one goes on from there. A trial that fails
-    is set aside and named in the report. The same store may be run on by several processes at once.
+    is set aside and named in the report. Several runs on the same store share the work: each looks again
+    before a trial whether another has played it.
 
     Args:
         experiment: What to play.
         store: Where trials are kept.
         executor: Where they are played; by default in processes of this machine.
-        watch: Called with what there is before the first trial, and then with the outcome of each.
+        watch: Called with what there is before the first trial, and then with the outcome of each; one that
+            was not tried at all is of a trial that another run played meanwhile.
     """
     store = store if isinstance(store, Store) else Store(store)
     executor = executor if executor is not None else Processes()
-    with store.writing(), importing_from(experiment.folder):
+    with store.writing() as is_alone, importing_from(experiment.folder):
         notes = list(_mend(store))
         stock = take_stock(experiment, store)
-        for path in stock.damaged:
-            kept = store.set_aside(path)
-            notes.append(f"A damaged trial was set aside as {kept}, and is played again.")
+        notes += _set_aside(store, stock.damaged)
         told = _told(experiment)
         store.add_experiment(told)
         if watch is not None:
             watch(stock, None)
-        failures = []
-        played = 0
-        jobs = [Job(key, stock.trials[key][1].text) for key in stock.missing]
-        with contextlib.closing(executor.run(PLAY, jobs)) as outcomes:
-            for outcome in map(_checked, outcomes if jobs else ()):
-                if outcome.content is None:
-                    cell, trial = stock.trials[outcome.key]
-                    failures.append(Failure(trial, cell, outcome.reason, outcome.tries))
-                else:
-                    store.add_trial(outcome.key, outcome.content, outcome.seconds)
-                    played += 1
-                if watch is not None:
-                    watch(stock, outcome)
+        run = _Run(stock, store, watch)
+        with contextlib.closing(executor.run(PLAY, run.jobs(mixed=not is_alone))) as outcomes:
+            for outcome in outcomes if stock.missing else ():
+                run.take(_checked(outcome))
         store.add_experiment(told)  # another run may have put its own in its place
-    return Report(len(stock.trials), len(stock.done), played, tuple(failures), tuple(notes))
+    return Report(
+        len(stock.trials), len(stock.done), run.played, tuple(run.failures), tuple(notes), run.elsewhere
+    )
+
+
+class _Run:
+    """What comes of the trials that are missing."""
+
+    def __init__(
+        self, stock: Inventory, store: Store, watch: Callable[[Inventory, Outcome | None], object] | None
+    ) -> None:
+        self._stock, self._store, self._watch = stock, store, watch
+        self.played = self.elsewhere = 0
+        self.failures: list[Failure] = []
+
+    def jobs(self, *, mixed: bool) -> Iterator[Job]:
+        """Yield what is still to be played, each when it is asked for.
+
+        Args:
+            mixed: In an order of its own, so that runs that go on side by side seldom play the same.
+        """
+        keys, others = self._stock.missing, _Others(self._store)
+        if mixed:
+            random.shuffle(keys)
+        for key in keys:
+            if others.have_played(key):
+                self.elsewhere += 1
+                if self._watch is not None:
+                    self._watch(self._stock, Outcome(key, b"", "", 0.0, 0))
+            else:
+                yield Job(key, self._stock.trials[key][1].text)
+
+    def take(self, outcome: Outcome) -> None:
+        """Keep what came of a trial."""
+        if outcome.content is None:
+            cell, trial = self._stock.trials[outcome.key]
+            self.failures.append(Failure(trial, cell, outcome.reason, outcome.tries))
+        else:
+            self._store.add_trial(outcome.key, outcome.content, outcome.seconds)
+            self.played += 1
+        if self._watch is not None:
+            self._watch(self._stock, outcome)
+
+
+class _Others:
+    """What is in the store by now; looked at again and again, but never for much of the time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._keys: set[str] = set()
+        self._look_again = 0.0
+
+    def have_played(self, key: str) -> bool:
+        """Whether a trial is there; one that came a moment ago may be missed, and is then played twice."""
+        begun = time.monotonic()
+        if begun >= self._look_again:
+            self._keys = {file.key for file in self._store.trials()}
+            ended = time.monotonic()
+            self._look_again = ended + max(_BETWEEN_LOOKS, _LOOKING_SHARE * (ended - begun))
+        return key in self._keys
+
+
+def _set_aside(store: Store, damaged: Iterable[StoredFile]) -> Iterator[str]:
+    for file in damaged:
+        kept = store.set_aside(file)
+        if kept is not None:
+            yield f"A damaged trial was set aside as {kept}, and is played again."
 
 
 def _checked(outcome: Outcome) -> Outcome:
@@ -174,21 +238,17 @@ def _mend(store: Store) -> Iterator[str]:
     """Make good what is damaged beside the trials; yield what was done."""
     if store.mend_marker():
         yield f"{store.folder / MARKER} was damaged, and is written again."
-    times, damaged = store.timings.read()
-    if damaged:
-        kept = store.set_aside(store.timings.path)
-        for key, seconds in times.items():
-            store.timings.append(key, seconds)
-        yield f"{len(damaged):,} lines of the log of timings were damaged; it was set aside as {kept}."
-    untimed = {file.key for file in store.trials()} - times.keys()
-    for key in sorted(untimed):
-        store.timings.append(key, math.nan)
+    n_damaged, kept = store.mend_timings()
+    if n_damaged:
+        yield f"{n_damaged:,} lines of the log of timings were damaged; it was set aside as {kept}."
+    untimed = {file.key for file in store.trials()} - store.timings.read()[0].keys()
     if untimed:
+        store.timings.extend(dict.fromkeys(sorted(untimed), math.nan))
         yield f"The timings of {len(untimed):,} trials are lost; their results are there."
     for file in store.experiments():
-        if file.read() is None:
-            kept = store.set_aside(file.path)
-            yield f"A damaged record of an experiment was set aside as {kept}; running it makes it anew."
+        aside = None if file.is_sound() else store.set_aside(file)
+        if aside is not None:
+            yield f"A damaged record of an experiment was set aside as {aside}; running it makes it anew."
 
 
 def _told(experiment: Experiment) -> dict[str, Any]:

@@ -15,62 +15,38 @@ alone can tell that temporary files belong to nobody.
 from __future__ import annotations
 
 import contextlib
-import errno
-import hashlib
 import io
 import json
 import os
 import re
+import stat
+import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from sojourn._files import make_folder, sync_folder, write_atomically
 from sojourn.experiments._locks import lock
+from sojourn.experiments._plain import NotPlainError, open_plain, read_at_most
+from sojourn.experiments._stored import StoredFile, digest
 from sojourn.experiments._timings import TimingLog
 
-__all__ = ["Store", "StoredFile", "digest"]
+__all__ = ["MARK", "MARKER", "Store", "mark_of"]
 
-MARKER = "sojourn-store.json"
-MARK = b'{"format": "sojourn store 1"}\n'
+
+def mark_of(version: int) -> bytes:
+    """Return what a store's marker says, with a checksum: damage must not look like another version."""
+    said = f"sojourn store {version}"
+    return json.dumps({"format": said, "checksum": f"{zlib.crc32(said.encode()):08x}"}).encode() + b"\n"
+
+
+VERSION = 1
+MARKER, MARK = "sojourn-store.json", mark_of(VERSION)
+_MOST_MARKER = 1_000
+_VERSION = re.compile(rb'.*"sojourn store ([0-9]{1,9})".*\n')
 _NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(npz|json)")
 _ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = ("trials", "experiments", "damaged")
-
-_DAMAGE = (errno.ENOENT, errno.ELOOP, errno.EMLINK, errno.EISDIR)
-"""What the system says where a file is gone, or a link or a folder stands in its place."""
-
-
-def digest(content: bytes) -> str:
-    """Return the hash that names a file by its content."""
-    return hashlib.sha256(content).hexdigest()[:32]
-
-
-@dataclass(frozen=True)
-class StoredFile:
-    """A file of the store, as its name states it: KEY-HASH and an ending."""
-
-    folder: str
-    name: str
-
-    @property
-    def key(self) -> str:
-        """What is in it: a trial's key, or the hash of an experiment's name."""
-        return self.name[:32]
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return Path(self.folder, self.name)
-
-    def read(self) -> bytes | None:
-        """Return the file's bytes, or None if they are not those that its name states.
-
-        Raises:
-            OSError: If it cannot be read, which says nothing of its bytes.
-        """
-        return _content(os.path.join(self.folder, self.name), self.name[33:65])
 
 
 class Store:
@@ -87,17 +63,17 @@ class Store:
     @property
     def exists(self) -> bool:
         """Whether there is a store: its marker, or at least a trial if that was lost."""
-        return (self.folder / MARKER).is_file() or bool(self.trials())
+        return _is_file(self.folder / MARKER) or bool(self.trials())
 
     def check_can_open(self) -> None:
-        """Raise `ValueError` if the folder is something else, or its parts lead elsewhere."""
+        """Raise `ValueError` if the folder is something else, or its parts are not what they should be."""
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} must be a folder; it is a file.")
         for name in (*_FOLDERS, MARKER, self.timings.path.name):
-            if (self.folder / name).is_symlink():
-                raise ValueError(f"{self.folder / name} must not be a link.")
+            _check_part(self.folder / name, is_folder=name in _FOLDERS)
         if self.folder.is_dir() and not self.exists and any(self.folder.iterdir()):
             raise ValueError(f"{self.folder} must be a store of 'sojourn run', or an empty or new folder.")
+        self._check_version()
 
     def check_exists(self) -> None:
         """Raise `ValueError` if there is no store."""
@@ -105,61 +81,76 @@ class Store:
         if not self.exists:
             raise ValueError(f"{self.folder} must be a store of 'sojourn run'; there is none.")
 
+    def _check_version(self) -> None:
+        content = self.marker() or b""
+        found = _VERSION.fullmatch(content)
+        if found is not None and int(found[1]) != VERSION and content == mark_of(int(found[1])):
+            raise ValueError(
+                f"{self.folder} is a store of another version of Sojourn: it has the format {int(found[1])}, "
+                f"and this one reads {VERSION}."
+            )
+
+    def marker(self) -> bytes | None:
+        """Return what says that this is a store, as far as it is of reasonable length; None if it is lost."""
+        try:
+            return read_at_most(self.folder / MARKER, _MOST_MARKER)
+        except FileNotFoundError:
+            return None
+
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
-        """Make the store if there is none; meanwhile nobody takes our temporary files for left ones."""
+    def writing(self) -> Iterator[bool]:
+        """Make the store if there is none; meanwhile nobody takes our temporary files for left ones.
+
+        Yields:
+            Whether nobody else was writing when this began; of several that begin at once, one is told so.
+        """
         self.check_can_open()
         make_folder(self.folder)
         self._mark()
         for name in _FOLDERS[:2]:
             make_folder(self.folder / name)
         with _open_to_lock(self.folder / MARKER) as marker:
-            self._clean(marker)
+            was_alone = self._clean(marker)
             lock(marker, wait=True, alone=False)
             try:
-                yield
+                yield was_alone
             finally:
                 self._clean(marker)
 
     def _mark(self) -> None:
-        """Write the marker if there is none, and refuse that of another version.
-
-        It is never replaced, for others may hold a lock on it; one that is damaged is mended in place.
-        """
+        """Write the marker if there is none; it is never replaced, for others may hold a lock on it."""
         with contextlib.suppress(FileExistsError), (self.folder / MARKER).open("xb") as file:
             file.write(MARK)
             file.flush()
             os.fsync(file.fileno())
             sync_folder(self.folder)
-        content = (self.folder / MARKER).read_bytes()
-        if content != MARK and re.fullmatch(rb'\{"format": "sojourn store \d+"\}\n', content):
-            raise ValueError(f"{self.folder} is a store of another version: {content.decode().strip()}.")
 
     def mend_marker(self) -> bool:
         """Write the marker again if it is damaged, in place: others may hold a lock on it."""
-        path = self.folder / MARKER
-        if path.read_bytes() == MARK:
+        if self.marker() == MARK:
             return False
-        with path.open("r+b") as file:
+        with open_plain(self.folder / MARKER, to_write=True) as file:
             file.write(MARK)
             file.truncate()
             os.fsync(file.fileno())
         return True
 
-    def _clean(self, marker: IO[bytes]) -> None:
-        """Remove temporary files that were left behind, if nobody else is writing."""
-        if lock(marker, wait=False, alone=True):
-            for path in self.temporary_files():
-                path.unlink(missing_ok=True)
+    def _clean(self, marker: io.FileIO) -> bool:
+        """Remove temporary files that were left behind, if nobody else is writing; return whether."""
+        is_alone = lock(marker, wait=False, alone=True)
+        for path in self.temporary_files() if is_alone else ():
+            path.unlink(missing_ok=True)
+        return is_alone
 
     def temporary_files(self) -> list[Path]:
         """Return the files that somebody is writing, or left behind."""
         places = [self.folder, *(self.folder / name for name in _FOLDERS)]
-        return sorted(path for place in places if place.is_dir() for path in place.glob(".*.tmp"))
+        found = (path for place in places if place.is_dir() for path in place.glob(".*.tmp"))
+        return sorted(path for path in found if _is_file(path))
 
     def is_being_written(self) -> bool:
         """Whether a run has this store open."""
-        if not (self.folder / MARKER).is_file():
+        if not _is_file(self.folder / MARKER):
             return False
         with _open_to_lock(self.folder / MARKER) as marker:
             return not lock(marker, wait=False, alone=True)
@@ -175,28 +166,37 @@ class Store:
         content = json.dumps(told, sort_keys=True, indent=1).encode()
         key = digest(str(told["name"]).encode())
         kept = self._keep("experiments", f"{key}-{digest(content)}.json", content)
-        for other in self.experiments():
-            if other.key == key and other.path != kept:
+        with contextlib.suppress(FileNotFoundError):  # another run put its own in its place
+            os.utime(kept)  # the last one counts, also if it was there before another
+        for other in self._files("experiments"):
+            if other.key == key and _age(other) < _age(StoredFile(str(kept.parent), kept.name)):
                 other.path.unlink(missing_ok=True)
         return kept
 
     def _keep(self, folder: str, name: str, content: bytes) -> Path:
-        path = self.folder / folder / name
-        if _content(path, digest(content)) is not None:
-            return path
-        return write_atomically(path, lambda file: file.write(content))
+        kept = StoredFile(str(self.folder / folder), name)
+        if kept.is_sound():
+            return kept.path
+        return write_atomically(kept.path, lambda file: file.write(content))
 
     def trials(self) -> list[StoredFile]:
         """Return the trials that there are, by the names of their files, in order."""
         return self._files("trials")
 
     def experiments(self) -> list[StoredFile]:
-        """Return the files of what was asked for, in the order of their names."""
-        return self._files("experiments")
+        """Return the files of what was last asked for under each name, in the order of their names.
+
+        Of two under one name, which a run that was killed may leave, the older counts for nothing.
+        """
+        last: dict[str, StoredFile] = {}
+        for file in self._files("experiments"):
+            if file.key not in last or _age(last[file.key]) < _age(file):
+                last[file.key] = file
+        return list(last.values())
 
     def strangers(self) -> list[Path]:
         """Return files in the store's folders that have no name of a store's file."""
-        known = {file.path for file in (*self.trials(), *self.experiments())} | set(self.temporary_files())
+        known = {file.path for name in _ENDINGS for file in self._files(name)} | set(self.temporary_files())
         places = [self.folder / name for name in _ENDINGS if (self.folder / name).is_dir()]
         return sorted(path for place in places for path in place.iterdir() if path not in known)
 
@@ -210,42 +210,73 @@ class Store:
         ending = _ENDINGS[folder]
         return [StoredFile(str(place), name) for name, match in found if match and match[1] == ending]
 
-    def set_aside(self, path: Path) -> Path:
-        """Move a damaged file out of the way; it is not deleted."""
+    def set_aside(self, file: StoredFile | Path) -> Path | None:
+        """Move a damaged file out of the way; it is not deleted.
+
+        Returns:
+            Where it is now, or None if another run was quicker: it is gone, or made good.
+        """
+        path = file if isinstance(file, Path) else file.path
+        if isinstance(file, StoredFile) and file.is_sound():
+            return None
+        target = self._place_for(path.name)
+        try:
+            path.rename(target)
+        except FileNotFoundError:
+            return None
+        sync_folder(target.parent)
+        sync_folder(path.parent)
+        return target
+
+    def mend_timings(self) -> tuple[int, Path]:
+        """Write a damaged log of timings again; return how many lines were damaged, and where it is kept."""
+        if not self.timings.read()[1]:
+            return 0, self.timings.path
+        target = self._place_for(self.timings.path.name)
+        return self.timings.mend(target), target
+
+    def _place_for(self, name: str) -> Path:
+        """Return where a damaged file may be kept: under its name and a number that is not taken."""
         place = self.folder / "damaged"
         make_folder(place)
         number = 1
-        while (target := place / f"{path.name}.{number}").exists():
+        while os.path.lexists(place / f"{name}.{number}"):
             number += 1
-        with contextlib.suppress(FileNotFoundError):  # another run was quicker
-            path.rename(target)
-            sync_folder(place)
-            sync_folder(path.parent)
-        return target
+        return place / f"{name}.{number}"
 
 
-def _open_to_lock(path: Path) -> IO[bytes]:
+def _age(file: StoredFile) -> tuple[int, str]:
+    """Return what orders files by when they were written, no two alike; those that are gone come first."""
+    try:
+        return file.path.lstat().st_mtime_ns, file.name
+    except FileNotFoundError:
+        return 0, file.name
+
+
+def _check_part(path: Path, *, is_folder: bool) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if stat.S_ISLNK(mode):
+        raise ValueError(f"{path} must not be a link.")
+    if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
+        raise ValueError(f"{path} must be a {'folder' if is_folder else 'file'}; it is something else.")
+
+
+def _open_to_lock(path: Path) -> io.FileIO:
     """Open a file for a lock: for writing, without which some file systems give no lock to hold alone."""
     try:
-        return path.open("r+b")
+        return open_plain(path, to_write=True)
+    except NotPlainError:
+        raise
     except OSError:  # a store that may only be read
-        return path.open("rb")
+        return open_plain(path)
 
 
-def _content(path: str | Path, content_hash: str) -> bytes | None:
-    """Return a file's bytes if they have this hash; links are not followed.
-
-    A file that cannot be read now may be sound: then `OSError` is raised, and nothing is called damaged.
-    """
+def _is_file(path: Path) -> bool:
+    """Whether a regular file is there, and no link to one."""
     try:
-        with io.FileIO(path, opener=_open_itself) as file:
-            content = file.read()
-    except OSError as error:
-        if error.errno in _DAMAGE:
-            return None
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    return content if digest(content) == content_hash else None
-
-
-def _open_itself(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False

@@ -1,20 +1,30 @@
 """How long trials took: a log of its own, so that results are the same bytes whatever the machine does.
 
-A line is a checksum, a space and JSON. Lines are appended under a lock, whole or not at all.
+A line is a checksum, a space and JSON. Lines are appended under a lock, whole or not at all. A log that is
+damaged is replaced under the same lock; who waited for it looks whether it still has the log in its hands.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import json
 import math
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO
 
+from sojourn._files import write_atomically
 from sojourn.experiments._locks import lock
+from sojourn.experiments._plain import open_plain
 
 __all__ = ["TimingLog"]
+
+_MOST_BYTES = 1 << 30
+_MOST_LINE = 1_000
 
 
 class TimingLog:
@@ -25,53 +35,100 @@ class TimingLog:
 
     def append(self, key: str, seconds: float) -> None:
         """Add how long a trial took; NaN says that it is not known any more."""
-        told = json.dumps({"trial": key, "seconds": None if math.isnan(seconds) else round(seconds, 6)})
-        line = f"{zlib.crc32(told.encode()):08x} {told}\n".encode()
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(self.path, flags, 0o644)
-        try:
-            lock(handle, alone=True, wait=True)
-            size = os.fstat(handle).st_size
-            if size and os.pread(handle, 1, size - 1) != b"\n":
-                line = b"\n" + line  # what was cut off there stays a line of its own
-            if _write(handle, line) < len(line):
-                os.ftruncate(handle, size)
-                raise OSError(28, os.strerror(28), str(self.path))
-        finally:
-            os.close(handle)
+        self.extend({key: seconds})
+
+    def extend(self, times: Mapping[str, float]) -> None:
+        """Add how long trials took."""
+        lines = b"".join(_lines(times))
+        with self._locked() as file:
+            size = os.fstat(file.fileno()).st_size
+            if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+                lines = b"\n" + lines  # what was cut off there stays a line of its own
+            try:
+                written = os.write(file.fileno(), lines)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self.path)) from error
+            if written < len(lines):
+                os.ftruncate(file.fileno(), size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
 
     def read(self) -> tuple[dict[str, float], list[int]]:
-        """Return the seconds of trials, and the numbers of lines that are damaged."""
+        """Return the seconds of trials, and the numbers of lines that are damaged.
+
+        A log of a size that none of ours has is one damaged line, and is not read.
+        """
         try:
-            content = self.path.read_bytes()
+            with open_plain(self.path) as file:
+                return _read(file)
         except FileNotFoundError:
             return {}, []
-        times: dict[str, float] = {}
-        damaged = []
-        for number, line in enumerate(_lines(content), start=1):
-            found = _parsed(line)
-            if found is None:
-                damaged.append(number)
-            else:
-                times[found[0]] = found[1]
-        return times, damaged
+
+    def mend(self, aside: Path) -> int:
+        """Write a damaged log again with the lines that are sound; return how many are not.
+
+        Args:
+            aside: What the damaged one is called from then on; there must be nothing yet.
+        """
+        with self._locked() as file:
+            times, damaged = _read(file)
+            if damaged:  # and no other run was quicker
+                try:
+                    os.link(self.path, aside)
+                except OSError:  # no links here: for a moment there is no log
+                    self.path.rename(aside)
+                write_atomically(self.path, lambda new: new.writelines(_lines(times)))
+        return len(damaged)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[io.FileIO]:
+        """Open the log for appending, and hold it alone."""
+        while True:
+            with open_plain(self.path, to_append=True) as file:
+                lock(file, alone=True, wait=True)
+                if self._is(file):
+                    yield file
+                    return
+
+    def _is(self, file: io.FileIO) -> bool:
+        """Whether an open file is still the log, and was not replaced while its lock was waited for."""
+        try:
+            return os.path.samestat(os.fstat(file.fileno()), self.path.lstat())
+        except FileNotFoundError:
+            return False
 
 
-def _write(handle: int, line: bytes) -> int:
-    try:
-        return os.write(handle, line)
-    except OSError as error:
-        if error.filename is None:
-            error.filename = "timings.log"
-        raise
+def _lines(times: Mapping[str, float]) -> Iterator[bytes]:
+    for key, seconds in times.items():
+        told = json.dumps({"trial": key, "seconds": None if math.isnan(seconds) else round(seconds, 6)})
+        yield f"{zlib.crc32(told.encode()):08x} {told}\n".encode()
 
 
-def _lines(content: bytes) -> Iterator[bytes]:
-    """Yield the lines; a last one that does not end is yielded too, and is damaged."""
-    *whole, last = content.split(b"\n")
-    yield from whole
-    if last:
-        yield last + b" (cut off)"
+def _read(file: io.FileIO) -> tuple[dict[str, float], list[int]]:
+    if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+        return {}, [1]
+    file.seek(0)
+    reader = io.BufferedReader(file, 1 << 20)
+    times: dict[str, float] = {}
+    damaged = []
+    for number, line in enumerate(_cut(reader), start=1):
+        found = _parsed(line)
+        if found is None:
+            damaged.append(number)
+        else:
+            times[found[0]] = found[1]
+    reader.detach()
+    return times, damaged
+
+
+def _cut(lines: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines without their ends, and nothing for what is too long for a line or does not end."""
+    while line := lines.readline(_MOST_LINE):
+        if line.endswith(b"\n"):
+            yield line[:-1]
+        else:
+            while line and not line.endswith(b"\n"):
+                line = lines.readline(_MOST_LINE)
+            yield b""
 
 
 def _parsed(line: bytes) -> tuple[str, float] | None:

@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from sojourn.experiments._plain import NotPlainError, read_at_most
+
 __all__ = ["read_toml"]
 
 _MOST_BYTES = 100 * 1024
@@ -34,12 +36,14 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         ValueError: If it is not TOML; one line says where.
         OSError: If it cannot be read.
     """
-    if path.stat().st_size > _MOST_BYTES:
-        raise ValueError(
-            f"{path} must be at most {_MOST_BYTES // 1024} kB; it is {path.stat().st_size:,} bytes."
-        )
     try:
-        text = path.read_bytes().decode("utf-8")
+        content = read_at_most(path, _MOST_BYTES, follow=True)
+    except NotPlainError:
+        raise ValueError(f"{path} must be a file of TOML; it is something else.") from None
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"{path} must be at most {_MOST_BYTES // 1024} kB; it is larger.")
+    try:
+        text = content.decode("utf-8")
         _refuse_deep(text)
         return text, tomllib.loads(text)
     except RecursionError:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.experiments._store import MARK, MARKER, Store, StoredFile
+from sojourn.experiments._store import MARK, MARKER, Store
+from sojourn.experiments._stored import StoredFile
 from sojourn.experiments._trials import check_trial, read_trial
 
 __all__ = ["Finding", "Verdict", "verify_store"]
@@ -33,8 +34,9 @@ class Verdict:
 
     Attributes:
         trials: Number of sound trials.
-        experiments: For each experiment its name, how many different trials it asks for, and how many are
-        there. findings: What is wrong; empty if nothing is.
+        experiments: For each experiment its name, how many different trials it asks for, and how many of
+            them are there.
+        findings: What is wrong; empty if nothing is.
     """
 
     trials: int
@@ -66,9 +68,9 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
     findings += _in_timings(store, {file.key for file in files})
     experiments = []
     for file in store.experiments():
-        content = file.read()
+        content, wrong = _read(file)
         if content is None:
-            findings.append(Finding(file.path, "its content is not what its name says"))
+            findings.append(Finding(file.path, wrong))
         else:
             told = json.loads(content)
             asked = {key for cell in told["cells"] for key in cell["trials"]}
@@ -79,28 +81,36 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
 def _oddities(store: Store) -> Iterator[Finding]:
     """Yield what is wrong with the folder itself."""
     marker = store.folder / MARKER
-    if not marker.is_file():
+    content = store.marker()
+    if content is None:
         yield Finding(marker, "it is missing")
-    elif marker.read_bytes() != MARK:
+    elif content != MARK:
         yield Finding(marker, "its content is not that of a store's")
     if not store.is_being_written():
         for path in store.temporary_files():
             yield Finding(path, "a temporary file was left")
     for path in store.strangers():
         yield Finding(path, "no file of a store has such a name")
-    for key, count in Counter(file.key for file in store.trials()).items():
+    files = store.trials()
+    counts = Counter(file.key for file in files)
+    last = {file.key: file.path for file in files}
+    for key, count in counts.items():
         if count > 1:
-            paths = [file.path for file in store.trials() if file.key == key]
-            yield Finding(paths[-1], f"one of {count} different results of the same trial")
+            yield Finding(last[key], f"one of {count} different results of the same trial")
+
+
+def _read(file: StoredFile) -> tuple[bytes | None, str]:
+    """Return a file's bytes, or what is wrong with them."""
+    try:
+        return file.read(), "its content is not what its name says"
+    except OSError as error:
+        return None, f"it cannot be read: {error.strerror}"
 
 
 def _wrong_with_trial(file: StoredFile) -> str:
-    try:
-        content = file.read()
-    except OSError as error:
-        return f"it cannot be read: {error.strerror}"
+    content, wrong = _read(file)
     if content is None:
-        return "its content is not what its name says"
+        return wrong
     try:
         about, _ = read_trial(content, file.path.name)
     except ValueError:
