@@ -86,36 +86,116 @@ class DenseGamma:
             self.q[s, a] = min(self.q[s, a], backup)
 
 
-def sampled_plan(rng, counts, order, rewards, ratios, *, weight, terminal, worth, terminal_reward):
-    """Return Q `(N, S, A)` of a model drawn from the posterior, with the draws of `order`.
+END = -1
+"""The absorbing state."""
 
-    `counts` `(S, A, S)`; `order` lists the pairs in the order in which they were first played, each with its
-    successors in the order of first sight: that is the order of the draws. Terminal states are lumped to one,
-    the first of them, which is what S counts; they are never asked for an action.
+
+class DensePosterior:
+    """Posterior sampling written out pair by pair and state by state; draws in the order of the learner's.
+
+    States are numbered as they appear, or all at first (`is_apart`), and get a pair for each of their actions
+    when an episode ends, after those that were played in it.
     """
-    n_states, n_actions, _ = counts.shape
-    model = np.zeros_like(counts)
-    seen_end = False
-    for s, a, successors in order:
-        drawn = np.array([rng.standard_gamma(weight / n_states + counts[s, a, y]) for y in successors])
-        n_left = n_states - len(successors)
-        rest = rng.standard_gamma(weight / n_states * n_left) if n_left else 0.0
-        total = drawn.sum() + rest
-        others = np.setdiff1d(np.arange(n_states), successors)
-        model[s, a, successors] = drawn / total
-        if n_left:
-            model[s, a, others] = rest / total / n_left
-        seen_end |= any(y in terminal for y in successors)
-    for s in range(n_states):
-        for a in range(n_actions):
-            if counts[s, a].sum() == 0:
-                model[s, a] = 1 / n_states
-    n_layers = len(ratios)
-    q = np.empty((n_layers, n_states, n_actions))
-    value = np.full(n_states, terminal_reward * worth[-1])
-    for h in reversed(range(n_layers)):
-        q[h] = rewards + ratios[h] * (model @ value)
-        value = q[h].max(axis=1)
-        if seen_end:
-            value[list(terminal)] = terminal_reward * worth[h]
-    return q
+
+    def __init__(self, shape, ratios, worth, *, prior, rewards, noise, is_apart, terminal_reward):
+        self.n_states, self.n_actions = shape
+        self.ratios, self.worth, self.prior, self.rewards, self.noise = ratios, worth, prior, rewards, noise
+        self.terminal_reward = terminal_reward
+        self.states = list(range(self.n_states)) if is_apart else []
+        self.counts, self.paid = {}, {}
+        self.open_pairs()
+
+    def open_pairs(self):
+        for state in self.states:
+            for action in range(self.n_actions):
+                self.counts.setdefault((state, action), {})
+
+    def see(self, state, action, reward, following):
+        """Count a step; `following` is END if it ended the episode."""
+        for one in (state, following):
+            if one not in self.states and one != END:
+                self.states.append(one)
+        successors = self.counts.setdefault((state, action), {})
+        successors[following] = successors.get(following, 0) + 1
+        self.paid[state, action] = self.paid.get((state, action), 0.0) + reward
+
+    def plan(self, rng):
+        """Return Q as a function of state and action, `(N,)`, in a model that is drawn now."""
+        self.open_pairs()
+        ends = any(END in successors for successors in self.counts.values())
+        known = [END] * ends + self.states
+        n_all = max(self.n_states, len(self.states)) + ends
+        nameless = [s for s in range(self.n_states) if s not in self.states]
+
+        def pick(successors):
+            while True:
+                i = int(rng.random() * n_all)
+                if i >= len(known):
+                    break
+                if known[i] not in successors:
+                    return known[i], None
+            if self.rewards is None:
+                return None, 0.0
+            while True:
+                name = int(rng.random() * self.n_states)
+                if name in nameless:
+                    return None, self.rewards[name].max()
+
+        def draw(successors):
+            weights = {y: rng.standard_gamma(self.prior / n_all + n) for y, n in successors.items()}
+            n_left, total, rest = n_all - len(weights), sum(weights.values()), 0.0
+            share, target = 0.0, None
+            if n_left > 0:
+                weight = self.prior * n_left / n_all
+                rest = rng.standard_gamma(weight) if weights else 1.0
+                share, target = rng.random() ** (weight / 2), pick(successors)
+            total += rest
+            return {y: w / total for y, w in weights.items()}, rest / total, share, target
+
+        def pays(pair):
+            if self.rewards is not None:
+                return self.rewards[pair]
+            n = sum(self.counts[pair].values()) + 1
+            return (1 + self.paid.get(pair, 0.0)) / n + self.noise / np.sqrt(n) * rng.standard_normal()
+
+        model = {}
+        for pair, successors in self.counts.items():
+            drawn = draw(successors)
+            model[pair] = *drawn, pays(pair)
+        _, _, *common = draw({})
+        top = 1 + self.noise * rng.standard_normal() if self.rewards is None else 0.0
+        best_unseen = 0.0 if self.rewards is None else sum(self.rewards[name].max() for name in nameless)
+
+        last = self.terminal_reward * self.worth[-1]
+        value, unseen, gains = dict.fromkeys(known, last), last, 0.0
+        found = {pair: np.empty(len(self.ratios)) for pair in model}
+        self.caps = np.empty(len(self.ratios))
+        for h in reversed(range(len(self.ratios))):
+            total = sum(value.values()) + len(nameless) * unseen + gains * best_unseen
+
+            def worth_of(target, value=value, unseen=unseen, gains=gains):
+                if target is None:
+                    return 0.0
+                return unseen + gains * target[1] if target[0] is None else value[target[0]]
+
+            for pair, (chances, rest, share, target, reward) in model.items():
+                expected = sum(p * value[y] for y, p in chances.items())
+                left = total - sum(value[y] for y in chances)
+                if rest > 0.0:
+                    mean = left / (n_all - len(chances))
+                    expected += rest * ((1 - share) * mean + share * worth_of(target))
+                found[pair][h] = reward + self.ratios[h] * expected
+            share, target = common
+            mean = total / n_all
+            self.caps[h] = top + self.ratios[h] * ((1 - share) * mean + share * worth_of(target))
+            unseen, gains = self.caps[h], 1.0
+            value = {s: max(found[s, a][h] for a in range(self.n_actions)) for s in self.states}
+            if ends:
+                value[END] = self.terminal_reward * self.worth[h]
+
+        def q(state, action):
+            if (state, action) in found:
+                return found[state, action]
+            return self.caps + (0.0 if self.rewards is None else self.rewards[state, action])
+
+        return q

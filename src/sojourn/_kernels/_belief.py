@@ -26,7 +26,12 @@ class Belief(NamedTuple):
 
 @inlined
 def open_row(tables: Tables, belief: Belief, pair: int) -> None:
-    """Give a pair that is new the Q values that it had without being one, all through the episode."""
+    """Give a pair that is new the Q values that it had without being one, all through the episode.
+
+    One that was planned for before it was played, and so has a `root`, keeps what it has.
+    """
+    if tables.root[pair] > 0.0:
+        return
     state = tables.state_of[pair]
     above = belief.prior[tables.names[state], tables.action_of[pair]] if belief.prior.size > 0 else 0.0
     for h in range(belief.caps.size):

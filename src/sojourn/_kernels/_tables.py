@@ -1,7 +1,8 @@
 """What an optimistic learner knows: tables that grow with what was visited.
 
 States are numbered as they appear; number 0 is the one absorbing state of all transitions that end an
-episode. A pair is a (state, action) that was played. An arc is a successor that a pair was seen to have, in
+episode. A pair is a (state, action) that was played; posterior sampling
+gives one to all actions of a state that was seen. An arc is a successor that a pair was seen to have, in
 the order of first sight; arcs are linked from their pair and into their successor. Values of all layers of a
 pair or state lie side by side.
 """
@@ -15,7 +16,7 @@ import numpy as np
 from sojourn._kernels._jit import inlined
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["Tables", "find_state", "number_state", "record"]
+__all__ = ["Tables", "find_state", "number_state", "open_pair", "record"]
 
 N_STATES, N_PAIRS, N_ARCS = 0, 1, 2
 
@@ -26,7 +27,7 @@ class Tables(NamedTuple):
     sizes: IntArray  # (3,) states, pairs, arcs
     slots: PolicyArray  # (2^k,) open addressing: number of the state that hashes here, or −1
     names: IntArray  # (states,) what the environment calls a state
-    tried: PolicyArray  # (states,) how many of its actions were played
+    tried: PolicyArray  # (states,) how many of its actions have a pair
     pair_of: PolicyArray  # (states, A) pair, or −1
     value: FloatArray  # (states, N + 1) V_1 … V_{N+1}
     watch: PolicyArray  # (states, N) a pair that attains V, or −1 until all actions were tried; see `replan`
@@ -85,16 +86,23 @@ def number_state(tables: Tables, name: int) -> int:
 
 
 @inlined
+def open_pair(tables: Tables, state: int, action: int) -> int:
+    """Return the number of a pair that had none; there must be room."""
+    pair = tables.sizes[N_PAIRS]
+    tables.sizes[N_PAIRS] += 1
+    tables.pair_of[state, action] = pair
+    tables.state_of[pair] = state
+    tables.action_of[pair] = action
+    tables.tried[state] += 1
+    return int(pair)
+
+
+@inlined
 def record(tables: Tables, state: int, action: int, successor: int, counts_arcs: bool) -> int:
     """Count a step between numbered states, its arc too if asked, and return its pair; there must be room."""
     pair = tables.pair_of[state, action]
     if pair < 0:
-        pair = tables.sizes[N_PAIRS]
-        tables.sizes[N_PAIRS] += 1
-        tables.pair_of[state, action] = pair
-        tables.state_of[pair] = state
-        tables.action_of[pair] = action
-        tables.tried[state] += 1
+        pair = open_pair(tables, state, action)
     tables.visits[pair] += 1
     if not counts_arcs:
         return int(pair)

@@ -79,6 +79,8 @@ class TabularLearner(TableViews):
     """Whether its rule asks for the steps of an episode in their order."""
     keeps_traces = False
     """Whether its policy is often that of the last episode, so that valuations are worth keeping."""
+    plans_all_actions = False
+    """Whether all actions of a state that was seen take room, not only those that were played."""
 
     def __init__(
         self,
@@ -119,7 +121,7 @@ class TabularLearner(TableViews):
         self._steps: list[tuple[int, int, int, float]] = []
         self._awaited: tuple[int, int, int] | None = None
         self._step = 0
-        self._tables = self._empty_tables(START_ROOM, START_ROOM, START_ROOM)
+        self._tables = self._empty_tables(START_ROOM, self._pairs_of(START_ROOM), START_ROOM)
         self._traced: tuple[FloatArray, Trace] | None = None
         number_state(self._tables, _NO_NAME)
         absorbing = self._scaled(terminal_reward)
@@ -398,6 +400,12 @@ class TabularLearner(TableViews):
             raise ValueError(f"rewards must be within reward_range; got {least:g} … {most:g}.")
         return table
 
+    def _pairs_of(self, states: int) -> int:
+        """Return how many pairs need room wherever so many states have it."""
+        if not self.plans_all_actions:
+            return START_ROOM
+        return self.n_actions * (states if self.n_states is None else min(states, self.n_states))
+
     def _make_room(self, n_steps: int) -> None:
         """Double the tables until so many more steps fit, whatever they visit."""
         old = self._tables
@@ -406,6 +414,7 @@ class TabularLearner(TableViews):
         states, pairs, arcs = old.names.size, old.visits.size, old.arc_to.size
         while n_states + min(n_steps, limit) + 1 > states:
             states *= 2
+        pairs = max(pairs, self._pairs_of(states))
         while n_pairs + min(n_steps, limit * self.n_actions) > pairs:
             pairs *= 2
         while n_arcs + n_steps > arcs:

@@ -9,12 +9,14 @@ import numpy as np
 
 from sojourn._kernels import Sampling
 from sojourn._typing import FloatArray
-from sojourn._validation import check_nonnegative, check_positive, check_whole
+from sojourn._validation import check_choice, check_nonnegative, check_positive, check_whole
 from sojourn.agents._layered import Layered, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._room import START_ROOM, Outlook
+from sojourn.agents._room import Outlook
 
 __all__ = ["PSRL", "PosteriorSampler"]
+
+_MOST_APART = 1 << 22  # Q values of an episode, if states that were never seen are drawn one by one
 
 
 @dataclass(frozen=True)
@@ -22,15 +24,22 @@ class PSRL(Layered):
     """Posterior sampling (Strens 2000; Osband, Russo, Van Roy 2013) under any law of episode lengths.
 
     Before every episode a model is drawn from the posterior, and its best policy for the law's ratios ρ(h) is
-    played: Q_h(s, a) = r + ρ(h) Σ_y P(y) V_{h+1}(y). A pair's transitions have a Dirichlet prior of `prior`/S
-    for each of the S states, the absorbing one among them. Successors that the pair was seen to have are
-    drawn one by one. All others are lumped: their probability is drawn as a whole, from the same posterior,
-    and is worth the mean value, in the drawn model, of the states never seen to follow. A pair that was never
-    played has nothing but that: its Q is its reward and ρ(h) times the mean value of all S states.
+    played: Q_h(s, a) = r + ρ(h) Σ_y P(y) V_{h+1}(y). The transitions of every pair, played or not, have a
+    Dirichlet prior of `prior`/S for each of the S states (the absorbing one is one more of them once an
+    episode was seen to end there). Successors that a pair was seen to have are drawn one by one. All others
+    are lumped: their probability is drawn as a whole, from the same posterior; a share B of it goes to one of
+    them, drawn evenly, and the rest to all of them evenly. B = U^(a/2) with U uniform and a the lump's weight
+    in the prior, so that all probabilities have the means, variances and covariances of the full Dirichlet
+    posterior; and as `prior` falls also its law, which puts all of a light lump on one state.
+
+    All pairs are drawn independently, those of states that were never seen too (`unseen="apart"`): an episode
+    costs S·A·N, whatever was visited. With `unseen="together"` pairs of states that were never seen share one
+    draw an episode, and it costs what was visited. By default states are apart if the problem says how many
+    there are and S·A·N is at most 4 million.
 
     Known rewards are used as they are. Others have a Gaussian prior with mean 1, the largest reward, and the
-    standard deviation `noise`, which is also that of one observation: the mean of a pair with n observations
-    is drawn from N((1 + Σ r)/(n + 1), noise²/(n + 1)); pairs never played are at the prior's mean.
+    standard deviation `noise`, which is also that of one observation: the mean of a pair with n ≥ 0
+    observations is drawn from N((1 + Σ r)/(n + 1), noise²/(n + 1)).
 
     After step N nothing is counted, in the problem's own units. With `Fixed(H)`, and once all successors of
     all pairs were seen, it is textbook PSRL.
@@ -38,6 +47,7 @@ class PSRL(Layered):
     Args:
         law: The law that the learner believes in.
         prior: Weight of the prior of a pair's successors, in visits.
+        unseen: Whether states that were never seen are drawn "apart" or "together"; "default" as said above.
         noise: Standard deviation of one reward where rewards are learned, as they are mapped to [0, 1].
         horizon: Number of layers N, in place of `truncation`.
         truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
@@ -56,11 +66,13 @@ class PSRL(Layered):
 
     prior: float = 1.0
     noise: float = field(default=0.5, kw_only=True)
+    unseen: str = field(default="default", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive("prior", self.prior)
         check_nonnegative("noise", self.noise)
+        check_choice("unseen", self.unseen, ["default", "apart", "together"])
 
     def start(
         self,
@@ -84,11 +96,17 @@ class PSRL(Layered):
             last=0.0,
             bonus=np.zeros(n_layers),
         )
+        if self.unseen == "apart" and n_states is None:
+            raise ValueError(
+                "unseen must be 'together' where the number of states is not known; got 'apart'."
+            )
+        is_small = n_states is not None and known * n_actions * n_layers <= _MOST_APART
         return PosteriorSampler(
             self,
             outlook,
-            known,
             rng,
+            all_states=known,
+            is_apart=self.unseen == "apart" or (self.unseen == "default" and is_small),
             n_states=n_states,
             n_actions=n_actions,
             rewards=rewards,
@@ -99,20 +117,30 @@ class PSRL(Layered):
 
 
 class PosteriorSampler(TabularLearner):
-    """A learner of `PSRL`; memory grows with what was visited."""
+    """A learner of `PSRL`; memory grows with the states that it draws one by one, and all their actions."""
+
+    plans_all_actions = True
 
     def __init__(
-        self, settings: PSRL, outlook: Outlook, all_states: int, rng: np.random.Generator, **problem: Any
+        self,
+        settings: PSRL,
+        outlook: Outlook,
+        rng: np.random.Generator,
+        *,
+        all_states: int,
+        is_apart: bool,
+        **problem: Any,
     ) -> None:
         super().__init__(settings, outlook, **problem)
-        self._rng, self._all_states = rng, all_states
-        self._unseen = np.zeros(0)
-        self._absorbing = self._scaled(problem["terminal_reward"])
+        self._rng, self._all_states, self._is_apart = rng, all_states, is_apart
+        self._best = np.zeros(0)
         if self._rewards is not None:
             self._belief = self._belief._replace(prior=np.ascontiguousarray(self._rewards))
-            self._unseen = self._rewards.max(axis=1)
-        self._totals = np.zeros(self.n_layers + 1)
-        self._grow(START_ROOM, START_ROOM, START_ROOM)
+            self._best = self._rewards.max(axis=1)
+        self._all_best = float(self._best.sum())
+        self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
+        if is_apart:
+            self._make_room(all_states)
         self._learn()
 
     @property
@@ -121,14 +149,20 @@ class PosteriorSampler(TabularLearner):
         return Sampling(
             rng=self._rng,
             n_states=self._all_states,
+            is_apart=self._is_apart,
             weight=float(self.settings.prior),
             noise=-1.0 if self._rewards is not None else float(self.settings.noise),
-            unseen=self._unseen,
-            absorbing=self._absorbing,
-            rest=self._rest,
-            untried=self._untried,
-            totals=self._totals,
+            best=self._best,
+            all_best=self._all_best,
+            even=self._even,
+            lump=self._lump,
+            target=self._target,
+            extra=self._extra,
+            mark=self._mark,
+            above=self._above,
         )
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
-        self._rest, self._untried = np.zeros(pairs), np.zeros(states)
+        self._even, self._lump, self._extra = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)
+        self._target = np.zeros(pairs, dtype=np.int64)
+        self._mark, self._above = np.full(states, -1, dtype=np.int64), np.zeros(states)

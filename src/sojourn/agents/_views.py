@@ -35,16 +35,20 @@ class TableViews:
 
     @property
     def states(self) -> IntArray:
-        """The states seen so far, in the order in which they appeared."""
+        """The states that have tables: those seen so far, in the order in which they appeared.
+
+        All of them, where posterior sampling draws states that were never seen one by one.
+        """
         return self._tables.names[1 : self._tables.sizes[0]].copy()
 
     @property
     def visits(self) -> sparse.coo_array:
         """How often each (state, action) was played, sparse; rows are the environment's states."""
-        tables, n_pairs = self._tables, int(self._tables.sizes[1])
-        rows = tables.names[tables.state_of[:n_pairs]]
+        tables = self._tables
+        pairs = np.flatnonzero(tables.visits[: tables.sizes[1]])
+        rows = tables.names[tables.state_of[pairs]]
         shape = (self.n_states or int(rows.max(initial=-1)) + 1, self.n_actions)
-        return sparse.coo_array((tables.visits[:n_pairs], (rows, tables.action_of[:n_pairs])), shape=shape)
+        return sparse.coo_array((tables.visits[pairs], (rows, tables.action_of[pairs])), shape=shape)
 
     @property
     def transition_counts(self) -> list[tuple[int, int, int, int]]:
