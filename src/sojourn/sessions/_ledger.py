@@ -8,7 +8,8 @@ import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
 from sojourn.sessions._columns import Columns
-from sojourn.sessions._log import Account, Rejection, SessionLog, Tally
+from sojourn.sessions._log import Account, Rejection, SessionLog
+from sojourn.sessions._tally import Tally
 
 __all__ = ["FirstRejected", "Ledger"]
 
@@ -97,4 +98,4 @@ class Ledger:
         columns = self._columns
         notes = (*columns.notes, *self._notes)
         account = Account(self._n_rows, self._n_used, self._rejected.n, first, notes, columns.used)
-        return self._tally.log(list(self._groups), account, source)
+        return SessionLog.from_tally(self._tally, list(self._groups), account, source)

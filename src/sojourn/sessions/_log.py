@@ -10,8 +10,9 @@ import numpy as np
 from sojourn._typing import ArrayLike, BoolArray, IntArray
 from sojourn.laws import Sample, take_sample
 from sojourn.laws._sample import Columns, sample_of
+from sojourn.sessions._tally import Tally
 
-__all__ = ["Account", "Rejection", "SessionLog", "Tally"]
+__all__ = ["Account", "Rejection", "SessionLog"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class SessionLog:
             words, codes = np.unique([str(one) for one in group], return_inverse=True)
         tally = Tally()
         tally.add(column, seen, began, codes)
-        return tally.log([str(word) for word in words], Account(sample.n, sample.n), name)
+        return cls.from_tally(tally, [str(word) for word in words], Account(sample.n, sample.n), name)
 
     def __len__(self) -> int:
         return int(self.counts.sum())
@@ -141,91 +142,14 @@ class SessionLog:
         late = None if self._late is None else self.entry[here]
         return sample_of(Columns(self.lengths[here], self.observed[here], late, self.counts[here]))
 
-
-@dataclass(frozen=True)
-class _Part:
-    """Rows that differ, sorted, with their counts: 2 · length + observed, entry and group if they vary."""
-
-    key: IntArray
-    entry: IntArray | None
-    group: IntArray | None
-    counts: IntArray
-
-
-class Tally:
-    """Rows as they are read, those alike counted together."""
-
-    def __init__(self) -> None:
-        self._parts: list[_Part] = []
-
-    def add(self, lengths: IntArray, observed: BoolArray, entry: IntArray, group: IntArray) -> None:
-        """Add rows that are good."""
-        if not lengths.size:
-            return
-        self._parts.append(
-            _alike(
-                2 * lengths + observed,
-                entry if (entry != 1).any() else None,
-                group if group.any() else None,
-                np.ones(lengths.size, dtype=np.int64),
-            )
-        )
-        self._merge_last()
-
-    def forget_groups(self) -> None:
-        """Put all rows into one group."""
-        self._parts = [_Part(part.key, part.entry, None, part.counts) for part in self._parts]
-
-    def _merge_last(self) -> None:
-        """Merge the last parts while they are of like size, so that each row is merged few times."""
-        while len(self._parts) > 1 and self._parts[-2].key.size <= 2 * self._parts[-1].key.size:
-            other, one = self._parts.pop(), self._parts.pop()
-            self._parts.append(_merged(one, other))
-
-    def log(self, labels: Sequence[str], account: Account, name: str) -> SessionLog:
-        """Return the log, its groups numbered by size."""
-        while len(self._parts) > 1:
-            other, one = self._parts.pop(), self._parts.pop()
-            self._parts.append(_merged(one, other))
-        part = self._parts.pop()
-        size = part.key.size
-        entry = np.broadcast_to(np.int64(1), size) if part.entry is None else part.entry
-        group = np.broadcast_to(np.int64(0), size) if part.group is None else part.group
-        order = np.zeros(0, dtype=np.int64)
+    @classmethod
+    def from_tally(cls, tally: Tally, labels: Sequence[str], account: Account, name: str) -> SessionLog:
+        """Return the log of counted rows, its groups numbered anew by size; the tally is empty then."""
+        rows = tally.rows()
+        group, order = rows.group, np.zeros(0, dtype=np.int64)
         if labels:
-            sizes = np.bincount(group, part.counts, minlength=len(labels)).tolist()
+            sizes = np.bincount(group, rows.counts, minlength=len(labels)).tolist()
             order = np.array(sorted(range(len(labels)), key=lambda i: (-sizes[i], labels[i])))
             group = np.argsort(order)[group]
         named = tuple(labels[i] for i in order.tolist())
-        return SessionLog(part.key // 2, part.key % 2 == 1, entry, group, part.counts, named, account, name)
-
-
-def _merged(one: _Part, other: _Part) -> _Part:
-    both: list[IntArray | None] = []
-    for mine, theirs, usual in ((one.entry, other.entry, 1), (one.group, other.group, 0)):
-        if mine is None and theirs is None:
-            both.append(None)
-            continue
-        sides = ((mine, one.key.size), (theirs, other.key.size))
-        both.append(np.concatenate([np.full(n, usual) if column is None else column for column, n in sides]))
-    key, counts = np.concatenate((one.key, other.key)), np.concatenate((one.counts, other.counts))
-    return _alike(key, both[0], both[1], counts)
-
-
-def _alike(key: IntArray, entry: IntArray | None, group: IntArray | None, counts: IntArray) -> _Part:
-    """Return rows that differ, with the sums of their counts."""
-    extras = [column for column in (group, entry) if column is not None]
-    order = np.lexsort((*extras, key)) if extras else np.argsort(key, kind="stable")
-    key = key[order]
-    fresh = np.append(True, key[1:] != key[:-1])
-    for column in extras:
-        fresh[1:] |= np.diff(column[order]) != 0
-    begins = np.flatnonzero(fresh)
-    totals = np.add.reduceat(counts[order], begins)
-    first = order[begins]
-    return _Part(
-        key[begins],
-        None if entry is None else entry[first],
-        None if group is None else group[first],
-        totals,
-    )
+        return cls(rows.lengths, rows.observed, rows.entry, group, rows.counts, named, account, name)

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn._typing import BoolArray, IntArray
+from sojourn.laws import MAX_STEP
 
 __all__ = ["Bytes", "Table"]
 
 _QUOTE = 34
+_MOST_DIGITS, _MARGIN = 18, 24
+"""Digits that are read at once, and the bytes that three looks at eight of them reach back."""
+
+_ZEROS, _ONES = np.uint64(0x3030303030303030), np.uint64(0x0101010101010101)
+_TO_TOP, _HIGH_BITS = np.uint64(0x7676767676767676), np.uint64(0x8080808080808080)
+"""What takes a byte above 9 to its highest bit, and that bit of each byte."""
+
+_STAGES = ((8, 10, 0x00FF00FF00FF00FF), (16, 100, 0x0000FFFF0000FFFF), (32, 10_000, 0xFFFFFFFF))
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 Bytes = NDArray[np.uint8]
 
@@ -71,37 +82,67 @@ class Table:
         return begin, stop
 
     def digits(self, column: int) -> tuple[IntArray, BoolArray]:
-        """Return numbers, and where cells are nothing but digits that make one from 1 to 10^15."""
+        """Return numbers, and where cells are nothing but digits that make one from 1 to 2**53."""
         begin, stop = self._bounds(column)
         width = stop - begin
-        plain = (width > 0) & (width <= 15)
-        values = np.zeros(width.size, dtype=np.int64)
-        for k in range(int(width[plain].max()) if plain.any() else 0):
-            inside = k < width
-            digit = self.buffer[np.minimum(begin + k, self.buffer.size - 1)] - np.uint8(48)
-            plain &= ~inside | (digit < 10)
-            values = np.where(inside, 10 * values + digit, values)
-        return values, plain & (values >= 1)
+        values, plain = np.zeros(width.size, dtype=np.uint64), (width > 0) & (width <= _MOST_DIGITS)
+        for k in range(-(-int(width[plain].max()) // 8) if plain.any() else 0):
+            eight = self._eights[stop - 8 * (k + 1) + _MARGIN] ^ _ZEROS
+            eight = _without_low(eight, 8 - np.clip(width - 8 * k, 0, 8))
+            plain &= (((eight + _TO_TOP) | eight) & _HIGH_BITS) == 0
+            values += _number(eight) * np.uint64(10 ** (8 * k))
+        plain &= (values >= 1) & (values <= MAX_STEP)
+        return values.astype(np.int64), plain
 
     def words(self, column: int) -> NDArray[np.uint64]:
         """Return cells of at most 8 printable characters as numbers, small letters for capitals; else 0."""
         begin, stop = self._bounds(column)
         width = stop - begin
-        packed, plain = np.zeros(width.size, dtype=np.uint64), width <= 8
-        for k in range(min(int(width.max()) if width.size else 0, 8)):
-            inside = k < width
-            raw = self.buffer[np.minimum(begin + k, self.buffer.size - 1)]
-            plain &= ~inside | (raw >= 32)
-            packed |= np.where(inside, (raw | 32).astype(np.uint64) << np.uint64(8 * k), np.uint64(0))
-        return np.where(plain, packed, np.uint64(0))
+        eight = _without_high(self._eights[begin + _MARGIN], 8 - np.clip(width, 0, 8))
+        filled = _without_high(np.full(width.size, _ONES), 8 - np.clip(width, 0, 8))
+        printable = (
+            (eight >> np.uint64(5) | eight >> np.uint64(6) | eight >> np.uint64(7)) & _ONES
+        ) == filled
+        return np.where((width <= 8) & printable, eight | filled << np.uint64(5), np.uint64(0))
 
     def hashes(self, column: int) -> NDArray[np.uint64]:
         """Return cells as numbers that differ where the first 80 bytes or the widths do."""
         begin, stop = self._bounds(column)
         width = stop - begin
-        state = width.astype(np.uint64)
-        for k in range(min(int(width.max()) if width.size else 0, 80)):
-            raw = self.buffer[np.minimum(begin + k, self.buffer.size - 1)].astype(np.uint64)
-            mixed = (state ^ raw) * np.uint64(0x9E3779B97F4A7C15)
-            state = np.where(k < width, mixed ^ (mixed >> np.uint64(29)), state)
+        state = width.astype(np.uint64) * _ODD
+        for k in range(min(-(-int(width.max()) // 8) if width.size else 0, 10)):
+            left = np.clip(width - 8 * k, 0, 8)
+            eight = _without_high(self._eights[np.minimum(begin + 8 * k, stop) + _MARGIN], 8 - left)
+            mixed = (state ^ eight) * _ODD
+            state = np.where(left > 0, mixed ^ (mixed >> np.uint64(29)), state)
         return state
+
+    @cached_property
+    def _eights(self) -> NDArray[np.uint64]:
+        """The eight bytes from each place on as one number, the first byte lowest; shifted by a margin."""
+        edge = np.zeros(_MARGIN, dtype=np.uint8)
+        padded = np.concatenate((edge, self.buffer, edge))
+        return np.ndarray(padded.size - 7, dtype="<u8", buffer=padded, strides=(1,))
+
+
+def _without_low(eights: NDArray[np.uint64], n: IntArray) -> NDArray[np.uint64]:
+    """Return numbers of eight bytes with the n lowest ones, 0 to 8 of them, made 0."""
+    shift = (8 * np.minimum(n, 7)).astype(np.uint64)
+    return np.where(n < 8, eights >> shift << shift, np.uint64(0))
+
+
+def _without_high(eights: NDArray[np.uint64], n: IntArray) -> NDArray[np.uint64]:
+    """Return numbers of eight bytes with the n highest ones, 0 to 8 of them, made 0."""
+    shift = (8 * np.minimum(n, 7)).astype(np.uint64)
+    return np.where(n < 8, eights << shift >> shift, np.uint64(0))
+
+
+def _number(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the number that eight digits make, one a byte, the highest in the lowest byte.
+
+    Neighbours become pairs, pairs fours, and fours eight: each product has 10, 100 or 10,000 times the lower
+    half and once the upper one where the shift finds them.
+    """
+    for bits, ten, mask in _STAGES:
+        digits = (digits * np.uint64(ten * 2**bits + 1) >> np.uint64(bits)) & np.uint64(mask)
+    return digits

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sojourn.sessions import _tally
+from sojourn.sessions._table import Table
+
+wholes = st.sampled_from([1, 2, 3, 2**31, 2**31 + 1, 2**40, 2**52, 2**53])
+rows = st.tuples(wholes, st.booleans(), wholes, st.sampled_from([0, 1, 999, 70_000]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(rows, min_size=1, max_size=60), st.integers(1, 20), st.integers(2, 50))
+def test_rows_that_are_alike_are_counted_in_whatever_pieces_they_come(rows, piece, few):
+    # Lengths, entries and groups of 54, 53 and 17 bits do not fit into one word; small ones do.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_tally, "_FEWEST", few)
+        tally = _tally.Tally()
+        for first in range(0, len(rows), piece):
+            lengths, observed, entry, group = (
+                np.array(part) for part in zip(*rows[first : first + piece], strict=True)
+            )
+            tally.add(lengths, observed, np.minimum(entry, lengths), group)
+        found = tally.rows()
+    columns = (found.lengths, found.observed, found.entry, found.group)
+    distinct = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert len(set(distinct)) == len(distinct)
+    expected = Counter((n, seen, min(entry, n), group) for n, seen, entry, group in rows)
+    assert dict(zip(distinct, found.counts.tolist(), strict=True)) == expected
+    assert found.lengths.tolist() == sorted(found.lengths.tolist())
+    assert found.lengths.dtype == found.entry.dtype == found.group.dtype == found.counts.dtype == np.int64
+
+
+def table_of(cells):
+    """A table of one column, a row for each of these bytes."""
+    text = b"".join(cell + b"\n" for cell in cells)
+    buffer = np.frombuffer(text, dtype=np.uint8)
+    stops = np.cumsum([len(cell) + 1 for cell in cells]) - 1
+    begins = np.append(0, stops[:-1] + 1)
+    none = np.zeros(0, dtype=np.int64)
+    return Table(buffer, begins, stops, none, np.zeros(stops.size, dtype=np.int64), 1, quoted=False)
+
+
+almost_digits = st.text("0123456789", max_size=22).map(str.encode) | st.binary(max_size=20)
+almost_digits = almost_digits.filter(lambda cell: b"\n" not in cell)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(almost_digits, min_size=1, max_size=30))
+def test_cells_are_read_eight_bytes_at_a_time_as_one_by_one(cells):
+    table = table_of(cells)
+    values, plain = table.digits(0)
+    for cell, value, is_plain in zip(cells, values.tolist(), plain.tolist(), strict=True):
+        assert is_plain == (cell.isdigit() and len(cell) <= 18 and 1 <= int(cell) <= 2**53)
+        assert not is_plain or value == int(cell)
+    for cell, word in zip(cells, table.words(0).tolist(), strict=True):
+        readable = len(cell) <= 8 and all(byte >= 32 for byte in cell)
+        assert word == (int.from_bytes(bytes(byte | 32 for byte in cell), "little") if readable else 0)
+    assert len(set(table.hashes(0).tolist())) == len(set(cells))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
+def test_rows_that_hardly_repeat_take_little_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    n, path = 1_000_000, tmp_path / "log.csv"
+    lengths = rng.integers(1, 2**53, n)
+    columns = (lengths, rng.integers(0, 2, n), rng.integers(1, lengths + 1), rng.integers(0, 900, n))
+    with path.open("w", encoding="utf-8") as file:
+        file.write("length,ended,entry,group\n")
+        file.writelines(f"{a},{b},{c},g{d}\n" for a, b, c, d in zip(*columns, strict=True))
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from sojourn.sessions import read_sessions\n"
+        "told = Path('/proc/self/status')\n"
+        "peak = lambda: int(told.read_text().partition('VmHWM:')[2].split()[0]) // 1024\n"
+        "before = peak()\n"
+        "log = read_sessions(sys.argv[1])\n"
+        "print(log.lengths.size, log.entry.sum(), peak() - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=100
+    )
+    distinct, entries, megabytes = (int(word) for word in done.stdout.split())
+    assert (distinct, entries) == (n, int(columns[2].sum()))
+    assert megabytes < 100  # a gigabyte for ten million
