@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-__all__ = ["exits_are_errors", "import_object", "is_import_path", "source_digest"]
+__all__ = ["exits_are_errors", "import_object", "is_import_path"]
 
 _PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 
@@ -28,6 +25,7 @@ def exits_are_errors() -> Iterator[None]:
     Subclasses of `SystemExit` pass: a signal that is to end the program raises one.
 
     Example:
+        >>> import sys
         >>> with exits_are_errors():
         ...     sys.exit(0)
         Traceback (most recent call last):
@@ -69,21 +67,3 @@ def import_object(path: str) -> Any:
             raise ValueError(f"{name} has no {inside!r}.")
         thing = getattr(thing, part)
     return thing
-
-
-_digests: dict[str, tuple[object, str]] = {}
-"""Digests of modules by name, each with the import that it belongs to."""
-
-
-def source_digest(path: str) -> str:
-    """Return a digest of the file that an import path's module was loaded from; empty if there is no file.
-
-    It is taken once an import: a file that is edited later is not the code that runs here.
-    """
-    name = path.partition(":")[0]
-    module = sys.modules[name]
-    loaded, file = getattr(module, "__spec__", None), getattr(module, "__file__", None)
-    if name not in _digests or _digests[name][0] is not loaded:
-        found = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
-        _digests[name] = (loaded, found)
-    return _digests[name][1]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ bonus.scale = { grid = [0.1, 0.01] }
 [learners.chance]
 type = "random"
 """
+
+
+@pytest.fixture(autouse=True)
+def _forget_own_modules():
+    """Modules that a test writes are its own: the next one may have others of the same name."""
+    yield
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
 
 
 @pytest.fixture

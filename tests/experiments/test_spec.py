@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
@@ -10,8 +11,9 @@ import pytest
 from experiments.hostile import FILES, GOOD
 
 import sojourn as sj
-from sojourn.experiments import example_names, read_example, read_experiment
+from sojourn.experiments import _kinds, example_names, read_example, read_experiment
 from sojourn.experiments._beliefs import parse_belief
+from sojourn.experiments._folder import importing_from
 from sojourn.experiments._grid import count_points, points
 
 
@@ -239,8 +241,11 @@ def test_a_learner_of_ones_own_lies_beside_the_file(write, tmp_path, own):
     before = cell.trials[0].key
     assert list(cell.settings["code"]) == ["own_learners"]
     (tmp_path / "own_learners.py").write_text(OWN + "\n# changed\n")
-    assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key == before  # the old code is loaded
-    del sys.modules["own_learners"]
+    said = r"own_learners\.py was changed after own_learners was imported; restart Python, or reload it\.$"
+    with pytest.raises(ValueError, match=said):
+        read_experiment(tmp_path / "tiny.toml")
+    with importing_from(tmp_path):
+        importlib.reload(sys.modules["own_learners"])
     assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key != before
 
 
@@ -286,3 +291,15 @@ def test_examples_are_experiments(tmp_path):
         json.dumps([cell.settings for cell in experiment.cells])
     with pytest.raises(ValueError, match=r"Unknown example 'tinny'\. Did you mean 'tiny'\?"):
         read_example("tinny")
+
+
+@pytest.mark.parametrize("learner", ['"ucbvi"\nlaw = "true"', '"own_learners:Mine"\nlaw = "true"'])
+def test_the_work_of_reading_a_type_does_not_grow_with_a_grid(write, own, monkeypatch, learner):
+    looked = []
+    hints = _kinds._hints
+    monkeypatch.setattr(_kinds, "_hints", lambda make: (looked.append(make), hints(make))[1])
+    grid = ", ".join(str(i) for i in range(1, 301))
+    name = "n_states" if "ucbvi" in learner else "size"
+    text = write().read_text().replace('"random"', f"{learner}\n{name} = {{ grid = [{grid}] }}")
+    assert len(read_experiment(write(text=text)).cells) == 302
+    assert len(looked) <= 5

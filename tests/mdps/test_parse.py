@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import pytest
 
-from sojourn._imports import import_object, is_import_path, source_digest
+from sojourn._imports import import_object, is_import_path
 from sojourn.mdps import parse_problem
 from sojourn.mdps._parse import read_problem
 
@@ -90,14 +89,3 @@ def test_other_texts_are_no_import_paths(text):
     assert not is_import_path(text)
     with pytest.raises(ValueError, match=r"must be written like 'package\.module:Name'"):
         import_object(text[:100])
-
-
-def test_a_digest_changes_with_the_source(own):
-    import_object("own_rivers:river")
-    before = source_digest("own_rivers:river")
-    file = own / "own_rivers.py"
-    file.write_text(file.read_text() + "# another line\n")
-    assert source_digest("own_rivers:lake") == before  # it is still the old code that runs
-    importlib.reload(sys.modules["own_rivers"])
-    assert source_digest("own_rivers:lake") != before
-    assert source_digest("sys:path") == ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from sojourn import agents
@@ -44,12 +45,21 @@ class Kind:
 
     def is_default(self, name: str, value: Any) -> bool:
         """Whether the plain form of a value is that of the argument's default."""
-        return name in self.defaults and _plain(self.defaults[name]) == [value]
+        return name in self._plain_defaults and self._plain_defaults[name] == [value]
+
+    @functools.cached_property
+    def _plain_defaults(self) -> dict[str, list[Any] | None]:
+        return {name: _plain(default) for name, default in self.defaults.items()}
 
 
 def find_kind(name: str) -> Kind:
     """Return what a full name stands for."""
     make = import_object(name) if is_import_path(name) else _offered()[name]
+    return _kind_of(name, make) if isinstance(make, Hashable) else _kind_of.__wrapped__(name, make)
+
+
+@functools.lru_cache(maxsize=256)  # a grid asks for the same again and again; a class loaded anew is another
+def _kind_of(name: str, make: Any) -> Kind:
     found = inspect.signature(make).parameters.values()
     parameters = {p.name: p for p in found if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
     defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
@@ -59,7 +69,8 @@ def find_kind(name: str) -> Kind:
     return Kind(name, make, parameters, _hints(make), defaults)
 
 
-def _offered() -> dict[str, Any]:
+@functools.cache
+def _offered() -> Mapping[str, Any]:
     """Return everything that `sojourn.agents` offers and that has settings, by its name."""
     offered = ((name, getattr(agents, name)) for name in agents.__all__)
     return {name: kind for name, kind in offered if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
@@ -73,17 +84,24 @@ def full_name(given: Any, place: str) -> str:
         if not callable(import_object(given)):
             raise ValueError(f"{place}.type must be a class; {given} is none.")
         return given
-    short: dict[str, str] = {}
-    for name in _offered():
-        plain = name.lower()
-        for called in (plain, *(plain.removesuffix(ending) for ending in _ENDINGS)):
-            short.setdefault(called, name)
+    short = _short_names()
     wanted = given.lower().replace("_", "").replace("-", "").replace(" ", "")
     if wanted not in short:
         near = did_you_mean(wanted, _offered()) if len(wanted) < 100 else ""
         advice = near or " See 'sojourn list agents', or name your own: 'module:Name'."
         raise ValueError(f"Unknown type {shown(given)} in {place}.{advice}")
     return short[wanted]
+
+
+@functools.cache
+def _short_names() -> Mapping[str, str]:
+    """Return all that a file may call what `sojourn.agents` offers, with its name."""
+    short: dict[str, str] = {}
+    for name in _offered():
+        plain = name.lower()
+        for called in (plain, *(plain.removesuffix(ending) for ending in _ENDINGS)):
+            short.setdefault(called, name)
+    return short
 
 
 def _hints(make: Any) -> dict[str, Any]:

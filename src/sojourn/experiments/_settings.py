@@ -9,6 +9,7 @@ name, laws written out, no argument that has its default.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args, get_origin
@@ -74,13 +75,16 @@ def build(settings: Any, make_plan: Callable[[], Plan]) -> Any:
     if not isinstance(settings, Mapping):
         return settings
     if "type" not in settings:
-        return parse_law(settings["law"]) if "law" in settings else import_object(settings["import"])
+        return _law(settings["law"]) if "law" in settings else import_object(settings["import"])
     kind = find_kind(settings["type"])
     arguments = {key: build(value, make_plan) for key, value in settings.items() if key != "type"}
     for name in kind.missing(arguments):
         if has(kind.hints.get(name), Plan):
             arguments[name] = make_plan()
     return kind.make(**arguments)
+
+
+_law = functools.lru_cache(maxsize=64)(parse_law)  # the points of a grid share theirs
 
 
 def import_paths(settings: Any) -> Iterator[str]:

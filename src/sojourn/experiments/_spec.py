@@ -11,12 +11,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from sojourn._validation import check_whole, did_you_mean
+from sojourn.experiments._code import check_loaded_code, code_of, own_modules
 from sojourn.experiments._folder import importing_from
 from sojourn.experiments._grid import count_points, points
 from sojourn.experiments._kinds import shown
 from sojourn.experiments._settings import resolve, tell_apart, to_text, with_place
 from sojourn.experiments._toml import read_toml
-from sojourn.experiments._trials import Trial, code_of
+from sojourn.experiments._trials import Trial
 from sojourn.laws import LengthLaw, parse_law
 from sojourn.mdps._parse import read_problem
 
@@ -218,13 +219,17 @@ def _cells(
     learners: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
 ) -> Iterator[Cell]:
     taken: dict[str, dict[str, int]] = {}
+    codes: dict[tuple[str, ...], dict[str, str]] = {}
     for name, learner in learners.items():
         place = f"learners.{name}"
         for given, varied in points(learner, place):
             settings = {**shared, "learner": resolve(given, law, place)}
-            code = code_of(shared["problem"], settings["learner"])
-            if code:
-                settings["code"] = code
+            modules = own_modules(shared["problem"], settings["learner"])
+            if modules not in codes:
+                check_loaded_code(modules)
+                codes[modules] = code_of(modules)
+            if modules:
+                settings["code"] = codes[modules]
             told = ", ".join(
                 f"{path}={value if isinstance(value, str) else shown(value)}"
                 for path, value in varied.items()

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from sojourn._files import pack_archive, unpack_archive
-from sojourn._imports import import_object, is_import_path, source_digest
 from sojourn._typing import IntArray
 from sojourn.errors import NewerVersionWarning
-from sojourn.experiments._settings import build, import_paths, to_text
+from sojourn.experiments._code import code_of, own_modules
+from sojourn.experiments._settings import build, to_text
 from sojourn.laws import parse_law
 from sojourn.learning import Run, learn
 from sojourn.mdps import TabularMDP, parse_problem
@@ -27,7 +27,6 @@ __all__ = [
     "RESULTS",
     "Trial",
     "check_trial",
-    "code_of",
     "play_trial",
     "read_trial",
     "spread_by_ratios",
@@ -81,23 +80,11 @@ def check_trial(about: Mapping[str, Any], key: str) -> None:
         raise ValueError("it is another trial's")
 
 
-def code_of(problem: str, learner: Mapping[str, Any]) -> dict[str, str]:
-    """Return digests of the files that define what is the user's own, by module.
-
-    What is ours has `RESULTS` for that.
-    """
-    paths = [problem.partition("(")[0], *import_paths(learner)]
-    own = [path for path in paths if is_import_path(path) and not path.startswith("sojourn.")]
-    for path in own:
-        import_object(path)
-    return {path.partition(":")[0]: source_digest(path) for path in own}
-
-
 def play_trial(text: str) -> bytes:
     """Play the trial that one line of JSON states, and return its file: a function of that line alone."""
     told = json.loads(text)
     settings, seed = told["settings"], told["seed"]
-    if code_of(settings["problem"], settings["learner"]) != settings.get("code", {}):
+    if code_of(own_modules(settings["problem"], settings["learner"])) != settings.get("code", {}):
         raise ValueError("the code of a learner or problem is not the one that the run began with.")
     mdp, law = _problem(settings["problem"]), parse_law(settings["law"])
     agent = build(settings["learner"], lambda: plan(mdp, law))

@@ -26,7 +26,7 @@ from sojourn.errors import NewerVersionWarning, NoTableError
 from sojourn.mdps._outcomes import Outcomes
 from sojourn.mdps._tabular import TabularMDP
 
-__all__ = ["make_env", "name_env", "read_env", "wrapper_around_table"]
+__all__ = ["make_env", "modules_of_env", "name_env", "read_env", "wrapper_around_table"]
 
 _ADVICE = (
     "Use an environment with one (Taxi, FrozenLake, CliffWalking), "
@@ -123,6 +123,19 @@ def _registered(name: str) -> str:
     found = get_env_id(space, word, newest)
     warnings.warn(f"{name} is not in this Gymnasium; using {found}.", NewerVersionWarning, stacklevel=5)
     return found
+
+
+def modules_of_env(name: str) -> list[str]:
+    """Return the modules that an id's environment comes from: who registers it, if said, and who makes it."""
+    registering, _, plain = name.rpartition(":")
+    if registering:
+        importlib.import_module(registering)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NewerVersionWarning)
+        spec = gymnasium.spec(plain if registering else _registered(plain))
+    entries = [spec.entry_point, *(wrapper.entry_point for wrapper in spec.additional_wrappers)]
+    made_by = [e.partition(":")[0] if isinstance(e, str) else getattr(e, "__module__", "") for e in entries]
+    return [module for module in (registering, *made_by) if module]
 
 
 def wrapper_around_table(env: Any) -> str | None:

@@ -1,0 +1,236 @@
+"""Code of the user's own is part of a trial's identity, wherever it is written."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from sojourn.experiments import Processes, ThisProcess, _sources, read_experiment, run_experiment
+from sojourn.experiments._code import check_loaded_code, code_of, own_modules
+from sojourn.experiments._folder import importing_from
+
+LEARNER = """\
+from __future__ import annotations
+from own_lab.base import Base
+import numpy as np
+
+SCALE = 3
+
+class Mine(Base):
+    def start(self, **_):
+        from . import late
+        return self
+"""
+FILES = {
+    "own_lab/__init__.py": "",
+    "own_lab/learner.py": LEARNER,
+    "own_lab/base.py": """\
+from .deep.inside import act
+import own_helpers
+
+class Base:
+    def act(self, state, h): return own_helpers.first(act(state, h), 0)
+    def observe(self, *_): pass
+    def end_episode(self, *_): pass
+""",
+    "own_lab/deep/__init__.py": "from ..cycle import around",
+    "own_lab/deep/inside.py": "def act(state, h): return 1\n",
+    "own_lab/cycle.py": "import own_lab.deep\naround = 1\n",
+    "own_lab/late.py": "x = 1\n",
+    "own_lab/unused.py": "x = 1\n",
+    "own_helpers.py": "def first(*things): return things[0]\n",
+}
+
+
+@pytest.fixture
+def lab(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def spec(write, lab):
+    return write(("seeds = 3", "seeds = 1"), ("[0.1, 0.01]", "[0.1]"), ('"random"', '"own_lab.learner:Mine"'))
+
+
+def forget():
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def key(spec):
+    """What the trial of the learner is called, for who starts anew."""
+    forget()
+    return read_experiment(spec).cells[-1].trials[0].key
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {"own_lab/unused.py"}))
+def test_an_edit_of_any_file_that_it_is_made_of_is_another_learner(spec, lab, name):
+    before = key(spec)
+    assert key(spec) == before
+    (lab / name).write_text(FILES[name] + "# edited\n")
+    assert key(spec) != before
+    (lab / name).write_text(FILES[name])
+    assert key(spec) == before
+
+
+def test_what_it_does_not_import_is_no_part_of_it(spec, lab):
+    before = key(spec)
+    (lab / "own_lab/unused.py").write_text("x = 2\n")
+    (lab / "own_other.py").write_text("x = 2\n")
+    assert key(spec) == before
+
+
+def test_installed_packages_are_no_part_of_it(spec, lab):
+    key(spec)
+    with importing_from(lab):
+        made_of = set(_made_of("own_lab.learner"))
+    assert {"numpy", "__future__"}.isdisjoint(made_of)
+    assert made_of == {name[:-3].replace("/", ".").removesuffix(".__init__") for name in FILES} - {
+        "own_lab.unused"
+    }
+
+
+def _made_of(name):
+    from sojourn.experiments import _code
+
+    return _code._made_of(name)
+
+
+def test_the_same_code_elsewhere_is_the_same_learner(spec, lab, tmp_path_factory):
+    before = key(spec)
+    other = tmp_path_factory.mktemp("other")
+    for name, text in FILES.items():
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text(text)
+    (other / spec.name).write_text(spec.read_text())
+    assert key(other / spec.name) == before
+
+
+def test_workers_find_the_same_code(spec, lab):
+    experiment = read_experiment(spec)
+    assert run_experiment(experiment, lab / "store", executor=Processes(1)).failures == ()
+    forget()
+    (lab / "own_helpers.py").write_text("def first(*things): return things[1]\n")
+    report = run_experiment(experiment, lab / "other", executor=Processes(1, retries=0))
+    (failure,) = report.failures
+    assert failure.reason == (
+        "ValueError: the code of a learner or problem is not the one that the run began with."
+    )
+
+
+def test_an_edited_helper_is_played_again(spec, lab):
+    first = run_experiment(read_experiment(spec), lab / "store", executor=ThisProcess())
+    assert (first.reused, first.played) == (0, 2)
+    forget()
+    (lab / "own_helpers.py").write_text("def first(*things): return things[1]\n")
+    again = run_experiment(read_experiment(spec), lab / "store", executor=ThisProcess())
+    assert (again.reused, again.played) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("own_lab/learner.py", "SCALE = 3", "SCALE = 4"),  # a constant
+        ("own_lab/base.py", "act(state, h), 0)", "act(state, h), 1)"),  # a method
+        ("own_helpers.py", "things[0]", "things[1]"),  # a function
+    ],
+)
+@pytest.mark.parametrize("was_looked_at", [True, False])
+def test_code_edited_after_its_import_is_refused(spec, lab, name, old, new, was_looked_at):
+    # As in a notebook that imported the learner by itself, before any experiment named it.
+    with importing_from(lab):
+        importlib.import_module("own_lab.learner")
+    if was_looked_at:
+        read_experiment(spec)
+    else:
+        _sources._sources.clear()
+    text = (lab / name).read_text()
+    assert old in text
+    (lab / name).write_text(text.replace(old, new))
+    with pytest.raises(ValueError, match=rf"{name} was changed after .* was imported; restart Python"):
+        read_experiment(spec)
+    (lab / name).write_text(text)
+    _sources._sources.clear()
+    read_experiment(spec)
+
+
+def test_a_constant_that_is_set_from_outside_is_refused(spec, lab):
+    read_experiment(spec)
+    sys.modules["own_lab.learner"].SCALE = 5
+    with pytest.raises(ValueError, match=r"was changed after own_lab\.learner was imported"):
+        read_experiment(spec)
+
+
+def test_a_run_that_began_goes_on_with_the_code_that_it_has(spec, lab):
+    experiment = read_experiment(spec)
+    (lab / "own_helpers.py").write_text("def first(*things): return things[1]\n")
+    assert run_experiment(experiment, lab / "store", executor=ThisProcess()).failures == ()
+
+
+def test_a_module_of_the_same_name_from_another_folder_is_refused(spec, lab, tmp_path_factory):
+    read_experiment(spec)
+    other = tmp_path_factory.mktemp("other")
+    (other / "own_lab").mkdir()
+    (other / "own_lab" / "__init__.py").touch()
+    (other / "own_lab" / "learner.py").write_text("class Mine: pass\n")
+    (other / spec.name).write_text(spec.read_text())
+    with pytest.raises(ValueError, match=r"own_lab was imported from .* here; restart Python\.$"):
+        read_experiment(other / spec.name)
+
+
+def test_code_that_is_not_simple_is_not_taken_for_changed(lab):
+    (lab / "own_odd.py").write_text(
+        "import functools, dataclasses\n"
+        "COUNT = 0\nLIST = [1]\nTWICE = 1\nTWICE = 2\nOTHER = None\n"
+        "def count():\n    global COUNT\n    COUNT += 1\n"
+        "@functools.lru_cache\ndef cached(x): return x\n"
+        "@dataclasses.dataclass(frozen=True)\nclass Data:\n"
+        "    x: int = 1\n"
+        "    @property\n    def y(self): return lambda: [z for z in range(3)]\n"
+        "    @classmethod\n    def c(cls): return cls()\n"
+        "    @staticmethod\n    def s(): return 1e999\n"
+    )
+    with importing_from(lab):
+        module = importlib.import_module("own_odd")
+        module.count()
+        for _ in range(100):  # so that the interpreter adapts its code
+            module.Data().y()
+        check_loaded_code(["own_odd"])
+        assert list(code_of(["own_odd", "math"])) == ["own_odd", "math"]
+        assert code_of(["math"]) == {"math": ""} or sys.modules["math"].__spec__.has_location
+
+
+ENVIRONMENT = """\
+import gymnasium
+from gymnasium.envs.toy_text import FrozenLakeEnv
+from own_worlds_size import DESC
+
+class Lake(FrozenLakeEnv):
+    def __init__(self, **settings): super().__init__(desc=DESC, **settings)
+
+gymnasium.register("OwnLake-v0", "own_worlds:Lake")
+"""
+
+
+def test_environments_of_ones_own_are_code_too(lab):
+    (lab / "own_worlds.py").write_text(ENVIRONMENT)
+    (lab / "own_worlds_size.py").write_text("DESC = ['SF', 'FG']\n")
+    with importing_from(lab):
+        modules = own_modules("own_worlds:OwnLake-v0", {"type": "RandomPlayer"})
+        before = code_of(modules)
+        assert modules == ("own_worlds",)
+        assert own_modules("OwnLake-v0(is_slippery=False)", {}) == ("own_worlds",)
+        assert own_modules("Taxi-v4", {}) == own_modules("sojourn/RiverSwim-v0", {}) == ()
+        assert own_modules("river_swim(n=3)", {}) == ()
+        (lab / "own_worlds_size.py").write_text("DESC = ['SF', 'HG']\n")
+        del sys.modules["own_worlds_size"]
+        assert code_of(modules) != before
+    import gymnasium
+
+    del gymnasium.registry["OwnLake-v0"]
