@@ -62,6 +62,19 @@ def test_a_dry_run_plays_nothing(run, spec):
     assert (data["trials"], data["done"], data["seconds"]) == (2, 2, 0.0)
 
 
+def test_a_dry_run_starts_no_ray(spec, tmp_path):
+    (tmp_path / "ray.py").write_text("raise SystemExit('ray was imported')")
+    done = subprocess.run(
+        [sys.executable, "-m", "sojourn", "run", str(spec), "--dry-run", "--on", "ray", "--address", "a:1"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "left      2, about" in done.stdout
+
+
 def test_json_says_the_same(run, spec, tmp_path):
     result = run("run", str(spec), "--on", "here", "--json", "--store", str(tmp_path / "s"))
     data = json.loads(result.stdout)

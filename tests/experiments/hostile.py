@@ -41,6 +41,8 @@ FILES: dict[str, str | bytes] = {
     "4,000 digits of a seed": changed("seeds = 2", "seeds = [" + "9" * 4000 + "]"),
     "4,000 digits of a scale": learner("bonus.scale = " + "9" * 4000),
     "infinitely many episodes": changed("episodes = 10", "episodes = inf"),
+    "10^12 episodes": changed("episodes = 10", "episodes = 1_000_000_000_000"),
+    "10^9 episodes, all recorded": changed("episodes = 10", 'episodes = 1_000_000_000\nrecord = "episodes"'),
     "nan episodes": changed("episodes = 10", "episodes = nan"),
     "infinite scale": learner("bonus.scale = inf"),
     "nan delta": learner("delta = nan"),

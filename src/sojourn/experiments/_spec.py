@@ -25,6 +25,10 @@ __all__ = ["Cell", "Experiment", "read_experiment"]
 
 _MOST_TRIALS = 1_000_000
 _MOST_CELLS = 100_000
+_MOST_EPISODES = 1_000_000_000
+_MOST_KEPT = 100_000_000
+"""So many episodes of a trial can be recorded one by one: more make a file that is too large to handle."""
+
 _ALL_KEPT = 10_000
 """Up to so many episodes, every one is recorded unless the file says otherwise."""
 
@@ -109,8 +113,14 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _whole(value: Any) -> int:
-    return _bounded(value, least=1)
+def _episodes(value: Any) -> int:
+    return _at_most(_MOST_EPISODES, _bounded(value, least=1))
+
+
+def _at_most(most: int, number: int) -> int:
+    if number > most:
+        raise ValueError(f"must be at most {most:,}; got {number:,}.")
+    return number
 
 
 def _bounded(value: Any, *, least: int) -> int:
@@ -124,10 +134,7 @@ def _bounded(value: Any, *, least: int) -> int:
 
 def _seeds(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list):
-        number = _whole(value)
-        if number > _MOST_TRIALS:
-            raise ValueError(f"must be at most {_MOST_TRIALS:,}; got {number:,}.")
-        return tuple(range(number))
+        return tuple(range(_at_most(_MOST_TRIALS, _bounded(value, least=1))))
     seeds = tuple(_bounded(seed, least=0) for seed in value)
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"must be a number of seeds, or a list of different ones; got {shown(value)}.")
@@ -158,7 +165,7 @@ class _File(BaseModel):
 
     problem: Annotated[Any, BeforeValidator(_texts)]
     law: Annotated[Any, BeforeValidator(_texts)]
-    episodes: Annotated[Any, BeforeValidator(_whole)]
+    episodes: Annotated[Any, BeforeValidator(_episodes)]
     seeds: Annotated[Any, BeforeValidator(_seeds)]
     learners: Annotated[Any, BeforeValidator(_learners)]
     name: Annotated[Any, BeforeValidator(_text)] = None
@@ -186,6 +193,8 @@ def _experiment(path: Path, source: str, file: _File) -> Experiment:
         record = "episodes" if file.episodes <= _ALL_KEPT else {"checkpoints": _CHECKPOINTS}
     if isinstance(record, dict):
         record = {"checkpoints": min(record["checkpoints"], file.episodes)}
+    elif file.episodes > _MOST_KEPT:
+        raise ValueError(f"record must be {{ checkpoints = 200 }} for more than {_MOST_KEPT:,} episodes.")
     n_points = sum(count_points(learner, f"learners.{name}") for name, learner in file.learners.items())
     n_cells = n_points * len(file.problem) * len(file.law)
     if n_cells > _MOST_CELLS or n_cells * len(file.seeds) > _MOST_TRIALS:
