@@ -301,3 +301,8 @@ def test_learners_without_regret_and_mixed_grids_leave_gaps(write, tmp_path):
     with (tmp_path / "table.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["learner"].startswith("chance")]
     assert {row["cumulative_regret"] for row in rows} == {""}
+
+
+def test_trials_with_equal_settings_share_them(store):
+    results = load_results(store)
+    assert len({id(trial.settings) for trial in results}) == 3  # two points of a grid, and chance

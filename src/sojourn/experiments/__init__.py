@@ -8,10 +8,11 @@ from sojourn.experiments._export import export_csv, export_parquet
 from sojourn.experiments._here import ThisProcess
 from sojourn.experiments._processes import Processes
 from sojourn.experiments._ray import Ray
-from sojourn.experiments._results import Results, TrialResult, load_results
+from sojourn.experiments._results import Results, load_results
 from sojourn.experiments._runner import Failure, Inventory, Report, run_experiment, take_stock
 from sojourn.experiments._spec import Cell, Experiment, read_experiment
 from sojourn.experiments._store import Store
+from sojourn.experiments._trial_result import TrialResult
 from sojourn.experiments._trials import RESULTS, Trial
 from sojourn.experiments._tuning import tune
 from sojourn.experiments._verify import Finding, Verdict, verify_store

@@ -10,7 +10,8 @@ from typing import IO, Any
 import numpy as np
 
 from sojourn._files import write_atomically
-from sojourn.experiments._results import Results, TrialResult
+from sojourn.experiments._results import Results
+from sojourn.experiments._trial_result import TrialResult
 
 __all__ = ["export_csv", "export_parquet"]
 
@@ -110,8 +111,7 @@ def export_parquet(
         nonlocal n_rows
         with parquet.ParquetWriter(file, schema) as writer:
             for i, group in enumerate(_groups(results)):
-                tables = [_table(trial, grids, schema, pyarrow) for trial in group]
-                table = pyarrow.concat_tables(tables).unify_dictionaries()
+                table = _table(group, grids, schema, pyarrow)
                 writer.write_table(table)
                 n_rows += table.num_rows
                 if progress is not None:
@@ -142,24 +142,33 @@ def _kind_of_grid(results: Results, grid: str, pyarrow: Any) -> Any:
     return pyarrow.float64() if are_numbers else pyarrow.string()
 
 
-def _table(trial: TrialResult, grids: dict[str, Any], schema: Any, pyarrow: Any) -> Any:
-    columns = _columns(trial)
-    n_rows = trial.checkpoints.size
+def _table(trials: list[TrialResult], grids: dict[str, Any], schema: Any, pyarrow: Any) -> Any:
+    """Return the rows of some trials."""
+    columns = [_columns(trial) for trial in trials]
+    fixed = [_fixed(trial, grids, pyarrow) for trial in trials]
+    sizes = [trial.checkpoints.size for trial in trials]
+    rows = np.repeat(np.arange(len(trials)), sizes)
+    arrays = []
+    for field in schema:
+        if field.name in fixed[0]:
+            values = [known[field.name] for known in fixed]
+            is_word = pyarrow.types.is_dictionary(field.type)
+            array = pyarrow.array(values, field.type.value_type if is_word else field.type)
+            arrays.append((array.dictionary_encode() if is_word else array).take(pyarrow.array(rows)))
+        else:
+            found = [column.get(field.name) for column in columns]
+            gaps = np.repeat([part is None for part in found], sizes)
+            filled = [np.zeros(n) if part is None else part for part, n in zip(found, sizes, strict=True)]
+            arrays.append(pyarrow.array(np.concatenate(filled), field.type, mask=gaps))
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+
+def _fixed(trial: TrialResult, grids: dict[str, Any], pyarrow: Any) -> dict[str, Any]:
+    """Return the columns that are the same in all rows of a trial."""
     fixed: dict[str, Any] = {name: getattr(trial, name) for name in _TEXTS}
     fixed |= {"seed": trial.seed, "trial": trial.key}
     for grid, kind in grids.items():
         value = trial.varied.get(grid)
         is_text = kind == pyarrow.string() and value is not None and not isinstance(value, str)
         fixed[_GRID + grid] = repr(value) if is_text else value
-    arrays = []
-    for field in schema:
-        if field.name in fixed:
-            value, is_word = fixed[field.name], pyarrow.types.is_dictionary(field.type)
-            plain = field.type.value_type if is_word else field.type
-            array = pyarrow.repeat(pyarrow.scalar(value, plain), n_rows)
-            arrays.append(array.dictionary_encode() if is_word else array)
-        elif field.name in columns:
-            arrays.append(pyarrow.array(columns[field.name], field.type))
-        else:
-            arrays.append(pyarrow.nulls(n_rows, field.type))
-    return pyarrow.Table.from_arrays(arrays, schema=schema)
+    return fixed

@@ -2,96 +2,37 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sojourn import _html
-from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
-from sojourn.experiments._absent import AbsentAgent
-from sojourn.experiments._executor import say_error
-from sojourn.experiments._settings import build, tell_apart, to_text
+from sojourn.experiments._comparisons import (
+    build_agent,
+    by_learner,
+    compare_trials,
+    leave_agent,
+    shared_seeds,
+)
+from sojourn.experiments._settings import to_text
 from sojourn.experiments._store import Store
 from sojourn.experiments._stored import StoredFile
-from sojourn.experiments._trials import check_trial, read_trial
+from sojourn.experiments._trial_result import TrialResult, read_stored
 from sojourn.laws import label, parse_law
 from sojourn.learning import Comparison
-from sojourn.mdps import parse_problem
-from sojourn.planning import plan
 
-__all__ = ["Results", "TrialResult", "load_results"]
+__all__ = ["Results", "load_results"]
 
 _NO_NAME = re.compile(r"\d+ states, \d+ actions")
 """What `learn` calls a problem that has no name."""
 
 _HEADER = ("problem", "law", "learner", "seeds", "total regret")
-
-
-@dataclass(frozen=True, eq=False)
-class TrialResult:
-    """What came of one trial, as an experiment calls it; arrays are read from the file when first asked for.
-
-    Attributes:
-        experiment: The experiment's name.
-        problem: The problem's name, or its text in the experiment if it has none or shares it with another.
-        law: The true law, as text.
-        learner: What the learner is called: its name in the experiment, and the values of its grids.
-        varied: Those values by their dotted path.
-        settings: All settings, as plain settings.
-        seed: The seed.
-        key: What the trial is called.
-        path: Its file.
-    """
-
-    experiment: str
-    problem: str
-    law: str
-    learner: str
-    varied: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    seed: int
-    key: str
-    path: Path
-
-    @property
-    def episodes(self) -> int:
-        """Number of episodes."""
-        return int(self.settings["episodes"])
-
-    @functools.cached_property
-    def arrays(self) -> dict[str, Any]:
-        """What is in the file: an array each, an entry an episode, or sums up to each of the checkpoints."""
-        return _read(StoredFile(str(self.path.parent), self.path.name))[1]
-
-    def passing(self) -> TrialResult:
-        """Return the same trial with arrays of its own: they are let go of with it, and not kept here."""
-        return replace(self)
-
-    @property
-    def checkpoints(self) -> IntArray:
-        """Episodes, counted from 1, after which something is known."""
-        found = self.arrays.get("checkpoints")
-        return np.arange(1, self.episodes + 1) if found is None else found
-
-    @property
-    def cumulative_regret(self) -> FloatArray | None:
-        """Exact regret summed up to each checkpoint, or None if the learner does not show its policy."""
-        return self.cumulative("regret")
-
-    def cumulative(self, name: str) -> FloatArray | None:
-        """Return what "regret", "regret_width", "rewards", "lengths", "observed" or "price" sum up to."""
-        if f"sum_{name}" in self.arrays:
-            return np.asarray(self.arrays[f"sum_{name}"])
-        return np.cumsum(self.arrays[name]) if name in self.arrays else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +68,7 @@ class Results:
 
         A learner of your own that cannot be imported here is told by its settings alone, and cannot play.
         """
-        return [_compared(trials, _agent) for trials in self._groups()]
+        return [compare_trials(trials, build_agent) for trials in self._groups()]
 
     def _groups(self) -> list[list[TrialResult]]:
         """Return the trials by what they can be compared on: experiment, problem, law, episodes."""
@@ -147,10 +88,10 @@ class Results:
         rows: list[tuple[str, ...]] = []
         for trials in self._groups():
             where = (trials[0].problem, label(parse_law(trials[0].law)))
-            if not _shared_seeds(_by_learner(trials)):
-                rows += [(*where, name, "0", "—") for name in _by_learner(trials)]
+            if not shared_seeds(by_learner(trials)):
+                rows += [(*where, name, "0", "—") for name in by_learner(trials)]
                 continue
-            comparison = _compared(trials, _unbuilt)
+            comparison = compare_trials(trials, leave_agent)
             totals = comparison.total_regret.texts()
             seeds = f"{len(comparison.seeds):,}"
             rows += [
@@ -206,16 +147,34 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
         if experiment not in asked:
             raise ValueError(f"Unknown experiment {experiment!r}.{did_you_mean(experiment, asked)}")
         asked = {experiment: asked[experiment]}
-    headers: dict[str, dict[str, Any]] = {}
-    trials = []
-    for name, cells in sorted(asked.items()):
-        for cell in cells:
-            for key in cell["trials"]:
-                if key in files:
-                    about = headers.get(key) or _read(files[key], only_about=True)[0]
-                    headers[key] = about
-                    trials.append(_result(name, cell, about, files[key]))
+    headers = _Headers(files)
+    trials = [
+        _result(name, cell, headers.of(key), files[key])
+        for name, cells in sorted(asked.items())
+        for cell in cells
+        for key in cell["trials"]
+        if key in files
+    ]
     return Results(store.folder, _with_problems_told_apart(trials))
+
+
+class _Headers:
+    """What files of trials say of themselves: each is read once, and those with equal settings share them."""
+
+    def __init__(self, files: Mapping[str, StoredFile]) -> None:
+        self._files = files
+        self._known: dict[str, dict[str, Any]] = {}
+        self._settings: dict[str, dict[str, Any]] = {}
+
+    def of(self, key: str) -> dict[str, Any]:
+        """Return what the file of a trial says of itself."""
+        if key not in self._known:
+            about = read_stored(self._files[key], only_about=True)[0]
+            text = to_text([about["settings"], about["problem"]])
+            shared = self._settings.setdefault(text, about)
+            about |= {"settings": shared["settings"], "problem": shared["problem"]}
+            self._known[key] = about
+        return self._known[key]
 
 
 def _with_problems_told_apart(trials: list[TrialResult]) -> tuple[TrialResult, ...]:
@@ -253,18 +212,6 @@ def _result(experiment: str, cell: Mapping[str, Any], about: dict[str, Any], fil
     )
 
 
-def _read(file: StoredFile, *, only_about: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
-    content = file.read()
-    if content is None:
-        raise ValueError(f"{file.path} is damaged; run the experiment again, its trial is played anew.")
-    about, arrays = read_trial(content, str(file.path), only_about=only_about)
-    try:
-        check_trial(about, file.key)
-    except ValueError as error:
-        raise ValueError(f"{file.path} is not what its name says: {error}.") from error
-    return about, arrays
-
-
 def _fields(trial: TrialResult) -> dict[str, Any]:
     own = {name: getattr(trial, name) for name in ("experiment", "problem", "law", "learner", "seed")}
     grids = {path.replace(".", "_"): value for path, value in trial.varied.items()}
@@ -274,59 +221,3 @@ def _fields(trial: TrialResult) -> dict[str, Any]:
 def _fits(trial: TrialResult, wanted: Mapping[str, Any]) -> bool:
     has = _fields(trial)
     return all(name in has and has[name] == value for name, value in wanted.items())
-
-
-def _by_learner(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
-    """Return the trials by the learner's name, no two alike, and by seed."""
-    by_learner: dict[str, dict[int, TrialResult]] = {}
-    taken: dict[str, dict[str, int]] = {}
-    for trial in trials:
-        name = tell_apart(trial.learner, to_text(trial.settings), taken)
-        by_learner.setdefault(name, {})[trial.seed] = trial
-    return by_learner
-
-
-def _shared_seeds(by_learner: Mapping[str, Mapping[int, TrialResult]]) -> tuple[int, ...]:
-    return tuple(sorted(set.intersection(*(set(seeds) for seeds in by_learner.values()))))
-
-
-def _compared(trials: list[TrialResult], make_agent: Callable[[TrialResult], Any]) -> Comparison:
-    by_learner = _by_learner(trials)
-    seeds = _shared_seeds(by_learner)
-    if not seeds:
-        raise ValueError("comparisons need a seed that all learners have; the run is not that far.")
-    first = trials[0]
-    law, checkpoints = parse_law(first.law), first.passing().checkpoints
-    shape = (len(by_learner), len(seeds))
-    cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
-    rewards = np.empty(shape)
-    for i, found in enumerate(by_learner.values()):
-        for j, seed in enumerate(seeds):
-            trial = found[seed].passing()
-            rewards[i, j] = _last(trial, "rewards") / first.episodes
-            regret = trial.cumulative_regret
-            if regret is not None:
-                cumulative[i, j], width[i, j] = regret, _last(trial, "regret_width")
-    agents = tuple(make_agent(next(iter(found.values()))) for found in by_learner.values())
-    return Comparison(
-        tuple(by_learner), agents, first.problem, law, seeds, checkpoints, cumulative, width, rewards
-    )
-
-
-def _last(trial: TrialResult, name: str) -> float:
-    found = trial.cumulative(name)
-    return float("nan") if found is None else float(found[-1])
-
-
-def _agent(trial: TrialResult) -> Any:
-    settings = trial.settings
-    try:
-        return build(
-            settings["learner"], lambda: plan(parse_problem(settings["problem"]), parse_law(settings["law"]))
-        )
-    except Exception as error:  # code of the user's own that is not here, or not as it was
-        return AbsentAgent(settings["learner"], say_error(error))
-
-
-def _unbuilt(trial: TrialResult) -> AbsentAgent:
-    return AbsentAgent(trial.settings["learner"], "nobody asked for it.")
