@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from reference import rivals as reference
 from reference.playing import play, start
+from reference.problems import SMALL, costly_end, live
 
 import sojourn as sj
 from sojourn.agents import _learner
@@ -38,6 +39,14 @@ PROBLEMS = [
 ]
 
 
+# Sparse and dense, with ends and costs and several starts, under tails that outlast every learner's layers.
+KINDS = [(mdp, GEOMETRIC) for mdp in PROBLEMS] + [
+    (costly_end(), SHAPED),
+    (sj.mdps.cash_or_invest(5), sj.Polynomial(p=1.6, offset=10)),
+    (sj.TabularMDP.from_env("CliffWalking-v1"), sj.Uniform(1, 30)),  # the absorbing state is paid
+]
+
+
 def name(agent):
     bonus = f" {type(agent.bonus).__name__}" if hasattr(agent, "bonus") else ""
     return f"{type(agent).__name__}{bonus} {type(agent.law).__name__}"
@@ -48,12 +57,12 @@ def test_it_is_a_learner(agent):
     check_learner(agent, episodes=8)
 
 
-@pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize(("mdp", "law"), KINDS, ids=lambda kind: getattr(kind, "name", ""))
 @pytest.mark.parametrize("agent", AGENTS, ids=name)
-def test_both_ways_of_playing_give_the_same_bits(agent, mdp, monkeypatch):
-    fast = sj.learn(agent, mdp, GEOMETRIC, episodes=40, seed=3)
+def test_both_ways_of_playing_give_the_same_bits(agent, mdp, law, monkeypatch):
+    fast = sj.learn(agent, mdp, law, episodes=40, seed=3)
     monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
-    slow = sj.learn(agent, mdp, GEOMETRIC, episodes=40, seed=3)
+    slow = sj.learn(agent, mdp, law, episodes=40, seed=3)
     for part in ("regret", "regret_width", "rewards", "lengths", "observed", "starts"):
         np.testing.assert_array_equal(getattr(fast, part), getattr(slow, part), err_msg=part)
     np.testing.assert_array_equal(fast.learner.q_values(), slow.learner.q_values())
@@ -75,35 +84,25 @@ def test_regret_is_that_of_the_policy_played(agent, law):
         learner.play(world, judge.scale, rng, np.array([2, 2]), law.sample(rng, 2).clip(max=40))
 
 
-def costly_end():
-    """Six states with costs, and an end that is reached while some of them were never seen."""
-    rng = np.random.default_rng(3)
-    transitions = rng.dirichlet(np.full(6, 0.5), size=(6, 2))
-    transitions[5] = np.eye(6)[5]
-    rewards = -rng.random((6, 2))
-    rewards[5] = 0.0
-    return sj.TabularMDP(transitions, rewards, start=np.eye(6)[0], terminal=[5], name="CostlyEnd")
+def layer_of(h, n_layers, manner):
+    """The layer, counted from 1, that plays step h, or None if it is not counted."""
+    if h > n_layers and manner.get("count") == "first":
+        return None
+    return min(h, n_layers) if manner.get("after") == "hold" else (h - 1) % n_layers + 1
 
 
-SMALL = [
-    costly_end(),
-    sj.mdps.river_swim(4),
-    sj.mdps.garnet(6, 3, 2, seed=1),
-    sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False),
-    sj.TabularMDP.from_env("CliffWalking-v1"),  # shifted rewards: the absorbing state is paid
-]
+MANNERS = [{}, {"after": "hold"}, {"count": "first"}]
+"""What is played past the last layer, and what is learned from it."""
 
 
-def live(mdp):
-    return np.setdiff1d(np.arange(mdp.n_states), mdp.terminal)
-
-
+@pytest.mark.parametrize(("longest", "manner"), [(6, {}), *((15, manner) for manner in MANNERS)], ids=str)
 @pytest.mark.parametrize("belief", [sj.Fixed(6), GEOMETRIC, SHAPED], ids=repr)
 @pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
-def test_q_learning_is_that_of_jin_and_others(mdp, belief):
-    # Episodes no longer than N: then its updates at the end are those made step by step.
-    mdp, episodes = mdp.normalized(), 150
-    agent = sj.QLearning(belief, 0.003, horizon=6)
+def test_q_learning_is_that_of_jin_and_others(mdp, belief, manner, longest):
+    # In episodes no longer than N its updates at the end are those made step by step, as here; in longer ones
+    # they are made at the end, in the order of the steps.
+    mdp, episodes = mdp.normalized(), 60
+    agent = sj.QLearning(belief, 0.003, horizon=6, **manner)
     n_layers, truncation = agent.layers(episodes)
     reach = float(belief.survival(n_layers + 1))
     dense = reference.DenseQLearning(
@@ -117,23 +116,34 @@ def test_q_learning_is_that_of_jin_and_others(mdp, belief):
         terminal=mdp.terminal,
         terminal_reward=mdp.terminal_reward,
     )
+    steps = []
 
     def watch(h, state, action, following):
-        dense.step(h, state, action, mdp.rewards[state, action], following)
+        steps.append((layer_of(h, n_layers, manner), state, action, following))
+        if longest == 6:
+            learn_all()
+
+    def learn_all():
+        for layer, state, action, following in steps:
+            if layer is not None:
+                dense.step(layer, state, action, mdp.rewards[state, action], following)
+        steps.clear()
 
     learner = start(agent, mdp, episodes)
-    for _ in play(learner, mdp, sj.Uniform(1, 6), episodes, 1, watch):
+    for _ in play(learner, mdp, sj.Uniform(1, longest), episodes, 1, watch):
+        learn_all()
         found = learner.q_values(live(mdp))
         np.testing.assert_allclose(found, dense.q[:, live(mdp)], atol=1e-10, rtol=0)
     assert (dense.counts > 3).any()
 
 
+@pytest.mark.parametrize("manner", MANNERS, ids=str)
 @pytest.mark.parametrize("form", ["layered", "stationary"])
 @pytest.mark.parametrize("rate", [0.3, "mean"])
 @pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
-def test_epsilon_greedy_is_watkins(mdp, rate, form):
-    mdp = mdp.normalized()
-    agent = sj.EpsilonGreedy(SHAPED, 0.3, rate=rate, form=form, horizon=7)
+def test_epsilon_greedy_is_watkins(mdp, rate, form, manner):
+    mdp, episodes = mdp.normalized(), 60
+    agent = sj.EpsilonGreedy(SHAPED, 0.3, rate=rate, form=form, horizon=7, **manner)
     is_stationary, shape = form == "stationary", (mdp.n_states, mdp.n_actions)
     gamma = 1 - 1 / SHAPED.mean
     h = np.arange(1, 9)
@@ -142,11 +152,13 @@ def test_epsilon_greedy_is_watkins(mdp, rate, form):
     values = mdp.terminal_reward * worth
     dense = reference.DenseWatkins(ratios, values[:-1], values, mdp.terminal, shape, rate)
     steps = []
-    learner = start(agent, mdp, 100)
-    law = sj.Uniform(1, 7)
-    for _ in play(learner, mdp, law, 100, 1, lambda *step: steps.append(step)):
-        for step, state, action, following in steps:
-            dense.step(step, state, action, mdp.rewards[state, action], following)
+    learner = start(agent, mdp, episodes)
+    law = sj.Uniform(1, 16)
+    for _ in play(learner, mdp, law, episodes, 1, lambda *step: steps.append(step)):
+        for h, state, action, following in steps:
+            layer = layer_of(h, 7, manner)
+            if layer is not None:
+                dense.step(layer, state, action, mdp.rewards[state, action], following)
         steps.clear()
         np.testing.assert_allclose(learner.q_values(live(mdp)), dense.q[:, live(mdp)], atol=1e-10, rtol=0)
 
@@ -177,144 +189,6 @@ def test_ucbvi_gamma_is_that_of_he_and_others(mdp, scale):
         np.testing.assert_allclose(found, dense.q[np.newaxis, live(mdp)], atol=1e-10, rtol=0)
     if scale < 1e-5:
         assert (dense.q < 1 / (1 - agent.discount) - 1e-3).any()
-
-
-@pytest.mark.parametrize("knows_rewards", [True, False], ids=["known", "learned"])
-@pytest.mark.parametrize("unseen", ["apart", "together"])
-@pytest.mark.parametrize("belief", [sj.Fixed(6), SHAPED], ids=repr)
-@pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
-def test_psrl_plans_in_a_model_drawn_from_the_posterior(mdp, belief, unseen, knows_rewards):
-    # The same draws from a copy of the learner's generator.
-    mdp, episodes = mdp.normalized(), 30
-    rewards = mdp.rewards if knows_rewards else None
-    copy, h = np.random.default_rng(5), np.arange(1, 8)
-    copy.integers(2**63)  # the key of ties
-    dense = reference.DensePosterior(
-        (mdp.n_states, mdp.n_actions),
-        belief.continuation(h[:-1]),
-        belief.remaining(h),
-        prior=2.0,
-        rewards=rewards,
-        noise=0.3,
-        is_apart=unseen == "apart",
-        terminal_reward=mdp.terminal_reward,
-    )
-
-    def watch(h, state, action, following):
-        ended = following in mdp.terminal
-        dense.see(state, action, mdp.rewards[state, action], reference.END if ended else following)
-
-    learner = start(sj.PSRL(belief, 2.0, noise=0.3, unseen=unseen, horizon=6), mdp, episodes, rewards=rewards)
-    q = dense.plan(copy)
-    for _ in play(learner, mdp, sj.Uniform(1, 9), episodes, 1, watch):
-        q = dense.plan(copy)
-        found = learner.q_values(live(mdp))
-        expected = [[q(s, a) for a in range(mdp.n_actions)] for s in live(mdp)]
-        np.testing.assert_allclose(found, np.moveaxis(expected, 2, 0), atol=1e-10, rtol=0)
-
-
-def draws_of(weights, prior, counts, unseen, n_draws=3_000):
-    """Draw Σ_y P(y)·weights[y] of the first of some states, of which it was seen to lead to `counts`."""
-    # One action, two steps: Q_1 is what the first state pays, 0, and the mean of what the next one pays.
-    n_states = len(weights)
-    rewards = np.array(weights)[:, np.newaxis]
-    agent = sj.PSRL(sj.Fixed(2), prior, unseen=unseen)
-    settings = {"n_states": n_states, "n_actions": 1, "episodes": 9, "rewards": rewards}
-    learner = agent.start(**settings, rng=np.random.default_rng(0))
-    for following, n in counts.items():
-        for _ in range(n):
-            learner.observe(0, learner.act(0, 1), 0.0, following, False)
-            learner.end_episode(1, True)
-    if not counts:  # to number the first state without playing it
-        learner.observe(1, learner.act(1, 1), weights[1], 0, False)
-        learner.end_episode(1, True)
-    drawn = np.empty(n_draws)
-    for i in range(n_draws):
-        learner._learn()
-        drawn[i] = learner.q_values(np.array([0]))[0, 0, 0]
-    return drawn
-
-
-@pytest.mark.parametrize("unseen", ["apart", "together"])
-@pytest.mark.parametrize("prior", [0.2, 3.0])
-@pytest.mark.parametrize("counts", [{}, {1: 3, 2: 1}], ids=str)
-@pytest.mark.parametrize("weights", [(0, 0, 0, 0, 0, 1), (0, 0.1, 0.9, 0.4, 0.2, 0.7)])
-def test_drawn_probabilities_have_the_moments_of_the_full_dirichlet_posterior(weights, counts, prior, unseen):
-    # A Dirichlet law with weights α: E Σ P w = Σ m w and Var = (Σ m w² − (Σ m w)²)/(1 + Σ α), with m = α/Σ α.
-    drawn = draws_of(weights, prior, counts, unseen)
-    alpha = np.full(6, prior / 6)
-    for following, n in counts.items():
-        alpha[following] += n
-    m, w = alpha / alpha.sum(), np.array(weights)
-    variance = (m @ w**2 - (m @ w) ** 2) / (1 + alpha.sum())
-    assert drawn.mean() == pytest.approx(m @ w, abs=5 * math.sqrt(variance / drawn.size))
-    fourth = ((drawn - drawn.mean()) ** 4).mean() - drawn.var() ** 2
-    assert drawn.var() == pytest.approx(variance, abs=5 * math.sqrt(fourth / drawn.size))
-
-
-def trap():
-    """A state that pays ½ for ever, and an untried way out of it to one that pays 1 for ever."""
-    transitions, rewards = np.zeros((10, 2, 10)), np.zeros((10, 2))
-    transitions[:, :, 0] = 1.0
-    rewards[0, 0] = 0.5
-    transitions[0, 1] = transitions[1, :] = np.eye(10)[1]
-    rewards[1] = 1.0
-    return sj.TabularMDP(transitions, rewards, start=0, name="Trap")
-
-
-@pytest.mark.parametrize("unseen", ["apart", "together"])
-def test_psrl_escapes_from_what_it_knows(unseen):
-    # Whoever never leaves state 0 gives up 4 in every episode: ½·10 in place of 0.9·10.
-    agent, last = sj.PSRL(GEOMETRIC, unseen=unseen), []
-    for seed in range(20):
-        regret = sj.learn(agent, trap(), GEOMETRIC, episodes=300, seed=seed).regret
-        last.append(np.flatnonzero(regret > 3.9).max(initial=0))
-    assert np.median(last) < 40
-    assert np.max(last) < 299
-
-
-def test_psrl_tries_what_it_does_not_know_as_often_as_with_the_full_dirichlet():
-    # Nothing was seen yet but state 0's first action, often. As the prior's weight falls, ours and the full
-    # Dirichlet posterior have the same law; here both are drawn a few thousand times and planned with.
-    n_draws, prior, mdp = 4_000, 0.02, trap()
-    learner = start(sj.PSRL(sj.Fixed(30), prior), mdp, 9)
-    while learner.visits.toarray()[0, 0] < 300:
-        if learner.act(0, 1) == 0:
-            learner.observe(0, 0, 0.5, 0, False)
-            learner.end_episode(1, True)
-        else:
-            learner._awaited = None
-            learner._learn()
-    tries = 0
-    for _ in range(n_draws):
-        learner._learn()
-        first = learner.q_values(np.array([0]))[0, 0]
-        tries += first[1] > first[0]
-    rng = np.random.default_rng(1)
-    model = np.maximum(rng.standard_gamma(prior / 10, size=(n_draws, 20, 10)), 1e-300)
-    model[:, 0] = np.eye(10)[0]
-    model /= model.sum(axis=2, keepdims=True)
-    value = np.zeros((n_draws, 10))
-    for _ in range(30):
-        q = mdp.rewards + (model @ value[:, :, np.newaxis]).reshape(n_draws, 10, 2)
-        value = q.max(axis=2)
-    expected = (q[:, 0, 1] > q[:, 0, 0]).mean()
-    assert 0.05 < expected < 0.95
-    assert tries / n_draws == pytest.approx(expected, abs=5 * math.sqrt(0.5 / n_draws))
-
-
-def test_learned_rewards_are_drawn_from_their_posterior():
-    agent = sj.PSRL(sj.Fixed(1), noise=0.5)
-    learner = agent.start(n_states=1, n_actions=2, episodes=9, rng=np.random.default_rng(0))
-    action = learner.act(0, 1)
-    learner.observe(0, action, 0.2, 0, False)
-    learner.end_episode(1, True)
-    drawn = []
-    for _ in range(10_000):
-        learner._learn()
-        drawn.append(learner.q_values(np.array([0]))[0, 0, action])
-    assert np.mean(drawn) == pytest.approx((1.0 + 0.2) / 2, abs=0.01)
-    assert np.std(drawn) == pytest.approx(0.5 / math.sqrt(2), rel=0.03)
 
 
 def test_bonuses_are_what_they_say():
@@ -361,6 +235,35 @@ def test_practical_bonuses_equal_a_dense_sweep(mdp, bonus):
             value[list(mdp.terminal)] = mdp.terminal_reward * caps[i]
         np.testing.assert_allclose(learner.q_values(live(mdp)), q[:, live(mdp)], atol=1e-10, rtol=0)
     assert (q < caps[:-1, np.newaxis, np.newaxis] - 1e-6).any()
+
+
+@pytest.mark.parametrize("kind", [sj.SimpleBernstein, sj.EQO])
+@pytest.mark.parametrize(
+    ("mdp", "law"),
+    [(sj.mdps.garnet(3, 2, 2, seed=3), sj.Geometric(0.6)), (sj.mdps.river_swim(4), sj.Geometric(0.8))],
+    ids=lambda kind: getattr(kind, "name", ""),
+)
+def test_practical_bonuses_are_optimistic_at_a_third_of_their_scale_and_not_at_a_hundredth(mdp, law, kind):
+    # Q ≥ Q* on every pair while most Q values lie below their caps, in eight trials.
+    n_states, n_actions = mdp.n_states, mdp.n_actions
+    chances = mdp.transitions.toarray().reshape(n_states, n_actions, n_states)
+    q_star = mdp.rewards + law.gamma * chances @ sj.plan(mdp, law, tolerance=1e-9).value
+
+    def violations(scale):
+        found, below = 0, 0.0
+        for seed in range(8):
+            learner = start(sj.UCBVI(law, kind(scale)), mdp, 3_000)
+            for _ in play(learner, mdp, law, 150, seed):
+                pass
+            q = learner.q_values(np.arange(n_states))[0]
+            found += bool((q < q_star - 1e-9).any())
+            below += (q < learner._belief.caps[0] - 1e-9).mean() / 8
+        return found, below
+
+    held, below = violations(0.3)
+    assert held == 0
+    assert below > 0.5
+    assert violations(0.01)[0] > 4
 
 
 TWO_ARMS = sj.TabularMDP(
@@ -521,11 +424,3 @@ def test_a_single_layer_is_not_its_own_successor():
     agent = sj.EpsilonGreedy(sj.Geometric(0.9), 0.0, rate="mean", horizon=1)
     run = sj.learn(agent, mdp, sj.Geometric(0.9), episodes=50)
     assert run.learner.q_values()[0, 0, 0] == pytest.approx(1.0)
-
-
-def test_posterior_sampling_counts_all_states_it_sees_however_few_were_said():
-    law = sj.Geometric(0.9)
-    run = sj.learn(sj.PSRL(law, n_states=5), "Blackjack-v1", law, episodes=300, reward_range=(-1, 1))
-    values = run.learner.q_values()
-    assert np.isfinite(values).all()
-    assert np.abs(values).max() < 20.0

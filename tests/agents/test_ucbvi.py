@@ -198,6 +198,29 @@ def test_doubling_replans_only_when_a_count_has_doubled():
     assert 5 < changes < 100
 
 
+@pytest.mark.parametrize(
+    "mdp", [sj.mdps.river_swim(4), sj.mdps.garnet(6, 3, 2, seed=1)], ids=lambda m: m.name
+)
+def test_doubling_is_the_dense_update_whenever_a_count_has_doubled(mdp):
+    mdp, law, episodes = mdp.normalized(), sj.Geometric(0.8), 120
+    agent = sj.UCBVI(law, sj.PaperBonus(0.002), replan="doubling")
+    shape = (mdp.n_states, mdp.n_actions)
+    dense = reference.DenseUCBVI(law, shape, episodes, agent.layers(episodes), scale=0.002, delta=0.1)
+
+    def watch(h, state, action, following):
+        dense.counts[state, action, following] += 1
+
+    learner, last, n_updates = start(agent, mdp, episodes), np.zeros(shape), 0
+    for _ in play(learner, mdp, law, episodes, 6, watch):
+        visits = dense.counts.sum(axis=2)
+        if ((visits > last) & (visits >= 2 * last)).any():
+            dense.update(mdp.rewards, mdp.terminal_reward)
+            last, n_updates = visits, n_updates + 1
+        found = learner.q_values(np.arange(mdp.n_states))
+        np.testing.assert_allclose(found, dense.q, atol=1e-10, rtol=0)
+    assert 5 < n_updates < episodes / 2
+
+
 def test_optimism_holds_with_a_bonus_and_fails_without():
     # Q ≥ Q* on every pair while most Q values lie below their caps: at scale 0.05 (the published bonus is far
     # larger still) it holds in every trial, and at scale 0 it fails in most.

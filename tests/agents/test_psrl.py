@@ -1,0 +1,161 @@
+"""Posterior sampling: its draws, its plans, and what it tries because of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from reference import rivals as reference
+from reference.playing import play, start
+from reference.problems import SMALL, live
+
+import sojourn as sj
+
+GEOMETRIC, SHAPED = sj.Geometric(0.9), sj.Polynomial(p=1.6, offset=3)
+
+
+@pytest.mark.parametrize("knows_rewards", [True, False], ids=["known", "learned"])
+@pytest.mark.parametrize("unseen", ["apart", "together"])
+@pytest.mark.parametrize("belief", [sj.Fixed(6), SHAPED], ids=repr)
+@pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
+def test_psrl_plans_in_a_model_drawn_from_the_posterior(mdp, belief, unseen, knows_rewards):
+    # The same draws from a copy of the learner's generator.
+    mdp, episodes = mdp.normalized(), 30
+    rewards = mdp.rewards if knows_rewards else None
+    copy, h = np.random.default_rng(5), np.arange(1, 8)
+    copy.integers(2**63)  # the key of ties
+    dense = reference.DensePosterior(
+        (mdp.n_states, mdp.n_actions),
+        belief.continuation(h[:-1]),
+        belief.remaining(h),
+        prior=2.0,
+        rewards=rewards,
+        noise=0.3,
+        is_apart=unseen == "apart",
+        terminal_reward=mdp.terminal_reward,
+    )
+
+    def watch(h, state, action, following):
+        ended = following in mdp.terminal
+        dense.see(state, action, mdp.rewards[state, action], reference.END if ended else following)
+
+    learner = start(sj.PSRL(belief, 2.0, noise=0.3, unseen=unseen, horizon=6), mdp, episodes, rewards=rewards)
+    q = dense.plan(copy)
+    for _ in play(learner, mdp, sj.Uniform(1, 9), episodes, 1, watch):
+        q = dense.plan(copy)
+        found = learner.q_values(live(mdp))
+        expected = [[q(s, a) for a in range(mdp.n_actions)] for s in live(mdp)]
+        np.testing.assert_allclose(found, np.moveaxis(expected, 2, 0), atol=1e-10, rtol=0)
+
+
+def draws_of(weights, prior, counts, unseen, n_draws=3_000):
+    """Draw Σ_y P(y)·weights[y] of the first of some states, of which it was seen to lead to `counts`."""
+    # One action, two steps: Q_1 is what the first state pays, 0, and the mean of what the next one pays.
+    n_states = len(weights)
+    rewards = np.array(weights)[:, np.newaxis]
+    agent = sj.PSRL(sj.Fixed(2), prior, unseen=unseen)
+    settings = {"n_states": n_states, "n_actions": 1, "episodes": 9, "rewards": rewards}
+    learner = agent.start(**settings, rng=np.random.default_rng(0))
+    for following, n in counts.items():
+        for _ in range(n):
+            learner.observe(0, learner.act(0, 1), 0.0, following, False)
+            learner.end_episode(1, True)
+    if not counts:  # to number the first state without playing it
+        learner.observe(1, learner.act(1, 1), weights[1], 0, False)
+        learner.end_episode(1, True)
+    drawn = np.empty(n_draws)
+    for i in range(n_draws):
+        learner._learn()
+        drawn[i] = learner.q_values(np.array([0]))[0, 0, 0]
+    return drawn
+
+
+@pytest.mark.parametrize("unseen", ["apart", "together"])
+@pytest.mark.parametrize("prior", [0.2, 3.0])
+@pytest.mark.parametrize("counts", [{}, {1: 3, 2: 1}], ids=str)
+@pytest.mark.parametrize("weights", [(0, 0, 0, 0, 0, 1), (0, 0.1, 0.9, 0.4, 0.2, 0.7)])
+def test_drawn_probabilities_have_the_moments_of_the_full_dirichlet_posterior(weights, counts, prior, unseen):
+    # A Dirichlet law with weights α: E Σ P w = Σ m w and Var = (Σ m w² − (Σ m w)²)/(1 + Σ α), with m = α/Σ α.
+    drawn = draws_of(weights, prior, counts, unseen)
+    alpha = np.full(6, prior / 6)
+    for following, n in counts.items():
+        alpha[following] += n
+    m, w = alpha / alpha.sum(), np.array(weights)
+    variance = (m @ w**2 - (m @ w) ** 2) / (1 + alpha.sum())
+    assert drawn.mean() == pytest.approx(m @ w, abs=5 * math.sqrt(variance / drawn.size))
+    fourth = ((drawn - drawn.mean()) ** 4).mean() - drawn.var() ** 2
+    assert drawn.var() == pytest.approx(variance, abs=5 * math.sqrt(fourth / drawn.size))
+
+
+def trap():
+    """A state that pays ½ for ever, and an untried way out of it to one that pays 1 for ever."""
+    transitions, rewards = np.zeros((10, 2, 10)), np.zeros((10, 2))
+    transitions[:, :, 0] = 1.0
+    rewards[0, 0] = 0.5
+    transitions[0, 1] = transitions[1, :] = np.eye(10)[1]
+    rewards[1] = 1.0
+    return sj.TabularMDP(transitions, rewards, start=0, name="Trap")
+
+
+@pytest.mark.parametrize("unseen", ["apart", "together"])
+def test_psrl_escapes_from_what_it_knows(unseen):
+    # Whoever never leaves state 0 gives up 4 in every episode: ½·10 in place of 0.9·10.
+    agent, last = sj.PSRL(GEOMETRIC, unseen=unseen), []
+    for seed in range(20):
+        regret = sj.learn(agent, trap(), GEOMETRIC, episodes=300, seed=seed).regret
+        last.append(np.flatnonzero(regret > 3.9).max(initial=0))
+    assert np.median(last) < 40
+    assert np.max(last) < 299
+
+
+def test_psrl_tries_what_it_does_not_know_as_often_as_with_the_full_dirichlet():
+    # Nothing was seen yet but state 0's first action, often. As the prior's weight falls, ours and the full
+    # Dirichlet posterior have the same law; here both are drawn a few thousand times and planned with.
+    n_draws, prior, mdp = 4_000, 0.02, trap()
+    learner = start(sj.PSRL(sj.Fixed(30), prior), mdp, 9)
+    while learner.visits.toarray()[0, 0] < 300:
+        if learner.act(0, 1) == 0:
+            learner.observe(0, 0, 0.5, 0, False)
+            learner.end_episode(1, True)
+        else:
+            learner._awaited = None
+            learner._learn()
+    tries = 0
+    for _ in range(n_draws):
+        learner._learn()
+        first = learner.q_values(np.array([0]))[0, 0]
+        tries += first[1] > first[0]
+    rng = np.random.default_rng(1)
+    model = np.maximum(rng.standard_gamma(prior / 10, size=(n_draws, 20, 10)), 1e-300)
+    model[:, 0] = np.eye(10)[0]
+    model /= model.sum(axis=2, keepdims=True)
+    value = np.zeros((n_draws, 10))
+    for _ in range(30):
+        q = mdp.rewards + (model @ value[:, :, np.newaxis]).reshape(n_draws, 10, 2)
+        value = q.max(axis=2)
+    expected = (q[:, 0, 1] > q[:, 0, 0]).mean()
+    assert 0.05 < expected < 0.95
+    assert tries / n_draws == pytest.approx(expected, abs=5 * math.sqrt(0.5 / n_draws))
+
+
+def test_learned_rewards_are_drawn_from_their_posterior():
+    agent = sj.PSRL(sj.Fixed(1), noise=0.5)
+    learner = agent.start(n_states=1, n_actions=2, episodes=9, rng=np.random.default_rng(0))
+    action = learner.act(0, 1)
+    learner.observe(0, action, 0.2, 0, False)
+    learner.end_episode(1, True)
+    drawn = []
+    for _ in range(10_000):
+        learner._learn()
+        drawn.append(learner.q_values(np.array([0]))[0, 0, action])
+    assert np.mean(drawn) == pytest.approx((1.0 + 0.2) / 2, abs=0.01)
+    assert np.std(drawn) == pytest.approx(0.5 / math.sqrt(2), rel=0.03)
+
+
+def test_posterior_sampling_counts_all_states_it_sees_however_few_were_said():
+    law = sj.Geometric(0.9)
+    run = sj.learn(sj.PSRL(law, n_states=5), "Blackjack-v1", law, episodes=300, reward_range=(-1, 1))
+    values = run.learner.q_values()
+    assert np.isfinite(values).all()
+    assert np.abs(values).max() < 20.0
