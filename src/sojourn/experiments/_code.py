@@ -47,14 +47,14 @@ def check_loaded_code(modules: Iterable[str]) -> None:
     """Raise `ValueError` if what was loaded here is not what its file says, or another file's."""
     for name in modules:
         for module, source in _made_of(name).items():
-            if not source.is_what_runs():
-                raise ValueError(
-                    f"{source.path} was changed after {module} was imported; restart Python, or reload it."
-                )
             elsewhere = found_elsewhere(source)
             if elsewhere is not None:
                 raise ValueError(
                     f"{module} was imported from {source.path}, and is {elsewhere} here; restart Python."
+                )
+            if not source.is_what_runs():
+                raise ValueError(
+                    f"{source.path} was changed after {module} was imported; restart Python, or reload it."
                 )
 
 

@@ -1,0 +1,342 @@
+"""What experiments survive, measured: kills, damage, full disks, hostile files, many trials.
+
+    python evidence/durability.py kills        SIGKILL to all of a run of 200 trials, 25 times, at random
+    python evidence/durability.py sameness     1, 2 and 4 workers, another order, another hash seed, Ray
+    python evidence/durability.py corruptions  200 random corruptions over every kind of file of a store
+    python evidence/durability.py disk         a full disk: a small tmpfs of its own
+    python evidence/durability.py hostile      TOML that wishes no good
+    python evidence/durability.py names        names and links that would lead out of the store
+    python evidence/durability.py benchmarks   overhead, and 10,000 finished trials: benchmarks/experiments.py
+
+Without a name, all of them: about five minutes on two cores. A line each, with what was measured; exits 1 if
+a promise is not kept. What cannot be measured on this machine is said to be skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sojourn.experiments import (
+    Job,
+    Store,
+    ThisProcess,
+    load_results,
+    read_experiment,
+    run_experiment,
+    verify_store,
+)
+
+ROOT = Path(__file__).parent.parent
+RUN = [sys.executable, "-m", "sojourn", "run"]
+KILLS, TRIALS, WORKERS, CORRUPTIONS = 25, 200, 2, 200
+
+SPEC = """\
+problem = "river_swim(3)"
+law = "fixed(4)"
+episodes = 20
+seeds = {seeds}
+
+[learners.general]
+type = "ucbvi"
+law = "true"
+
+[learners.slow]
+type = "slow_learner:Slow"
+nap = {nap}
+"""
+
+LEARNER = """\
+import os, time
+from pathlib import Path
+class Slow:
+    def __init__(self, nap): self.nap = nap
+    def start(self, *, rng, **_):
+        (Path(__file__).parent / f"begun-{rng.integers(2**62)}-{time.time_ns()}-{os.getpid()}").touch()
+        time.sleep(self.nap)
+        return self
+    def act(self, state, h): return 0
+    def observe(self, *_): pass
+    def end_episode(self, *_): pass
+"""
+
+
+def write_spec(folder: Path, *, trials: int = TRIALS, nap: float = 0.0) -> Path:
+    """Write an experiment of so many trials, half of which take a while and write down that they began."""
+    (folder / "slow_learner.py").write_text(LEARNER)
+    spec = folder / "trials.toml"
+    spec.write_text(SPEC.format(seeds=trials // 2, nap=nap))
+    return spec
+
+
+def files_of(store: Path) -> dict[str, bytes]:
+    """Return the bytes of all finished trials by name."""
+    return {path.name: path.read_bytes() for path in (store / "trials").glob("*.npz")}
+
+
+def alive(folder: Path) -> list[str]:
+    """Return the processes that were told of a folder."""
+    listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]
+
+
+def kills(folder: Path) -> tuple[bool, str]:
+    """Kill a run again and again; then let it finish, and compare it with one that nobody disturbed."""
+    spec, rng = write_spec(folder, nap=0.1), random.Random(0)
+    store, lost, before = spec.with_suffix(".results"), 0, {}
+    for _ in range(KILLS):
+        have = len(before)
+        process = subprocess.Popen(
+            [*RUN, str(spec), "--workers", str(WORKERS)],
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        # Half of the kills fall anywhere, many of them while the run starts; half after so many trials more.
+        moment = time.monotonic() + rng.uniform(0.0, 4.0)
+        more = rng.randrange(1, 16) if rng.random() < 0.5 else 0
+        while time.monotonic() < moment or len(names_of(store)) < have + more:
+            time.sleep(0.005)
+            if process.poll() is not None:
+                break
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        now = files_of(store) if store.exists() else {}
+        lost += sum(now.get(name) != content for name, content in before.items())
+        before = now
+    in_time = _ends_soon(folder)
+    done = len(before)
+    finished = subprocess.run([*RUN, str(spec), "--workers", "2"], check=False, capture_output=True)
+    begun = len(list(folder.glob("begun-*")))
+    calm = folder / "calm"
+    subprocess.run([*RUN, str(spec), "--workers", "4", "--store", str(calm)], check=True, capture_output=True)
+    same = files_of(store) == files_of(calm)
+    left = len(Store(store).temporary_files())
+    repeated, most = begun - TRIALS // 2, KILLS * WORKERS
+    kept = finished.returncode == lost == left == 0 and same and repeated <= most and in_time
+    kept = kept and verify_store(store).findings == () and len(files_of(store)) == TRIALS
+    return kept, (
+        f"{KILLS} kills, {done} of {TRIALS} trials kept by then; lost {lost}; played again {repeated} of the "
+        f"slow half (in flight at most {most}); bytes {'the same' if same else 'differ'}; "
+        f"temporary files left {left}; processes left {'none' if in_time else 'some'}"
+    )
+
+
+def names_of(store: Path) -> list[str]:
+    """Return the names of finished trials."""
+    return [path.name for path in (store / "trials").glob("*.npz")]
+
+
+def _ends_soon(folder: Path) -> bool:
+    deadline = time.monotonic() + 5.0
+    while alive(folder) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not alive(folder)
+
+
+class Shuffled(ThisProcess):
+    """Runs jobs here, in another order."""
+
+    def run(self, function: str, jobs: object) -> object:
+        """Run them."""
+        mixed: list[Job] = list(jobs)  # type: ignore[call-overload]
+        random.Random(1).shuffle(mixed)
+        return super().run(function, mixed)
+
+
+def sameness(folder: Path) -> tuple[bool, str]:
+    """Play the same experiment in every way that there is."""
+    spec = write_spec(folder, trials=40)
+    ways: dict[str, tuple[list[str], dict[str, str]]] = {
+        "1 worker": (["--workers", "1"], {}),
+        "2 workers": (["--workers", "2"], {}),
+        "4 workers": (["--workers", "4"], {"PYTHONHASHSEED": "0"}),
+        "another hash seed": (["--on", "here"], {"PYTHONHASHSEED": "12345"}),
+        "Ray": (["--on", "ray", "--workers", "2"], {}),
+    }
+    found = {}
+    for i, (way, (options, environment)) in enumerate(ways.items()):
+        store = folder / str(i)
+        command = [*RUN, str(spec), "--store", str(store), *options]
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, env={**os.environ, **environment}
+        )
+        if "Ray is not installed" in done.stderr:
+            print("skip sameness: Ray is not installed")
+            continue
+        found[way] = files_of(store)
+    run_experiment(read_experiment(spec), folder / "mixed", executor=Shuffled())
+    found["another order"] = files_of(folder / "mixed")
+    first = found["1 worker"]
+    same = [way for way, files in found.items() if files == first and len(files) == 40]
+    return len(same) == len(found), f"the same bytes: {', '.join(same)} ({len(same)} of {len(found)} ways)"
+
+
+def corruptions(folder: Path) -> tuple[bool, str]:
+    """Damage files of a store one by one; each must be found, and made good by the next run."""
+    spec, rng = write_spec(folder, trials=10), random.Random(2)
+    experiment, store = read_experiment(spec), folder / "store"
+    run_experiment(experiment, store, executor=ThisProcess())
+    sound = files_of(store)
+    found = mended = tried = 0
+    while tried < CORRUPTIONS:
+        kinds = [list((store / "trials").iterdir()), list((store / "experiments").iterdir())]
+        kinds += [[store / "timings.log"], [store / "sojourn-store.json"]]
+        path = rng.choice(sorted(kinds[tried % len(kinds)]))
+        if not _damage(path, rng):
+            continue
+        tried += 1
+        found += bool(verify_store(store).findings)
+        report = run_experiment(experiment, store, executor=ThisProcess())
+        mended += bool(report.notes) and files_of(store) == sound and verify_store(store).findings == ()
+    kept = found == mended == CORRUPTIONS
+    return kept, f"{CORRUPTIONS} corruptions over 4 kinds of files: {found} found, {mended} made good"
+
+
+def _damage(path: Path, rng: random.Random) -> bool:
+    """Change a file in one of four ways; return whether it changed."""
+    content = path.read_bytes()
+    changed = bytearray(content)
+    i, j = rng.randrange(len(changed)), rng.randrange(len(changed))
+    how = rng.choice(["flip", "truncate", "zero", "swap"])
+    if how == "flip":
+        changed[i] ^= 1 << rng.randrange(8)
+    elif how == "truncate":
+        del changed[i:]
+    elif how == "zero":
+        changed[i : i + 40] = bytes(len(changed[i : i + 40]))
+    else:
+        changed[i], changed[j] = changed[j], changed[i]
+    path.write_bytes(changed)
+    return bytes(changed) != content
+
+
+def disk(folder: Path) -> tuple[bool, str] | None:
+    """Fill a small disk, in a mount namespace of its own; then make it larger and go on."""
+    spec, place = write_spec(folder), folder / "disk"
+    place.mkdir()
+    inside = (
+        f"mount -t tmpfs -o size=300k tmpfs {place} && exec {sys.executable} {__file__} _fill {spec} {place}"
+    )
+    try:
+        command = ["unshare", "--map-root-user", "--mount", "sh", "-c", inside]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        told = json.loads(done.stdout)
+    except (OSError, ValueError):
+        return None
+    error = told["error"].removeprefix(f"Error: {place}/store: ")
+    kept = told["lines"] == 1 and told["code"] == 1 and "No space left" in error
+    kept = kept and told["findings"] == 0 and 0 < told["kept"] < TRIALS and told["then"] == TRIALS
+    return kept, (
+        f"one line ({error.strip()!r}), exit code {told['code']}; {told['kept']} trials kept, "
+        f"{told['findings']} findings; with room again {told['then']} of {TRIALS}"
+    )
+
+
+def fill(spec: str, place: str) -> None:
+    """Run an experiment on the small disk, and say what came of it."""
+    store = f"{place}/store"
+    command = [*RUN, spec, "--on", "here", "--store", store]
+    full = subprocess.run(command, check=False, capture_output=True, text=True)
+    errors = [line for line in full.stderr.splitlines() if line.startswith(("Error", "Traceback"))]
+    verdict = verify_store(store)
+    subprocess.run(["mount", "-o", "remount,size=50m", place], check=True)
+    subprocess.run(command, check=True, capture_output=True)
+    told = {
+        "error": "\n".join(errors),
+        "lines": len(errors),
+        "code": full.returncode,
+        "kept": verdict.trials,
+        "findings": len(verdict.findings),
+        "then": verify_store(store).trials,
+    }
+    print(json.dumps(told))
+
+
+def hostile(folder: Path) -> tuple[bool, str]:
+    """Read files that somebody who wishes no good might write."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from experiments.hostile import FILES  # noqa: PLC0415
+
+    slowest, refused = 0.0, 0
+    for text in FILES.values():
+        path = folder / "hostile.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        begun = time.perf_counter()
+        try:
+            read_experiment(path)
+        except ValueError as error:
+            refused += "\n" not in str(error)
+        slowest = max(slowest, time.perf_counter() - begun)
+    kept = refused == len(FILES) >= 40 and slowest < 0.2
+    return (
+        kept,
+        f"{refused} of {len(FILES)} refused in one line, the slowest in {slowest:.3f} s (promised: 0.2 s)",
+    )
+
+
+def names(folder: Path) -> tuple[bool, str]:
+    """Use names and links that would lead out of the store."""
+    tricks = ["../x", "/tmp/x", "a/b", "nul\\u0000", "..", "x" * 90]
+    inside = folder / "inside"
+    inside.mkdir()
+    text = SPEC.partition("[learners.slow]")[0].format(seeds=1)
+    for i, trick in enumerate(tricks):
+        spec, learner = folder / "named.toml", "general" if "\\u" in trick else f"{trick[:20]}{i}"
+        spec.write_text(f'name = "{trick}"\n' + text.replace("learners.general", f'learners."{learner}"'))
+        run_experiment(read_experiment(spec), inside / "store", executor=ThisProcess())
+    outside = sorted(path.name for path in folder.iterdir() if path.name not in ("inside", "named.toml"))
+    written = sorted(path.name for path in inside.iterdir())
+    path = min((inside / "store" / "trials").iterdir())
+    path.rename(folder / "elsewhere.npz")
+    path.symlink_to(folder / "elsewhere.npz")
+    try:
+        load_results(inside / "store")
+        followed = 1
+    except ValueError:
+        followed = 0
+    kept = not outside and written == ["store"] and not followed
+    return kept, f"{len(tricks)} names: {len(outside)} files outside the store; links followed: {followed}"
+
+
+def benchmarks(_: Path) -> tuple[bool, str]:
+    """Measure what running costs beside the trials."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "experiments.py")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT / "benchmarks")
+    return done.returncode == 0, "; ".join(" ".join(line.split()) for line in done.stdout.splitlines())
+
+
+CHECKS: dict[str, Callable[[Path], tuple[bool, str] | None]] = {
+    check.__name__: check for check in (kills, sameness, corruptions, disk, hostile, names, benchmarks)
+}
+
+
+def main() -> None:
+    """Run the checks that were named, or all."""
+    if sys.argv[1:2] == ["_fill"]:
+        fill(*sys.argv[2:])
+        return
+    unknown = [name for name in sys.argv[1:] if name not in CHECKS]
+    if unknown:
+        sys.exit(f"Unknown check {unknown[0]!r}; there are {', '.join(CHECKS)}.")
+    broken = 0
+    for name in sys.argv[1:] or CHECKS:
+        sys.modules.pop("slow_learner", None)  # every check writes its own
+        with tempfile.TemporaryDirectory() as folder:
+            found = CHECKS[name](Path(folder))
+        state = "skip" if found is None else "ok  " if found[0] else "FAIL"
+        broken += state == "FAIL"
+        print(f"{state} {name}: {'not possible on this machine' if found is None else found[1]}", flush=True)
+    sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
