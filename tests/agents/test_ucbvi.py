@@ -130,6 +130,25 @@ def test_the_policy_is_what_is_played():
             learner._awaited = None
 
 
+@pytest.mark.parametrize("n_actions", [1, 2, 6, 8, 9, 12])
+@pytest.mark.parametrize("ties", ["random", "first"])
+@pytest.mark.parametrize("bonus", [sj.PaperBonus(1e-3), sj.GeneralBernstein(1e-4)], ids=repr)
+def test_the_policy_is_greedy_with_ties_by_their_priorities(n_actions, ties, bonus):
+    mdp, episodes, law = sj.mdps.garnet(5, n_actions, 2, seed=n_actions), 30, sj.Geometric(0.8)
+    learner = start(sj.UCBVI(law, bonus, horizon=6, ties=ties), mdp, episodes)
+    n_tied, n_unique = 0, 0
+    for _ in play(learner, mdp, law, episodes, 1):
+        q, policy = learner.q_values(range(5)), learner.policy()
+        for h, state in np.ndindex(policy.shape):
+            best = np.flatnonzero(q[h, state] == q[h, state].max())
+            ranks = [reference.priority(int(learner._key), learner.episode, h, state, int(a)) for a in best]
+            expected = best[np.argmax(ranks)] if ties == "random" else best[0]
+            assert policy[h, state] == expected
+            n_tied, n_unique = n_tied + (best.size > 1), n_unique + (best.size == 1)
+    assert n_unique > 0
+    assert n_tied > 0 or n_actions == 1
+
+
 def test_ties_are_broken_anew_in_every_episode_and_layer():
     mdp, law = sj.mdps.garnet(30, 4, 2, seed=0), sj.Geometric(0.9)
     learner = start(sj.UCBVI(law), mdp, 10)

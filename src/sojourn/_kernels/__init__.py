@@ -25,7 +25,7 @@ from sojourn._kernels._rolling import Rolling
 from sojourn._kernels._rounds import follow_round
 from sojourn._kernels._slices import fill_slices, measure_slices
 from sojourn._kernels._sweep import Sheet
-from sojourn._kernels._tables import Tables, find_state, number_state, record
+from sojourn._kernels._tables import MOST_MASKED, Tables, find_state, number_state, record
 from sojourn._kernels._temporal import Temporal
 from sojourn._kernels._ties import mix_in, priority
 from sojourn._kernels._trial import follow, play
@@ -34,6 +34,7 @@ from sojourn._kernels._variance import Spread
 from sojourn._kernels._world import Manner, Scale, World
 
 __all__ = [
+    "MOST_MASKED",
     "Belief",
     "Desk",
     "Manner",

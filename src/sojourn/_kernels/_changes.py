@@ -66,7 +66,8 @@ def follow_changes(tables: Tables, belief: Belief, played: IntArray, desk: Desk)
     """Bring Q and V up to date after an episode that played these pairs; return how many V were looked at."""
     # Unpacked, and nothing called: a call that passes tables costs more than the work itself. Numbers that
     # are never −1 here are taken as unsigned, which spares a look whether they count from the end.
-    value, q, second, tried, into = tables.value, tables.q, tables.second, tables.tried, tables.into
+    value, q, second, masks = tables.value, tables.q, tables.second, tables.best
+    tried, into = tables.tried, tables.into
     watch, pair_of = tables.watch.view(np.uint32), tables.pair_of.view(np.uint32)
     arc_next, arc_other, arc_weight = tables.arc_next, tables.arc_other, tables.arc_weight
     arc_from, arc_to = tables.arc_from.view(np.uint32), tables.arc_to.view(np.uint32)
@@ -110,6 +111,7 @@ def follow_changes(tables: Tables, belief: Belief, played: IntArray, desk: Desk)
                 continue
             for h in range(n):
                 mine[h] = layers[h] if layers[h] < mine[h] else mine[h]
+            masks[state_of[pair]] = 0  # in all layers: to look which would take longer
             if is_last == 1:
                 continue
             watched, worth, top = watch[state_of[pair]], value[state_of[pair]], 0
@@ -179,6 +181,8 @@ def follow_changes(tables: Tables, belief: Belief, played: IntArray, desk: Desk)
                             best, rest, pair = here, best, other
                         elif here > rest and other != pair:
                             rest = here
+                    if masks.shape[1] > 0:
+                        masks[state, h] = 0
                     watch[state, h] = pair
                     second[state, h] = rest
                     new = best

@@ -6,18 +6,32 @@ import numpy as np
 
 from sojourn._kernels._belief import Belief
 from sojourn._kernels._jit import inlined, kernel
-from sojourn._kernels._tables import Tables, find_state
+from sojourn._kernels._tables import MOST_MASKED, Tables, find_state
 from sojourn._kernels._ties import mix_in
 from sojourn._kernels._world import Manner, exploring
-from sojourn._typing import FloatArray, PolicyArray
+from sojourn._typing import FloatArray, MaskArray, PolicyArray
 
 __all__ = ["choose", "fill_policy", "greedy_action"]
 
 _UNIT = 2.0**-53
+_ONE = np.uint64(1)
+_ACTION = np.uint64(MOST_MASKED - 1)  # the bits of a priority that give way to an action
+_LOWEST = np.array([-1] + [(mask & -mask).bit_length() - 1 for mask in range(1, 1 << MOST_MASKED)])
+
+
+@inlined
+def _first_by_priority(mask: np.uint64, n_actions: int, root: np.uint64) -> int:
+    """Return the action of a set with the highest priority; no branches, which would be guessed wrong."""
+    highest = np.uint64(0)
+    for a in range(n_actions):
+        is_in = (mask >> np.uint64(a)) & _ONE
+        highest = max(highest, ((mix_in(root, a) & ~_ACTION) | np.uint64(a)) * is_in)
+    return np.int64(highest & _ACTION)  # type: ignore[return-value]
 
 
 @inlined
 def greedy_action(
+    masks: MaskArray,
     pair_of: PolicyArray,
     q: FloatArray,
     caps: FloatArray,
@@ -34,12 +48,27 @@ def greedy_action(
     Ties of equal floats go to the highest priority, or to the lowest action; `stem` is the hash of the
     key, the episode and the layer. Actions that were never played are at their cap. With a chance of
     `epsilon` it is any action: a hash tosses the coin, so that it is the same one all through an episode.
+    Where `masks` are kept, the best actions of a state are looked for once until one of its Q values moves.
     """
     n_actions = pair_of.shape[1]
     if epsilon > 0.0:
         coin = mix_in(mix_in(stem, name), n_actions)
         if np.float64(coin >> np.uint64(11)) * _UNIT < epsilon:
             return np.int64(mix_in(coin, 0) % np.uint64(n_actions))  # type: ignore[return-value]
+    if masks.shape[1] > 0:
+        mask = np.uint64(masks[number, h]) if number > 0 else (_ONE << np.uint64(n_actions)) - _ONE
+        if mask == np.uint64(0):
+            best = -np.inf
+            for a in range(n_actions):
+                pair = pair_of[number, a]
+                here = q[pair, h] if pair >= 0 else caps[h]
+                bit = _ONE << np.uint64(a)
+                mask = bit if here > best else mask | (bit if here == best else np.uint64(0))
+                best = max(here, best)
+            masks[number, h] = mask
+        if not is_random or (mask & (mask - _ONE)) == np.uint64(0):
+            return np.int64(_LOWEST[mask])  # type: ignore[return-value]
+        return _first_by_priority(mask, n_actions, mix_in(stem, name))
     h = min(h, q.shape[1] - 1)
     best, action, n_tied = -np.inf, 0, 0
     for a in range(n_actions):
@@ -68,7 +97,17 @@ def choose(tables: Tables, belief: Belief, manner: Manner, episode: int, name: i
     stem = mix_in(mix_in(manner.key, episode), h)
     epsilon = exploring(manner, episode)
     action: int = greedy_action(
-        tables.pair_of, tables.q, belief.caps, belief.prior, number, name, h, stem, manner.is_random, epsilon
+        tables.best,
+        tables.pair_of,
+        tables.q,
+        belief.caps,
+        belief.prior,
+        number,
+        name,
+        h,
+        stem,
+        manner.is_random,
+        epsilon,
     )
     return action
 

@@ -86,7 +86,8 @@ def retrace(
     n_layers, n_states, n_actions = manner.n_layers, world.is_terminal.size, world.n_actions
     indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
     is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
-    numbers, pair_of, q, caps, prior = scale.numbers, tables.pair_of, tables.q, belief.caps, belief.prior
+    numbers, caps, prior = scale.numbers, belief.caps, belief.prior
+    masks, pair_of, q = tables.best, tables.pair_of, tables.q
     survival, tails = scale.survival, scale.tails
     is_random, starts_again = manner.is_random, manner.starts_again
     actions, chances, totals, firsts = trace.actions, trace.chances, trace.totals, trace.firsts
@@ -112,7 +113,9 @@ def retrace(
             firsts[s] = min(firsts[s], h)
             action = actions[s, layer]
             if action < 0:
-                action = greedy_action(pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, 0.0)
+                action = greedy_action(
+                    masks, pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, 0.0
+                )
             row = s * n_actions + action
             earned += p * paid[row]
             for j in range(indptr[row], indptr[row + 1]):

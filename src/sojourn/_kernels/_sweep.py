@@ -37,6 +37,7 @@ def sweep_visited(tables: Tables, belief: Belief, sheet: Sheet) -> None:
     to, weights, rewards, roots = sheet.to, sheet.weights, sheet.rewards, sheet.roots
     above, here = sheet.above, sheet.here
     n_states, n_actions, n_layers = tables.sizes[N_STATES], tables.pair_of.shape[1], ratios.size
+    tables.best[:n_states] = 0
     i, j, one = np.uint64(0), np.uint64(0), np.uint64(1)
     for state in range(1, n_states):
         n_pairs[state] = tables.tried[state]

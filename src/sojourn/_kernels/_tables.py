@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn._kernels._jit import inlined
-from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn._typing import FloatArray, IntArray, MaskArray, PolicyArray
 
-__all__ = ["Tables", "find_state", "number_state", "open_pair", "record"]
+__all__ = ["MOST_MASKED", "Tables", "find_state", "number_state", "open_pair", "record"]
 
 N_STATES, N_PAIRS, N_ARCS = 0, 1, 2
+MOST_MASKED = 8  # actions of which a set fits in a byte
 
 
 class Tables(NamedTuple):
@@ -33,6 +34,7 @@ class Tables(NamedTuple):
     watch: PolicyArray  # (states, N) a pair that attains V, or −1 until all actions were tried; see `replan`
     second: FloatArray  # (states, N) no other pair of the state has a larger Q
     visits_at: PolicyArray  # (states, N + 1) visits by layer, or (states, 0) where nobody asks for them
+    best: MaskArray  # (states, N) bits of the actions that attain V, or 0 if not known; see `greedy_action`
     into: PolicyArray  # (states,) last arc into it, or −1
     state_of: PolicyArray  # (pairs,)
     action_of: PolicyArray  # (pairs,)

@@ -66,7 +66,7 @@ def play(
     is that of the first one, or NaN. After each episode the learner learns by its `rule`; see `learn_from`.
     """
     n_layers, n_actions = manner.n_layers, world.n_actions
-    pair_of, q, caps, prior = tables.pair_of, tables.q, belief.caps, belief.prior
+    masks, pair_of, q, caps, prior = tables.best, tables.pair_of, tables.q, belief.caps, belief.prior
     mark, played, keeps_steps = steps.mark, steps.played, steps.pairs.size > 0
     is_random, starts_again, counts_all = manner.is_random, manner.starts_again, manner.counts_all
     counts_arcs, counts_layers = manner.counts_arcs, manner.counts_layers
@@ -99,7 +99,9 @@ def play(
             if layer == n_layers:
                 layer = 0 if starts_again else n_layers - 1
             leaf = mix_in(stem, layer)
-            action = greedy_action(pair_of, q, caps, prior, number, state, layer, leaf, is_random, epsilon)
+            action = greedy_action(
+                masks, pair_of, q, caps, prior, number, state, layer, leaf, is_random, epsilon
+            )
             row = state * n_actions + action
             following = follow(world, row, rng.random())
             ended = is_terminal[following]

@@ -89,15 +89,35 @@ def value_from(
     # Unpacked: a call that passes tables costs far more than the work itself.
     indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
     is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
-    numbers, pair_of, q, caps, prior = scale.numbers, tables.pair_of, tables.q, belief.caps, belief.prior
+    numbers, caps, prior = scale.numbers, belief.caps, belief.prior
+    masks, pair_of, q = tables.best, tables.pair_of, tables.q
     survival, tails, is_far, saved = scale.survival, scale.tails, scale.is_far, scale.saved
     is_random, starts_again = manner.is_random, manner.starts_again
     chance, coming, here, there = scale.chance, scale.coming, scale.here, scale.there
-    chance[start] = 1.0
-    here[0] = start
-    n_here, total, layer = 1, 0.0, -1
+    h, layer, s, p, n_here, total = 0, -1, start, 1.0, 1, 0.0
+    # As long as nothing is left to chance, no lists: they would take longer than all else.
+    while not is_far and h < survival.size:
+        following = layer + 1
+        if following == n_layers:
+            following = 0 if starts_again else n_layers - 1
+        leaf = mix_in(stem, following)
+        action = greedy_action(
+            masks, pair_of, q, caps, prior, numbers[s], s, following, leaf, is_random, epsilon
+        )
+        row = s * n_actions + action
+        j = indptr[row]
+        if indptr[row + 1] > j + 1:
+            break
+        layer, h, earned, p, s = following, h + 1, p * paid[row], p * data[j], indices[j]
+        if is_terminal[s]:
+            total += p * terminal_paid * tails[h]
+            n_here = 0
+        total += survival[h - 1] * earned
+        if n_here == 0:
+            break
+    here[0], chance[s] = s, (p if n_here > 0 else 0.0)
     n_rounds, saved_at, save_next, in_saved, loss, period = 0, 0, 1, 0.0, np.inf, 0
-    h, look = 0, n_layers
+    look = n_layers
     while h < survival.size and n_here > 0:
         layer += 1
         if layer == n_layers:
@@ -107,7 +127,9 @@ def value_from(
             s = here[i]
             p = chance[s]
             chance[s] = 0.0
-            action = greedy_action(pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, epsilon)
+            action = greedy_action(
+                masks, pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, epsilon
+            )
             row = s * n_actions + action
             earned += p * paid[row]
             for j in range(indptr[row], indptr[row + 1]):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn._kernels import Desk, Scale, Sheet, Spread, Steps, Tables, Trace, number_state
+from sojourn._kernels import MOST_MASKED, Desk, Scale, Sheet, Spread, Steps, Tables, Trace, number_state
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 
@@ -31,7 +31,7 @@ START_ROOM = 64
 """States, pairs and arcs that a new learner has room for."""
 
 
-_OF_LAYERS = {"value", "watch", "second", "visits_at", "q"}
+_OF_LAYERS = {"value", "watch", "second", "best", "visits_at", "q"}
 """Tables that depend on the layers of a belief."""
 
 _MOST_KEPT = 200_000
@@ -57,7 +57,7 @@ class Outlook:
 
 def table_bytes(n_layers: int, states: int, pairs: int, *, is_watched: bool = True) -> int:
     """Return what tables of so many layers with room for so much take, but for what has no layers."""
-    return (states * (20 if is_watched else 12) + pairs * 8) * (n_layers + 1)
+    return (states * (21 if is_watched else 12) + pairs * 8) * (n_layers + 1)
 
 
 def empty_tables(
@@ -85,6 +85,7 @@ def empty_tables(
         watch=numbers((states, watched)),
         second=np.zeros((states, watched)),
         visits_at=numbers((states, n_layers + 1 if outlook.spread.outer.size > 0 else 0), 0),
+        best=np.zeros((states, watched if n_actions <= MOST_MASKED else 0), dtype=np.uint8),
         into=numbers(states),
         state_of=numbers(pairs),
         action_of=numbers(pairs),

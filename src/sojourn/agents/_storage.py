@@ -25,7 +25,9 @@ from sojourn.planning._storage import text_of_law
 __all__ = ["load_learner", "save_learner"]
 
 _FORMAT = "sojourn learner 1"
-_KEPT = [name for name in Tables._fields if name not in {"watch", "second"}]  # those follow from the others
+_KEPT = [
+    name for name in Tables._fields if name not in {"watch", "second", "best"}
+]  # those follow from the others
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
