@@ -11,6 +11,7 @@ import numpy as np
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_positive, check_whole
+from sojourn.agents._learner import TabularLearner
 from sojourn.agents._room import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw
 from sojourn.theory import choose_truncation
@@ -46,6 +47,32 @@ class Layered:
     def layers(self, episodes: int) -> tuple[int, float]:
         """Return the number of layers N and the truncation Δ for so many episodes."""
         return layers_of(self.law, self.horizon, self.truncation, episodes)
+
+    def start(
+        self,
+        *,
+        n_states: int | None,
+        n_actions: int,
+        episodes: int,
+        rewards: FloatArray | None = None,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        terminal_reward: float = 0.0,
+        rng: np.random.Generator,
+    ) -> TabularLearner:
+        """Return a learner that has seen nothing; see `Agent.start`."""
+        problem = {
+            "n_states": n_states,
+            "n_actions": check_whole("n_actions", n_actions, least=1),
+            "rewards": rewards,
+            "reward_range": reward_range,
+            "terminal_reward": terminal_reward,
+            "key": int(rng.integers(2**63)),
+        }
+        return self._begin(check_whole("episodes", episodes, least=1), rng, problem)
+
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> TabularLearner:
+        """Return a learner for so many episodes; `problem` is what every `TabularLearner` takes."""
+        raise NotImplementedError
 
 
 def check_layered(settings: Any) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._kernels import Sampling
-from sojourn._typing import FloatArray
-from sojourn._validation import check_choice, check_nonnegative, check_positive, check_whole
+from sojourn._validation import check_choice, check_nonnegative, check_positive
 from sojourn.agents._layered import Layered, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._room import Outlook
@@ -74,45 +73,27 @@ class PSRL(Layered):
         check_nonnegative("noise", self.noise)
         check_choice("unseen", self.unseen, ["default", "apart", "together"])
 
-    def start(
-        self,
-        *,
-        n_states: int | None,
-        n_actions: int,
-        episodes: int,
-        rewards: FloatArray | None = None,
-        reward_range: tuple[float, float] = (0.0, 1.0),
-        terminal_reward: float = 0.0,
-        rng: np.random.Generator,
-    ) -> PosteriorSampler:
-        """Return a learner that has seen nothing; see `Agent.start`."""
-        known = states_of(self, n_states, "its prior")
-        n_actions = check_whole("n_actions", n_actions, least=1)
-        n_layers, _ = self.layers(check_whole("episodes", episodes, least=1))
-        caps = worth_of(self.law, n_layers)
-        outlook = Outlook(
-            ratios=self.law.continuation(np.arange(1, n_layers + 1)),
-            caps=caps,
-            last=0.0,
-            bonus=np.zeros(n_layers),
-        )
-        if self.unseen == "apart" and n_states is None:
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> PosteriorSampler:
+        known, is_named = states_of(self, problem["n_states"], "its prior"), problem["n_states"] is not None
+        if self.unseen == "apart" and not is_named:
             raise ValueError(
                 "unseen must be 'together' where the number of states is not known; got 'apart'."
             )
-        is_small = n_states is not None and known * n_actions * n_layers <= _MOST_APART
+        n_layers, _ = self.layers(episodes)
+        is_small = is_named and known * problem["n_actions"] * n_layers <= _MOST_APART
+        outlook = Outlook(
+            ratios=self.law.continuation(np.arange(1, n_layers + 1)),
+            caps=worth_of(self.law, n_layers),
+            last=0.0,
+            bonus=np.zeros(n_layers),
+        )
         return PosteriorSampler(
             self,
             outlook,
             rng,
             all_states=known,
             is_apart=self.unseen == "apart" or (self.unseen == "default" and is_small),
-            n_states=n_states,
-            n_actions=n_actions,
-            rewards=rewards,
-            reward_range=reward_range,
-            terminal_reward=terminal_reward,
-            key=int(rng.integers(2**63)),
+            **problem,
         )
 
 

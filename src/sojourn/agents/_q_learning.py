@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from sojourn._kernels import Temporal
-from sojourn._typing import FloatArray
 from sojourn._validation import (
     check_choice,
     check_closed_unit,
     check_nonnegative,
     check_open_unit,
     check_positive,
-    check_whole,
 )
+from sojourn.agents._inputs import check_range
 from sojourn.agents._layered import Layered, discount_of, states_of, value_after, worth_of
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._room import START_ROOM, Outlook
@@ -67,24 +66,11 @@ class QLearning(Layered):
         check_nonnegative("scale", self.scale)
         check_open_unit("delta", self.delta)
 
-    def start(
-        self,
-        *,
-        n_states: int | None,
-        n_actions: int,
-        episodes: int,
-        rewards: FloatArray | None = None,
-        reward_range: tuple[float, float] = (0.0, 1.0),
-        terminal_reward: float = 0.0,
-        rng: np.random.Generator,
-    ) -> QLearner:
-        """Return a learner that has seen nothing; see `Agent.start`."""
-        known = states_of(self, n_states, "its logarithm")
-        n_actions = check_whole("n_actions", n_actions, least=1)
-        episodes = check_whole("episodes", episodes, least=1)
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearner:
+        known = states_of(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
         caps = worth_of(self.law, n_layers)
-        log = math.log(known * n_actions * episodes * n_layers / self.delta)
+        log = math.log(known * problem["n_actions"] * episodes * n_layers / self.delta)
         outlook = Outlook(
             ratios=self.law.continuation(np.arange(1, n_layers + 1)),
             caps=caps,
@@ -96,12 +82,7 @@ class QLearning(Layered):
             outlook,
             lead=float(n_layers),
             is_capped=True,
-            n_states=n_states,
-            n_actions=n_actions,
-            rewards=rewards,
-            reward_range=reward_range,
-            terminal_reward=terminal_reward,
-            key=int(rng.integers(2**63)),
+            **problem,
         )
 
 
@@ -164,26 +145,15 @@ class EpsilonGreedy(Layered):
             if self.form != "stationary":
                 raise ValueError(f"gamma must be left out unless the form is stationary; got {self.gamma!r}.")
 
-    def start(
-        self,
-        *,
-        n_states: int | None,
-        n_actions: int,
-        episodes: int,
-        rewards: FloatArray | None = None,
-        reward_range: tuple[float, float] = (0.0, 1.0),
-        terminal_reward: float = 0.0,
-        rng: np.random.Generator,
-    ) -> QLearner:
-        """Return a learner that has seen nothing; see `Agent.start`."""
-        n_actions = check_whole("n_actions", n_actions, least=1)
-        clock, _ = self.layers(check_whole("episodes", episodes, least=1))
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearner:
+        clock, _ = self.layers(episodes)
         law: LengthLaw = self.law
         n_layers = clock
         if self.form == "stationary":
             law, n_layers = discount_of(law, self.gamma), 1
         worth = worth_of(law, n_layers)
-        absorbing = (terminal_reward - reward_range[0]) / (reward_range[1] - reward_range[0])
+        low, high = check_range(problem["reward_range"])
+        absorbing = (problem["terminal_reward"] - low) / (high - low)
         initial = absorbing if self.initial is None else self.initial
         outlook = Outlook(
             ratios=law.continuation(np.arange(1, n_layers + 1)),
@@ -195,12 +165,7 @@ class EpsilonGreedy(Layered):
             self,
             outlook,
             rate=0.0 if isinstance(self.rate, str) else float(self.rate),
-            n_states=n_states,
-            n_actions=n_actions,
-            rewards=rewards,
-            reward_range=reward_range,
-            terminal_reward=terminal_reward,
-            key=int(rng.integers(2**63)),
+            **problem,
             clock=clock,
             worth=worth,
         )

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._kernels import Rolling, Spread
-from sojourn._typing import FloatArray
-from sojourn._validation import check_nonnegative, check_open_unit, check_whole
+from sojourn._validation import check_nonnegative, check_open_unit
 from sojourn.agents._layered import Layered, discount_of, layers_of, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._room import Outlook
@@ -77,21 +76,9 @@ class UCBVIGamma(Layered):
         """Return the number of layers of its clock and the truncation for so many episodes."""
         return layers_of(discount_of(self.law, self.gamma), self.horizon, self.truncation, episodes)
 
-    def start(
-        self,
-        *,
-        n_states: int | None,
-        n_actions: int,
-        episodes: int,
-        rewards: FloatArray | None = None,
-        reward_range: tuple[float, float] = (0.0, 1.0),
-        terminal_reward: float = 0.0,
-        rng: np.random.Generator,
-    ) -> GammaOptimist:
-        """Return a learner that has seen nothing; see `Agent.start`."""
-        known = states_of(self, n_states, "its logarithm")
-        n_actions = check_whole("n_actions", n_actions, least=1)
-        clock, _ = self.layers(check_whole("episodes", episodes, least=1))
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> GammaOptimist:
+        known, n_actions = states_of(self, problem["n_states"], "its logarithm"), problem["n_actions"]
+        clock, _ = self.layers(episodes)
         caps, gamma = worth_of(discount_of(self.law, self.gamma), 1), self.discount
         steps = max(2.0, episodes * self.law.mean)
         log = math.log(
@@ -111,17 +98,12 @@ class UCBVIGamma(Layered):
             last=float(caps[-1]),
             bonus=np.zeros(1),
             spread=spread,
-            reward_bonus=-1.0 if rewards is not None else self.scale * math.sqrt(log / 2.0),
+            reward_bonus=-1.0 if problem["rewards"] is not None else self.scale * math.sqrt(log / 2.0),
         )
         return GammaOptimist(
             self,
             outlook,
-            n_states=n_states,
-            n_actions=n_actions,
-            rewards=rewards,
-            reward_range=reward_range,
-            terminal_reward=terminal_reward,
-            key=int(rng.integers(2**63)),
+            **problem,
             clock=clock,
         )
 
