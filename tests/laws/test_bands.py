@@ -125,3 +125,17 @@ def test_all_cut_off_says_almost_nothing():
 def test_confidence_is_a_share():
     with pytest.raises(ValueError, match=r"^confidence must be in \(0, 1\); got 95.$"):
         sj.survival_band([1, 2], confidence=95)
+
+
+def test_the_farthest_step_is_that_of_a_look_at_every_stair():
+    rng = np.random.default_rng(0)
+    lengths = sj.BetaGeometric(1.5, 200.0).sample(rng, 20_000)
+    cuts = rng.integers(1, 3_000, 20_000)
+    band = sj.survival_band(np.minimum(lengths, cuts), lengths < cuts)
+    assert band.steps.size > 500
+    begins = np.append(1, band.steps[:-1] + 1)
+    for law in (sj.BetaGeometric(1.5, 200.0), sj.Geometric(0.99), sj.Polynomial(1.2), sj.Fixed(40)):
+        above, below = law.survival(begins) - band.upper, band.lower - law.survival(band.steps)
+        excess, step = band.excess(law)
+        assert excess == pytest.approx(max(above.max(), below.max()), abs=1e-15)
+        assert step in (int(begins[above.argmax()]), int(band.steps[below.argmax()]))

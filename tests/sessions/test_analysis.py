@@ -135,6 +135,29 @@ def test_groups_are_compared_as_lifelines_compares_them():
     assert "make leaving part of the problem's transitions" in group_words(test)
 
 
+def test_groups_are_compared_in_pieces_as_at_once(monkeypatch):
+    rng = np.random.default_rng(1)
+    lengths = rng.integers(1, 400, 900)
+    entry = rng.integers(1, lengths + 1)
+    log = SessionLog.from_columns(
+        lengths, rng.random(900) < 0.6, entry=entry, group=rng.integers(0, 3, 900).tolist()
+    )
+    whole = compare_groups(log)
+    # By hand: how many of a group are at risk, and how many of all end, at every step.
+    at_risk = np.zeros((3, 400))
+    for n, seen, e, g, times in zip(log.lengths, log.observed, log.entry, log.group, log.counts, strict=True):
+        at_risk[g, e : n + 1 if seen else n] += times
+    ended = np.bincount(log.lengths[log.observed], log.counts[log.observed], minlength=400)
+    total = at_risk.sum(axis=0)
+    due = (at_risk * np.divide(ended, total, out=np.zeros(400), where=total > 0)).sum(axis=1)
+    np.testing.assert_allclose(whole.expected, due, rtol=1e-12)
+    monkeypatch.setattr("sojourn.sessions._groups._MOST_CELLS", 20)
+    pieces = compare_groups(log)
+    assert pieces.statistic == pytest.approx(whole.statistic, rel=1e-12)
+    assert pieces.expected == pytest.approx(whole.expected, rel=1e-12)
+    assert (pieces.ended, pieces.sizes) == (whole.ended, whole.sizes)
+
+
 def test_groups_that_leave_alike_are_found_alike():
     p_values = [
         compare_groups(draw(sj.Geometric(0.9), 400, seed=seed, groups=["a", "b"])).p_value

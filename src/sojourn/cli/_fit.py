@@ -252,7 +252,7 @@ def _print_curves(found: Analysis) -> None:
 
     console = results()
     geometric, heavy = found.ranked("geometric").fit.law, is_heavy(found.law)
-    last = min(quantile(found.law, 1e-3 if heavy else 0.01), found.log.sample.longest)
+    last = min(quantile(found.law, 1e-3 if heavy else 0.01), found.log.longest)
     band = found.band
     curves = [
         Curve(lambda steps: band.of_law(found.law, steps).tolist(), "the law", "cyan", "*"),
@@ -298,7 +298,7 @@ def _tell_cut(found: Analysis) -> None:
     """Say what a table leaves out where the longest session is open: it lets nobody outlive it."""
     from sojourn.sessions import number, percent  # noqa: PLC0415
 
-    law, last = found.kaplan_meier, found.log.sample.longest
+    law, last = found.kaplan_meier, found.log.longest
     if law is None or not float(law.survival(last + 1)):
         return
     cut = float(law.tail(last + 1))
@@ -314,7 +314,7 @@ def _write_table(found: Analysis, path: Path) -> None:
     """Write γ(1), γ(2), … of the data, up to the longest session."""
     from sojourn._files import write_atomically  # noqa: PLC0415
 
-    law, last = found.kaplan_meier, found.log.sample.longest
+    law, last = found.kaplan_meier, found.log.longest
     if last > _LONGEST_TABLE:
         raise ValueError(f"--table takes at most {_LONGEST_TABLE:,} steps; the longest session has {last:,}.")
     if found.first > 1:

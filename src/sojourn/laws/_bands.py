@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ __all__ = ["Band", "band_of_sample", "survival_band"]
 
 _CHUNK = 1 << 16
 """Stairs that are looked at together."""
+
+_SPLIT = 16
+"""Into so many parts a block of stairs is split."""
 
 
 @dataclass(frozen=True)
@@ -71,21 +75,51 @@ class Band:
         A law falls between two steps of the band, so it is looked at where each stair begins and ends; where
         the data begin late, given that it gets as far as that.
         """
-        begins, worst, place = np.concatenate(([1], self.steps[:-1] + 1)), -math.inf, 1
-        for first in range(0, begins.size, _CHUNK):
-            part = slice(first, first + _CHUNK)
-            for at, off in (
-                (begins[part], self.of_law(law, begins[part]) - self.upper[part]),
-                (self.steps[part], self.lower[part] - self.of_law(law, self.steps[part])),
-            ):
-                most = int(np.argmax(off))
-                if off[most] > worst:
-                    worst, place = float(off[most]), int(at[most])
-        return worst, place
+        size = self.steps.size
+
+        def begins(stairs: IntArray) -> IntArray:
+            return np.asarray(np.where(stairs > 0, self.steps[stairs - 1] + 1, 1))
+
+        def survival(h: IntArray) -> FloatArray:
+            parts = [self.of_law(law, h[i : i + _CHUNK]) for i in range(0, h.size, _CHUNK)]
+            return np.concatenate(parts)
+
+        above, top = _widest(lambda i: survival(begins(i)), lambda i: self.upper[i], size)
+        below, bottom = _widest(lambda i: self.lower[i], lambda i: survival(self.steps[i]), size)
+        at = begins(np.array([top])) if above >= below else self.steps[[bottom]]
+        return max(above, below), int(at[0])
 
     def holds(self, law: LengthLaw) -> bool:
         """Whether a law stays in the band at every step."""
         return self.excess(law)[0] <= 1e-12
+
+
+def _widest(
+    high: Callable[[IntArray], FloatArray], low: Callable[[IntArray], FloatArray], size: int
+) -> tuple[float, int]:
+    """Return the largest high(i) − low(i) of i = 0 … size − 1, and its place, for functions that never rise.
+
+    Within a block the difference is at most that of its first high and its last low, so that most blocks are
+    never looked into: of a million stairs some thousands are.
+    """
+    block = 1
+    while block * _SPLIT < size:
+        block *= _SPLIT
+    first, worst, place = np.arange(0, size, block), -math.inf, 0
+    while True:
+        tops = high(first)
+        off = tops - low(first)
+        most = int(np.argmax(off))
+        if off[most] > worst:
+            worst, place = float(off[most]), int(first[most])
+        if block == 1:
+            return worst, place
+        first = first[tops - low(np.minimum(first + block, size) - 1) > worst]
+        if not first.size:
+            return worst, place
+        block //= _SPLIT
+        first = (first[:, None] + block * np.arange(_SPLIT)).ravel()
+        first = first[first < size]
 
 
 def survival_band(
@@ -127,29 +161,33 @@ def band_of_sample(sample: Sample, *, confidence: float = 0.95) -> Band:
     """Return the band of tallied lengths; see `survival_band`."""
     alpha = 1.0 - check_open_unit("confidence", confidence)
     ends, n = sample.ends, sample.n
-    at_risk, ended = sample.at_risk(ends).astype(np.float64), sample.ended.astype(np.float64)
-    level = np.concatenate(([1.0], np.cumprod((at_risk - ended) / at_risk)))  # from just after each end on
-    if sample.is_complete:
-        kind, half = "dkw", np.full(level.size, math.sqrt(math.log(2.0 / alpha) / (2.0 * n)))
-    else:
-        kind, half = "hall-wellner", _hall_wellner(level, at_risk, ended, n, alpha)
+    at_risk = sample.at_risk(ends)
+    left = at_risk - sample.ended
+    level = np.append(1.0, np.cumprod(left / at_risk))  # from just after each end on
+    half: FloatArray = np.full(1, math.sqrt(math.log(2.0 / alpha) / (2.0 * n)))
+    kind = "dkw" if sample.is_complete else "hall-wellner"
+    if not sample.is_complete:
+        half = _hall_wellner(level, at_risk, left, n, alpha)
+    del at_risk, left  # of millions of stairs, no more than need be is kept
     last = sample.longest
     tops = ends if ends.size and int(ends[-1]) == last else np.append(ends, last)
     estimate, half = level[: tops.size], half[: tops.size]
     # γ never rises: an upper end also holds for all later steps, a lower end for all earlier ones.
-    upper = np.minimum.accumulate(np.minimum(estimate + half, 1.0))
-    lower = np.maximum.accumulate(np.maximum(estimate - half, 0.0)[::-1])[::-1]
+    upper = np.minimum(estimate + half, 1.0)
+    np.minimum.accumulate(upper, out=upper)
+    lower = np.maximum(estimate - half, 0.0)[::-1]
+    lower = np.maximum.accumulate(lower, out=lower)[::-1]
     return Band(tops, estimate, lower, upper, kind, float(confidence), int(sample.entries[0]))
 
 
-def _hall_wellner(
-    level: FloatArray, at_risk: FloatArray, ended: FloatArray, n: int, alpha: float
-) -> FloatArray:
+def _hall_wellner(level: FloatArray, at_risk: IntArray, left: IntArray, n: int, alpha: float) -> FloatArray:
     """Return the half widths c γ̂ (1 + n σ̂²)/√n, c the quantile of the largest height of a whole bridge."""
     from scipy.special import kolmogi  # noqa: PLC0415
 
     with np.errstate(divide="ignore"):
-        spread = np.concatenate(([0.0], np.cumsum(n * ended / (at_risk * (at_risk - ended)))))
+        spread = np.append(0.0, np.cumsum(float(n) * (at_risk - left) / (at_risk.astype(np.float64) * left)))
     width = float(kolmogi(alpha)) / math.sqrt(n)
+    half = np.full(level.size, 1.0)
     known = np.isfinite(spread)  # not where all at risk have ended
-    return np.where(known, width * level * (1.0 + np.where(known, spread, 0.0)), 1.0)
+    half[known] = width * level[known] * (1.0 + spread[known])
+    return half

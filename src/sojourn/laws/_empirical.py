@@ -11,7 +11,7 @@ from sojourn._typing import ArrayLike, IntArray
 from sojourn.laws._checks import check_column
 from sojourn.laws._staircase import Staircase, StaircaseLaw
 
-__all__ = ["Empirical", "tally"]
+__all__ = ["Empirical", "add_up", "tally"]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -68,10 +68,20 @@ def tally(keys: IntArray, counts: ArrayLike | None) -> tuple[IntArray, IntArray]
         raise ValueError(
             f"counts must be as many as lengths; got {weights.size} counts for {keys.size} lengths."
         )
-    distinct, places = np.unique(keys, return_inverse=True)
-    totals = np.zeros(distinct.size, dtype=np.int64)
-    np.add.at(totals, places, weights)
-    if not totals.any():
+    if not weights.any():
         raise ValueError("counts must not all be 0.")
-    some = totals > 0
-    return distinct[some], totals[some]
+    return add_up(keys, weights)
+
+
+def add_up(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys, rising, and the sums of their counts (those never seen left out)."""
+    if (keys[1:] < keys[:-1]).any():
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[order]
+        del order
+    differs = np.append(True, keys[1:] != keys[:-1])
+    if not differs.all():
+        begins = np.flatnonzero(differs)
+        keys, counts = keys[begins], np.add.reduceat(counts, begins)
+    some = counts > 0
+    return (keys, counts) if some.all() else (keys[some], counts[some])

@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from sojourn.laws._checks import check_column, check_flags
-from sojourn.laws._empirical import tally
+from sojourn.laws._empirical import add_up, tally
 
 __all__ = ["Columns", "Sample", "check_columns", "sample_of", "take_sample"]
 
@@ -179,9 +179,7 @@ def sample_of(columns: Columns) -> Sample:
 def _tally(keys: IntArray, counts: IntArray | None) -> tuple[IntArray, IntArray]:
     if not keys.size or (counts is not None and not counts.any()):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    if counts is not None and bool(np.all(keys[1:] > keys[:-1])) and bool(counts.all()):
-        return keys, counts  # a tally already
-    return tally(keys, counts)
+    return tally(keys, None) if counts is None else add_up(keys, counts)
 
 
 def _thin(at: IntArray, counts: IntArray, most: int) -> tuple[IntArray, IntArray]:
@@ -198,9 +196,11 @@ def _thin(at: IntArray, counts: IntArray, most: int) -> tuple[IntArray, IntArray
 
 def _total_below(at: IntArray, counts: IntArray, h: IntArray, *, side: str) -> IntArray:
     """Return how many are below each step (side "left"), or at or below it ("right")."""
-    totals = np.concatenate(([0], np.cumsum(counts)))
     places = np.searchsorted(at, h, side="left" if side == "left" else "right")
-    return np.asarray(totals[places])
+    first, last = (int(places.min()), int(places.max())) if places.size else (0, 0)
+    # Of many counts those before the steps are only summed.
+    totals = np.append(0, np.cumsum(counts[first:last])) + counts[:first].sum()
+    return np.asarray(totals[places - first])
 
 
 def _sum_below(at: IntArray, counts: IntArray, h: IntArray) -> FloatArray:

@@ -74,7 +74,7 @@ class SessionCurves:
 def session_curves(analysis: Analysis) -> SessionCurves:
     """Compute the curves of a session log's analysis."""
     chosen = _chosen(analysis)
-    heavy, longest = is_heavy(analysis.law), analysis.log.sample.longest
+    heavy, longest = is_heavy(analysis.law), analysis.log.longest
     last = max(
         min(quantile(analysis.law, _SHOWN_HEAVY if heavy else _SHOWN) + 1, longest), analysis.first + 1
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.laws import quantile
-from sojourn.plots import draw_sessions, new_figure, session_curves, session_key, svg_pair
+from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_key, svg_pair
 from sojourn.reports._page import render
 from sojourn.sessions import Analysis, RankedFit, gamma_words, law_words, number, percent
 
@@ -32,7 +32,7 @@ def session_report(analysis: Analysis) -> str:
         >>> page.splitlines()[0], "<script" in page
         ('<!DOCTYPE html>', False)
     """
-    log, law = analysis.log, analysis.law
+    log, law, curves = analysis.log, analysis.law, session_curves(analysis)
     advice = analysis.advice()
     return render(
         "sessions.html",
@@ -48,11 +48,8 @@ def session_report(analysis: Analysis) -> str:
             ("best single γ", gamma_words(analysis.geometric.gamma)),
         ],
         advice=[(heading, text) for heading, text in advice if heading != "How long they last"],
-        figures=_figures(analysis),
-        key=[
-            {"light": light, "dark": dark, "name": name}
-            for name, (light, dark) in session_key(session_curves(analysis))
-        ],
+        figures=_figures(curves),
+        key=[{"light": light, "dark": dark, "name": name} for name, (light, dark) in session_key(curves)],
         law=repr(law),
         fits=[_fit(one) for one in analysis.fits],
         least_bic=f"{analysis.best.fit.bic:,.1f}",
@@ -68,8 +65,7 @@ def session_report(analysis: Analysis) -> str:
     )
 
 
-def _figures(analysis: Analysis) -> list[dict[str, str]]:
-    curves = session_curves(analysis)
+def _figures(curves: SessionCurves) -> list[dict[str, str]]:
     found = []
     for place, alt in enumerate(_PANELS):
         figure, panels = new_figure(1, width=4.2, height=3.3)
@@ -97,7 +93,7 @@ def _fit(one: RankedFit) -> dict[str, Any]:
 
 def _steps(analysis: Analysis) -> list[tuple[str, ...]]:
     """Return the course of the data and of the best law at steps where it falls, from where data begin."""
-    law, band, last = analysis.law, analysis.band, analysis.log.sample.longest
+    law, band, last = analysis.law, analysis.band, analysis.log.longest
     shares = (0.95, 0.9, 0.75, 0.5, 0.25, 0.1, 0.05, 0.01, 0.001)
     begin = analysis.first
     chosen = sorted({begin, begin + 1, begin + 2, last} | {min(quantile(law, left), last) for left in shares})

@@ -123,7 +123,7 @@ def _lengths(analysis: Analysis) -> str:
 
 def _undetermined(analysis: Analysis) -> str:
     """Return what is known of lengths where the mean is the fitted law's word and not the data's."""
-    law, edge, longest = analysis.law, analysis.best.fit.edge, analysis.log.sample.longest
+    law, edge, longest = analysis.law, analysis.best.fit.edge, analysis.log.longest
     why = (
         f"{percent(analysis.unseen)} of the {number(law.mean)} steps that the best fit makes it lie past the "
     )
@@ -156,7 +156,7 @@ def _leaving(analysis: Analysis) -> str:
     early = _first_at_risk(law)
     late = min(max(quantile(law, 0.1), early + 1), MAX_STEP)
     if not analysis.determines_mean:
-        late = min(late, max(analysis.log.sample.longest, early + 1))
+        late = min(late, max(analysis.log.longest, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     text = f"Nobody leaves before step {early}; then" if early > 1 else "After the first step"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
@@ -246,7 +246,7 @@ def _horizons(analysis: Analysis) -> str:
         f"{_unsure(analysis)}Past the effective horizon all steps together weigh no more than Δ: it is "
         + ", ".join(parts)
         + " (the longest session of the log has "
-        + f"{_steps(analysis.log.sample.longest)})."
+        + f"{_steps(analysis.log.longest)})."
     )
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Analysis", "RankedFit", "analyse"]
 
 _MOST_STAIRS = 1_000_000
+_GROUP_DISTINCT = 1 << 12
+"""So many distinct values of a group are kept apart where its laws are fitted."""
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,13 @@ class Analysis:
         if self.groups is None or self.groups.what != "group":
             return ()
         samples, _ = group_samples(self.log)
-        return tuple(_ranked(sample)[0] if sample.n_observed else None for sample in samples)
+        thin = (sample.thinned(_GROUP_DISTINCT) for sample in samples)
+        return tuple(_ranked(sample)[0] if sample.n_observed else None for sample in thin)
 
     @property
     def unseen(self) -> float:
         """The share of the best fit's mean that lies past the longest session of the log."""
-        past = self.log.sample.longest + 1
+        past = self.log.longest + 1
         return float(self.law.tail(past)) / self.law.mean if past <= MAX_STEP else 0.0
 
     @property
@@ -210,12 +213,13 @@ def analyse(
         ('beta_geometric', True, False)
     """
     wanted = tuple(check_positive(f"truncations[{i}]", value) for i, value in enumerate(truncations))
-    sample = log.sample
-    if not sample.n_observed:
+    if not log.observed.any():
         raise ValueError(
-            f"{log.name} must have a session that was seen to end: all {sample.n:,} are open, "
+            f"{log.name} must have a session that was seen to end: all {len(log):,} are open, "
             "and nothing is known of how long sessions are."
         )
+    groups = test or compare_groups(log)  # first: of millions of rows, one kind of counts at a time
+    sample = log.sample
     band = band_of_sample(sample, confidence=confidence)
     fits = _ranked(sample)
     least = min(one.aic for one in fits)
@@ -224,10 +228,11 @@ def analyse(
     )
     geometric = closest_geometric(fits[0].law)
     price = None if problem is None else price_geometric(problem, fits[0].law, geometric)
-    return Analysis(log, band, ranked, geometric, wanted, test or compare_groups(log), price)
+    return Analysis(log, band, ranked, geometric, wanted, groups, price)
 
 
 def _ranked(sample: Sample) -> list[Fit]:
     """Return every family's fit, the smallest BIC first."""
+    sample = sample.thinned()
     fits = [fit_sample(sample, family) for family in FAMILIES]
     return sorted(fits, key=lambda one: one.bic if not math.isnan(one.bic) else math.inf)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn._typing import FloatArray, IntArray
+from sojourn._typing import FloatArray
 from sojourn.laws import Sample
 from sojourn.sessions._log import SessionLog
 
-__all__ = ["MOST_GROUPS", "GroupTest", "compare_groups", "group_samples", "log_rank", "log_rank_of"]
+__all__ = ["MOST_GROUPS", "GroupTest", "compare_groups", "group_samples", "log_rank"]
 
 MOST_GROUPS = 30
 """How many groups are compared; the smaller ones are put together."""
+
+_MOST_CELLS = 1 << 22
+"""So many groups times steps are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -68,45 +71,65 @@ def compare_groups(log: SessionLog) -> GroupTest | None:
     if log.n_groups < 2:
         return None
     samples, pooled = group_samples(log)
-    return log_rank_of(samples, pooled=pooled)
+    return log_rank(_tables(samples), sizes=[sample.n for sample in samples], pooled=pooled)
 
 
-def log_rank_of(samples: Sequence[Sample], *, pooled: int = 0) -> GroupTest | None:
-    """Return the test of tallied groups."""
-    steps = np.unique(np.concatenate([sample.ends for sample in samples]))
-    at_risk = np.stack([sample.at_risk(steps) for sample in samples])
-    ended = np.zeros_like(at_risk)
-    for row, sample in zip(ended, samples, strict=True):
-        row[np.searchsorted(steps, sample.ends)] = sample.ended
-    return log_rank(at_risk, ended, sizes=[sample.n for sample in samples], pooled=pooled)
+def _tables(samples: Sequence[Sample]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield how many of each group were at risk and how many ended, for some steps at a time."""
+    steps = np.sort(np.concatenate([sample.ends for sample in samples]))
+    steps = steps[np.append(True, steps[1:] != steps[:-1])]
+    begun, passed = np.zeros((len(samples), 1)), 0
+    width = max(_MOST_CELLS // len(samples), 1)
+    for first in range(0, steps.size, width):
+        some = steps[first : first + width]
+        last, n = int(some[-1]), some.size
+        change, ended = np.zeros((len(samples), n + 1)), np.zeros((len(samples), n))
+        for i, sample in enumerate(samples):
+            for at, counts, sign in ((sample.entries, sample.entered, 1.0), (sample.cuts, sample.cut, -1.0)):
+                here = slice(*np.searchsorted(at, (passed, last), side="right"))
+                places = np.searchsorted(some, at[here])
+                change[i] += sign * np.bincount(places, counts[here], minlength=n + 1)
+            here = slice(*np.searchsorted(sample.ends, (passed, last), side="right"))
+            ended[i, np.searchsorted(some, sample.ends[here])] = sample.ended[here]
+        change[:, 1:] -= ended  # who ends at a step is at risk there
+        at_risk = begun + np.cumsum(change, axis=1)
+        begun, passed = at_risk[:, -1:], last
+        yield at_risk[:, :-1], ended
 
 
 def log_rank(
-    at_risk: IntArray, ended: IntArray, *, sizes: Sequence[int], pooled: int = 0, what: str = "group"
+    tables: Iterable[tuple[FloatArray, FloatArray]],
+    *,
+    sizes: Sequence[int],
+    pooled: int = 0,
+    what: str = "group",
 ) -> GroupTest | None:
     """Return the test of how many were at risk and how many ended, by group and step; None if nothing ended.
 
     Args:
-        at_risk: `(groups, steps)`; a session may change its group from step to step.
-        ended: `(groups, steps)`.
+        tables: Those at risk and those that ended, `(groups, steps)` each, for some steps after others; a
+            session may change its group from step to step.
         sizes: How many sessions, or rows, each group has.
         pooled: How many groups the last one puts together.
         what: "group" or "state".
     """
     from scipy.special import gammaincc  # noqa: PLC0415
 
-    total, all_ended = at_risk.sum(axis=0).astype(np.float64), ended.sum(axis=0).astype(np.float64)
-    shares = at_risk / np.where(total > 0.0, total, 1.0)
-    expected = shares @ all_ended
-    spread = all_ended * np.where(total > 1.0, (total - all_ended) / np.maximum(total - 1.0, 1.0), 0.0)
-    covariance = np.diag(shares @ spread) - (shares * spread) @ shares.T
-    gap = ended.sum(axis=1) - expected
-    statistic, freedom = _quadratic(gap, covariance)
+    seen, expected = np.zeros(len(sizes)), np.zeros(len(sizes))
+    covariance = np.zeros((len(sizes), len(sizes)))
+    for at_risk, ended in tables:
+        total, gone = at_risk.sum(axis=0), ended.sum(axis=0)
+        shares = at_risk / np.where(total > 0.0, total, 1.0)
+        spread = gone * np.where(total > 1.0, (total - gone) / np.maximum(total - 1.0, 1.0), 0.0)
+        seen += ended.sum(axis=1)
+        expected += shares @ gone
+        covariance += np.diag(shares @ spread) - (shares * spread) @ shares.T
+    statistic, freedom = _quadratic(seen - expected, covariance)
     if not freedom:
         return None
     return GroupTest(
         sizes=tuple(int(size) for size in sizes),
-        ended=tuple(ended.sum(axis=1).tolist()),
+        ended=tuple(int(count) for count in seen),
         expected=tuple(expected.tolist()),
         statistic=statistic,
         freedom=freedom,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
-from sojourn._typing import ArrayLike, BoolArray, IntArray
+from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
 from sojourn.laws import Sample, take_sample
 from sojourn.laws._sample import Columns, sample_of
 from sojourn.sessions._tally import Tally
@@ -75,7 +76,7 @@ class SessionLog:
     lengths: IntArray
     observed: BoolArray
     entry: IntArray
-    group: IntArray
+    group: IndexArray
     counts: IntArray
     labels: tuple[str, ...] = ()
     account: Account = Account()
@@ -122,6 +123,11 @@ class SessionLog:
         return int(self.counts[~self.observed].sum())
 
     @property
+    def longest(self) -> int:
+        """The largest length, of an open session too."""
+        return int(self.lengths.max())
+
+    @property
     def n_groups(self) -> int:
         """How many groups there are; 0 where the log has none."""
         return len(self.labels)
@@ -146,10 +152,10 @@ class SessionLog:
     def from_tally(cls, tally: Tally, labels: Sequence[str], account: Account, name: str) -> SessionLog:
         """Return the log of counted rows, its groups numbered anew by size; the tally is empty then."""
         rows = tally.rows()
-        group, order = rows.group, np.zeros(0, dtype=np.int64)
+        order, group = np.zeros(0, dtype=np.int64), cast(IndexArray, rows.group)
         if labels:
             sizes = np.bincount(group, rows.counts, minlength=len(labels)).tolist()
             order = np.array(sorted(range(len(labels)), key=lambda i: (-sizes[i], labels[i])))
-            group = np.argsort(order)[group]
+            group = np.argsort(order).astype(np.min_scalar_type(-len(labels)))[group]
         named = tuple(labels[i] for i in order.tolist())
         return cls(rows.lengths, rows.observed, rows.entry, group, rows.counts, named, account, name)

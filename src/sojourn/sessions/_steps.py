@@ -108,10 +108,10 @@ class StepLog:
         sizes = np.bincount(state[at_risk], minlength=min(often.size, kept + 1))
         at_risk &= np.isin(self.step, steps)
         shape = (sizes.size, steps.size)
-        risk, gone = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        risk, gone = np.zeros(shape), np.zeros(shape)
         np.add.at(risk, (state[at_risk], np.searchsorted(steps, self.step[at_risk])), 1)
         np.add.at(gone, (state[self.ended], np.searchsorted(steps, self.step[self.ended])), 1)
-        return log_rank(risk, gone, sizes=sizes.tolist(), pooled=often.size - kept, what="state")
+        return log_rank([(risk, gone)], sizes=sizes.tolist(), pooled=often.size - kept, what="state")
 
 
 def read_steps(path: str | os.PathLike[str]) -> StepLog:

@@ -67,7 +67,7 @@ class Tally:
         key, entry, group, counts = (pieces.pop() for pieces in self._pieces)
         observed = (key & 1).astype(np.bool_)
         key >>= 1
-        return Rows(_wide(key, 1), observed, _wide(entry, 1), _wide(group), _wide(counts, 1))
+        return Rows(_wide(key, 1), observed, _wide(entry, 1), _wide(group, 0), _wide(counts, 1))
 
     def _merge(self) -> None:
         """Sort all rows, and keep those that differ."""
@@ -91,7 +91,10 @@ def _narrow(column: NDArray[Any]) -> _Column:
     return column.astype(np.min_scalar_type(int(column.max())), copy=False)
 
 
-def _wide(column: _Column, more: int = 0) -> IntArray:
+def _wide(column: _Column, more: int) -> IntArray:
+    """Return numbers in full, and so much larger; where all are 0, in no more room than one takes."""
+    if not column.any():
+        return np.broadcast_to(np.int64(more), column.size)
     wide = column.astype(np.int64)
     wide += more
     return wide
