@@ -4,12 +4,13 @@
     python benchmarks/experiments.py run        the same as a whole command, its start included
     python benchmarks/experiments.py finished   how long it takes to see that 10,000 trials are there
 
-Machines are noisy: read the ratios, and measure on one that has nothing else to do. Exits 1 if a promise is
-not kept.
+Machines are noisy: of three measurements the best counts; measure on a machine that has nothing else to do.
+Exits 1 if a promise is not kept.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from sojourn.experiments import Job, Processes, Store, ThisProcess, read_experim
 from sojourn.experiments._trials import play_trial
 
 JOBS, NAP, WORKERS = 200, 0.05, 2
+TIMES = 3
 IDEAL = JOBS * NAP / WORKERS
 SPEC = """
 problem = "river_swim(2)"
@@ -67,7 +69,8 @@ def executor() -> bool:
 
 
 def run() -> bool:
-    total, start = whole_run(JOBS), whole_run(WORKERS) - NAP
+    total = min(whole_run(JOBS) for _ in range(TIMES))
+    start = min(whole_run(WORKERS) for _ in range(TIMES)) - NAP
     over = (total - start) / IDEAL - 1.0
     print(
         f"run: {total:.2f} s in all, of which {start:.2f} s to start; the rest {total - start:.2f} s, "
@@ -98,13 +101,21 @@ def finished() -> bool:
                 for trial in cell.trials:
                     store.add_trial(trial.key, play_trial(trial.text), 0.0)
         run_experiment(experiment, store, executor=ThisProcess())
-        begun = time.perf_counter()
-        command = [sys.executable, "-m", "sojourn", "run", str(spec)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        total = time.perf_counter() - begun
-    assert done.stdout.startswith("Nothing to do: all 10,000 trials are there.")
-    print(f"finished: {total:.2f} s to see that 10,000 trials are there")
+        found = [seconds_to_see(spec) for _ in range(TIMES)]
+    total, busy = min(found)
+    print(f"finished: {total:.2f} s to see that 10,000 trials are there, {busy:.2f} s of it computing")
     return total < 2.0
+
+
+def seconds_to_see(spec: Path) -> tuple[float, float]:
+    """Return how long a command takes that has nothing to do, and how much of it a processor."""
+    begun, before = time.perf_counter(), os.times()
+    command = [sys.executable, "-m", "sojourn", "run", str(spec)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    total, after = time.perf_counter() - begun, os.times()
+    assert done.stdout.startswith("Nothing to do: all 10,000 trials are there.")
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return total, used
 
 
 def main() -> None:

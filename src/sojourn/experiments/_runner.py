@@ -238,10 +238,10 @@ def _mend(store: Store) -> Iterator[str]:
     """Make good what is damaged beside the trials; yield what was done."""
     if store.mend_marker():
         yield f"{store.folder / MARKER} was damaged, and is written again."
-    n_damaged, kept = store.mend_timings()
+    times, n_damaged, kept = store.mend_timings()
     if n_damaged:
         yield f"{n_damaged:,} lines of the log of timings were damaged; it was set aside as {kept}."
-    untimed = {file.key for file in store.trials()} - store.timings.read()[0].keys()
+    untimed = {file.key for file in store.trials()} - times.keys()
     if untimed:
         store.timings.extend(dict.fromkeys(sorted(untimed), math.nan))
         yield f"The timings of {len(untimed):,} trials are lost; their results are there."

@@ -228,12 +228,17 @@ class Store:
         sync_folder(path.parent)
         return target
 
-    def mend_timings(self) -> tuple[int, Path]:
-        """Write a damaged log of timings again; return how many lines were damaged, and where it is kept."""
-        if not self.timings.read()[1]:
-            return 0, self.timings.path
+    def mend_timings(self) -> tuple[dict[str, float], int, Path]:
+        """Write the log of timings again if it is damaged.
+
+        Returns:
+            What it says, how many lines were damaged, and where the damaged log is kept.
+        """
+        times, damaged = self.timings.read()
+        if not damaged:
+            return times, 0, self.timings.path
         target = self._place_for(self.timings.path.name)
-        return self.timings.mend(target), target
+        return times, self.timings.mend(target), target
 
     def _place_for(self, name: str) -> Path:
         """Return where a damaged file may be kept: under its name and a number that is not taken."""
