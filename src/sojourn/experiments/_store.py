@@ -66,20 +66,24 @@ class Store:
         return _is_file(self.folder / MARKER) or bool(self.trials())
 
     def check_can_open(self) -> None:
-        """Raise `ValueError` if the folder is something else, or its parts are not what they should be."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(f"{self.folder} must be a folder; it is a file.")
-        for name in (*_FOLDERS, MARKER, self.timings.path.name):
-            _check_part(self.folder / name, is_folder=name in _FOLDERS)
+        """Raise `ValueError` if there is something else, or a store that is not as it should be."""
+        self._check_parts()
         if self.folder.is_dir() and not self.exists and any(self.folder.iterdir()):
             raise ValueError(f"{self.folder} must be a store of 'sojourn run', or an empty or new folder.")
         self._check_version()
 
     def check_exists(self) -> None:
-        """Raise `ValueError` if there is no store."""
-        self.check_can_open()
+        """Raise `ValueError` if there is no store, or one that is not as it should be."""
+        self._check_parts()
         if not self.exists:
             raise ValueError(f"{self.folder} must be a store of 'sojourn run'; there is none.")
+        self._check_version()
+
+    def _check_parts(self) -> None:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"{self.folder} must be a folder; it is a file.")
+        for name in (*_FOLDERS, MARKER, self.timings.path.name):
+            _check_part(self.folder / name, is_folder=name in _FOLDERS)
 
     def _check_version(self) -> None:
         content = self.marker() or b""
