@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import sojourn as sj
 from sojourn.sessions import SAMPLES, analyse, is_step_log, read_sessions, read_steps, sample_path
@@ -186,3 +190,71 @@ def test_steps_may_stand_between_other_marks(mark, tmp_path):
     assert (log.states, log.actions) == (plain.states, plain.actions) == (("x", "y"), ("go", "stay"))
     assert log.reward.tolist() == plain.reward.tolist() == [1.0, 0.5, 2.0]
     assert log.account.n_used == 3
+
+
+def test_cells_over_several_lines_are_read(tmp_path):
+    text = HEAD + 'a,1,"two\nlines, and ""more""",go,1,0\na,2,x,"go\n\non",0.5,1\n\nb,1,x,go,2,1\n'
+    for newline in ("\n", "\r\n"):
+        path = tmp_path / "log.csv"
+        path.write_bytes(text.replace("\n", newline).encode())
+        log = read_steps(path)
+        assert (log.account.n_rows, log.account.n_used, log.account.n_rejected) == (3, 3, 0)
+        assert [state.replace("\r", "") for state in log.states] == ['two\nlines, and "more"', "x"]
+        assert [action.replace("\r", "") for action in log.actions] == ["go", "go\n\non"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "used", "told"),
+    [
+        # Never closed: that line is lost, and with it its episode.
+        ('a,1,x,go,1,0\na,2,"x,go,1,1\nb,1,x,go,1,1\n', 1, ["2", "row 3: a quote must be closed."]),
+        ('b,1,x,go,1,1\na,1,"x,go,1,1', 1, ["row 3: a quote must be closed."]),
+        # Closed by chance in another row: each line stands for itself.
+        (
+            'a,1,"x,go,1,1\nb,1,x,go,1,1\nc,1,"x,go,1,1\n',
+            1,
+            ["row 2: a quote must be closed.", "row 4: a quote must be closed."],
+        ),
+        ('"a,1,x,go,1,1\n"b,1,x,go,1,1\nc,1,x,go,1,1\n', 1, ["row 2: a quote", "row 3: a quote"]),
+        # Closed, but too many cells.
+        ('a,1,"x\ny",go,1,1,9\nb,1,x,go,1,1\n', 1, ["row 2: a quote", "row 3: a quote"]),
+        (
+            'a,1,"' + "x\n" * 40_000 + '",go,1,1\nb,1,x,go,1,1\n',
+            1,
+            ["row 2: a quote", "row 3: a row must have"],
+        ),
+    ],
+)
+def test_quotes_that_are_not_closed_lose_their_line_alone(rows, used, told, tmp_path):
+    account = read_steps(write(tmp_path / "log.csv", HEAD + rows)).account
+    assert account.n_rows == account.n_used + account.n_rejected
+    assert account.n_used == used
+    for start, one in zip(told, account.first_rejected, strict=False):
+        assert start in str(one)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_of_steps_are_read_or_refused(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("any") / "log.csv"
+    path.write_bytes(HEAD.encode() + b"a,1,x,go,1,1\n" + content)
+    account = read_steps(path).account
+    assert account.n_rows == account.n_used + account.n_rejected
+    assert account.n_used >= 1
+
+
+words = st.text(alphabet='ab",;\n é', min_size=1, max_size=6).filter(lambda word: word.strip())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(words, words), min_size=1, max_size=12))
+def test_well_formed_steps_are_read_as_pythons_own_writer_writes_them(tmp_path_factory, pairs):
+    path = tmp_path_factory.mktemp("csv") / "log.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(HEAD.strip().split(","))
+        writer.writerows((k, 1, state, action, 0.5, 1) for k, (state, action) in enumerate(pairs))
+    log = read_steps(path)
+    assert log.account.n_used == log.account.n_rows == len(pairs)
+    found = [(log.states[s], log.actions[a]) for s, a in zip(log.state, log.action, strict=True)]
+    assert found == [(state.strip(), action.strip()) for state, action in pairs]

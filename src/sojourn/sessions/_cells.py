@@ -9,6 +9,9 @@ from sojourn.laws import MAX_STEP
 
 __all__ = [
     "FLAGS",
+    "TOO_LONG",
+    "UNCLOSED",
+    "UNREADABLE",
     "delimiter_of",
     "flag_rule",
     "looks_like_data",
@@ -33,6 +36,11 @@ FLAGS = {
     "0.0": False,
 }
 """Words for true and false, in any case."""
+
+TOO_LONG = "a row must have at most 1 MB"
+UNCLOSED = "a quote must be closed"
+UNREADABLE = "a row must be cells of at most 131,072 characters"
+"""What rows break that cannot be read at all."""
 
 _DELIMITERS = b",;\t|"
 _WHOLE = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-__all__ = ["MOST_IN_A_LINE", "Piece", "pieces"]
+__all__ = ["MOST_IN_A_LINE", "MOST_QUOTED", "Piece", "pieces"]
 
 MOST_IN_A_LINE = 1 << 20
 """Bytes that a line may have; longer ones are thrown away as they are read."""
+
+MOST_QUOTED = 1 << 16
+"""Bytes within which a quote that is opened in one line must be closed in a later one."""
 
 _PIECE = 1 << 21
 """Bytes that are read at once: lines of a single byte take some fifty times as much memory as text."""

@@ -9,8 +9,18 @@ from typing import BinaryIO
 import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
-from sojourn.sessions._cells import FLAGS, delimiter_of, flag_rule, read_flag, read_whole, shown, whole_rule
-from sojourn.sessions._chunks import MOST_IN_A_LINE, pieces
+from sojourn.sessions._cells import (
+    FLAGS,
+    TOO_LONG,
+    UNCLOSED,
+    delimiter_of,
+    flag_rule,
+    read_flag,
+    read_whole,
+    shown,
+    whole_rule,
+)
+from sojourn.sessions._chunks import MOST_IN_A_LINE, MOST_QUOTED, pieces
 from sojourn.sessions._columns import Columns, Wanted, find_columns
 from sojourn.sessions._ledger import Ledger
 from sojourn.sessions._log import SessionLog
@@ -19,8 +29,6 @@ from sojourn.sessions._table import Bytes, Table
 __all__ = ["read_csv"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
-_MOST_QUOTED = 1 << 16
-"""Bytes within which a quote that is opened in one line must be closed in a later one."""
 
 
 def read_csv(file: BinaryIO, head: bytes, wanted: Wanted, source: str) -> SessionLog:
@@ -53,7 +61,7 @@ def read_csv(file: BinaryIO, head: bytes, wanted: Wanted, source: str) -> Sessio
             text = line + b"\n" + text if keeps else text
         if piece.too_long:
             reader.finish()
-            reader.reject_line("a row must have at most 1 MB")
+            reader.reject_line(TOO_LONG)
         else:
             reader.take(text)
     if reader is None:
@@ -120,11 +128,11 @@ class _Rows:
             text = text[cut:]
             if not text:
                 break
-            if not last and len(text) <= _MOST_QUOTED:
+            if not last and len(text) <= MOST_QUOTED:
                 return text
             # The quote in this line is never closed: only this line is lost.
             _, _, text = text.partition(b"\n")
-            self.reject_line("a quote must be closed")
+            self.reject_line(UNCLOSED)
         return b""
 
     def _read_balanced(self, text: bytes) -> None:
@@ -175,7 +183,7 @@ class _Rows:
             passed, self.line = self.line, row - 1
             for line in text.split(b"\n"):
                 if line.count(b'"') % 2:
-                    self.reject_line("a quote must be closed")
+                    self.reject_line(UNCLOSED)
                 else:
                     self._read_balanced(line + b"\n")
             self.line = passed

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,15 +14,14 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn._validation import did_you_mean
 from sojourn.mdps import TabularMDP
 from sojourn.sessions._cells import delimiter_of, flag_rule, read_flag, read_whole, shown, whole_rule
-from sojourn.sessions._chunks import pieces
 from sojourn.sessions._groups import MOST_GROUPS, GroupTest, log_rank
 from sojourn.sessions._ledger import FirstRejected
 from sojourn.sessions._log import Account, SessionLog
+from sojourn.sessions._records import HEAD, Record, records, split
 
 __all__ = ["StepLog", "is_step_log", "read_steps"]
 
 _NAMES = ("episode", "step", "state", "action", "reward", "ended")
-_HEAD = 1 << 16
 
 _Row: TypeAlias = tuple[int, str, int, str, str, float, bool, bool]
 """Line, episode, step, state, action, reward, ended, terminated."""
@@ -130,8 +127,8 @@ def read_steps(path: str | os.PathLike[str]) -> StepLog:
     if not place.is_file():
         raise ValueError(f"path must be a file that exists; got {str(path)!r}.")
     reader = _Reader(place.name)
-    for row, cells in _records(place):
-        reader.take(row, cells)
+    for record in records(place):
+        reader.take(record)
     return reader.log()
 
 
@@ -141,38 +138,10 @@ def is_step_log(path: str | os.PathLike[str]) -> bool:
     if not place.is_file():
         return False
     with place.open("rb") as file:
-        head = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+        head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
     first = head.splitlines()[0] if head else b""
-    names = _split(first.decode("utf-8", "replace"), chr(delimiter_of(first)))
+    names = split(first.decode("utf-8", "replace"), chr(delimiter_of(first)))
     return {"episode", "step", "state"} <= {name.strip().lower() for name in names or []}
-
-
-def _split(line: str, delimiter: str) -> list[str] | None:
-    """Return the cells of a line, or None if it cannot be a row."""
-    try:
-        return next(csv.reader([line], delimiter=delimiter), None)
-    except csv.Error:
-        return None
-
-
-def _records(path: Path) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield the rows of a CSV file with their lines; None where a row is too long to be one."""
-    number, delimiter = 0, ""
-    try:
-        with path.open("rb") as file:
-            for piece in pieces(file, file.read(_HEAD).removeprefix(b"\xef\xbb\xbf")):
-                if piece.too_long:
-                    number += 1
-                    yield number, None
-                    continue
-                lines = piece.text.decode("utf-8", "replace").split("\n")[:-1]
-                for line in lines:
-                    number += 1
-                    if line.strip():
-                        delimiter = delimiter or chr(delimiter_of(line.encode()))
-                        yield number, _split(line, delimiter)
-    except OSError as error:
-        raise ValueError(f"{path.name} cannot be read: {error.strerror or error}.") from error
 
 
 class _Reader:
@@ -187,18 +156,18 @@ class _Reader:
         self._rows: list[_Row] = []
         self._spoilt: set[str] = set()
 
-    def take(self, row: int, cells: list[str] | None) -> None:
+    def take(self, record: Record) -> None:
         """Take in a row; the first one has names."""
+        row, cells, rule = record
         if not self._places:
-            self._name([cell.strip().lower() for cell in cells or []])
+            self._name([cell.strip().lower() for cell in cells])
             return
         self._n_rows += 1
-        if cells is None or len(cells) != self._n_columns:
-            self._rejected.add(
-                row, f"a row must have {self._n_columns} cells", f"{len(cells)}" if cells else ""
-            )
+        if rule or len(cells) != self._n_columns:
+            many = f"a row must have {self._n_columns} cells", f"{len(cells)}"
+            self._rejected.add(row, *((rule,) if rule else many))
             place = self._places["episode"]
-            if cells is not None and len(cells) > place:
+            if len(cells) > place:
                 self._spoilt.add(cells[place].strip())
             return
         found = {name: cells[place].strip() for name, place in self._places.items()}
