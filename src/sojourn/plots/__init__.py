@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sojourn.plots._bars import Bars, bars_figure, draw_bars, make_bars
 from sojourn.plots._choices import ChoiceCurves, choice_curves, choices_figure, draw_choices
 from sojourn.plots._comparison import (
     ComparisonCurves,
@@ -10,6 +9,7 @@ from sojourn.plots._comparison import (
     comparison_figure,
     draw_comparison,
 )
+from sojourn.plots._dots import Dots, dots_figure, draw_dots, make_dots
 from sojourn.plots._estimates import EstimateCurves, draw_estimates, estimate_curves, estimates_figure
 from sojourn.plots._law import LawCurves, draw_law, law_curves, law_figure
 from sojourn.plots._panels import PanelCurves, draw_panels, panel_curves, panels_figure
@@ -24,14 +24,14 @@ from sojourn.plots._sessions import (
 )
 from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes_figure
 from sojourn.plots._style import COLOURS, new_figure, tidy
-from sojourn.plots._svg import save_figure, svg_pair
+from sojourn.plots._svg import save_figure, svg_image, svg_pair
 from sojourn.plots._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
 
 __all__ = [
     "COLOURS",
-    "Bars",
     "ChoiceCurves",
     "ComparisonCurves",
+    "Dots",
     "EstimateCurves",
     "LawCurves",
     "PanelCurves",
@@ -40,14 +40,14 @@ __all__ = [
     "SessionCurves",
     "SlopeCurves",
     "TaxiMap",
-    "bars_figure",
     "choice_curves",
     "choices_figure",
     "comparison_curves",
     "comparison_figure",
-    "draw_bars",
+    "dots_figure",
     "draw_choices",
     "draw_comparison",
+    "draw_dots",
     "draw_estimates",
     "draw_law",
     "draw_panels",
@@ -60,7 +60,7 @@ __all__ = [
     "estimates_figure",
     "law_curves",
     "law_figure",
-    "make_bars",
+    "make_dots",
     "new_figure",
     "panel_curves",
     "panels_figure",
@@ -74,6 +74,7 @@ __all__ = [
     "session_key",
     "slope_curves",
     "slopes_figure",
+    "svg_image",
     "svg_pair",
     "taxi_figure",
     "taxi_map",

@@ -14,7 +14,7 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import label
 from sojourn.plots._style import (
     COLOURS,
-    INK,
+    add_legend,
     figure_of,
     fold,
     new_figure,
@@ -159,16 +159,4 @@ def _name_curves(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool)
         names.append(fold(name if shown[i] else f"{name}: {reason}", _MOST_LETTERS))
     seeds = f"{curves.n_seeds:,} seeds, bands: 95% intervals of the mean" if curves.n_seeds > 1 else "1 seed"
     owner: Any = ax if inside else ax.figure
-    legend = owner.legend(
-        lines,
-        names,
-        title=seeds,
-        loc="best" if inside else "outside lower left",
-        frameon=False,
-        fontsize=8.5,
-        labelcolor=INK,
-        alignment="left",
-    )
-    legend.get_title().set(fontsize=8.5, color=INK)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    add_legend(owner, lines, names, title=seeds, loc="best" if inside else "outside lower left")

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sojourn._typing import FloatArray
 from sojourn.laws import MAX_STEP, LengthLaw, is_heavy, label, quantile, same_mean
-from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, tidy, write
+from sojourn.plots._style import COLOURS, add_legend, figure_of, new_figure, tidy, write
 
 __all__ = ["LawCurves", "draw_law", "law_curves", "law_figure", "limits", "set_steps"]
 
@@ -194,6 +194,4 @@ def _name_curves(panel: Axes, curves: LawCurves, *, inside: bool) -> None:
     corner = "lower left" if curves.heavy else "upper right"
     place = {"loc": corner} if inside else {"loc": "outside lower center", "ncols": 2}
     owner = panel if inside else panel.figure
-    legend = owner.legend(lines, curves.names, frameon=False, fontsize=9, labelcolor=INK, **place)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    add_legend(owner, lines, curves.names, **place)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sojourn.plots._comparison import ComparisonCurves, comparison_curves, draw_comparison, look_of
-from sojourn.plots._style import INK, fold, new_grid
+from sojourn.plots._style import INK, add_legend, fold, new_grid
 
 if TYPE_CHECKING:
     from sojourn.learning import Comparison
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["PanelCurves", "draw_panels", "panel_curves", "panels_figure"]
 
 _MOST_LETTERS = 100
-_MOST_IN_TITLE = 28
+_PANEL = {1: (5.6, 3.2), 2: (4.2, 2.8), 3: (3.1, 2.35)}
+"""Inches of a panel, wide and high, by how many stand side by side."""
+_TITLE_ROOM = 250.0  # points of type times letters that fit above a panel
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def draw_panels(curves: PanelCurves, axes: Sequence[Axes], *, log: bool = False)
     """Draw each panel on axes of its own."""
     for i, (panel, title, ax) in enumerate(zip(curves.panels, curves.titles, axes, strict=False)):
         draw_comparison(panel, ax, log=log)
-        size = 9.5 if len(title) <= _MOST_IN_TITLE else 7.5
+        size = min(9.5, _TITLE_ROOM / max(len(title), 1))
         ax.set_title(title, loc="left", fontsize=size, fontweight="bold", color=INK, parse_math=False)
         if i + 3 < len(curves.panels):
             ax.set_xlabel("")
@@ -83,23 +85,15 @@ def panels_figure(
         log: Whether axes are logarithmic.
     """
     curves = panel_curves(comparisons, names=names, titles=titles)
-    figure, axes = new_grid(len(curves.panels), 3, width=3.1, height=2.35, below=0.22 * len(curves.names))
+    columns = min(len(curves.panels), 3)
+    width, height = _PANEL[columns]
+    legend_columns = min(columns, 2)
+    below = 0.2 * (2 - (-len(curves.names) // legend_columns))
+    figure, axes = new_grid(len(curves.panels), columns, width=width, height=height, below=below)
     draw_panels(curves, axes, log=log)
     n_seeds = {panel.n_seeds for panel in curves.panels}
     seeds = f"{max(n_seeds):,} seed{'s' * (max(n_seeds) > 1)}, bands: 95% intervals of the mean"
     lines = [Line2D([], [], **look_of(i)) for i in range(len(curves.names))]
-    legend = figure.legend(
-        lines,
-        [fold(name, _MOST_LETTERS) for name in curves.names],
-        title=seeds,
-        loc="outside lower left",
-        ncols=2,
-        frameon=False,
-        fontsize=8.5,
-        labelcolor=INK,
-        alignment="left",
-    )
-    legend.get_title().set(fontsize=8.5, color=INK)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    called = [fold(name, _MOST_LETTERS) for name in curves.names]
+    add_legend(figure, lines, called, title=seeds, loc="outside lower left", ncols=legend_columns)
     return figure

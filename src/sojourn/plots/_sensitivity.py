@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from sojourn._typing import FloatArray
 from sojourn.plots._comparison import look_of
-from sojourn.plots._style import INK, figure_of, new_figure, write
+from sojourn.plots._style import add_legend, figure_of, new_figure, write
 
 __all__ = ["ScaleCurves", "draw_scales", "scale_curves", "scales_figure"]
 
@@ -52,9 +52,7 @@ def draw_scales(curves: ScaleCurves, ax: Axes, *, title: str) -> None:
     ax.set_yscale("log")
     seeds = f"{curves.n_seeds} seed{'s' * (curves.n_seeds > 1)}"
     write(ax, title=title, x=f"scale of the bonus ({seeds})", y="total regret")
-    legend = ax.legend(fontsize=8, frameon=False, labelcolor=INK)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    add_legend(ax, *ax.get_legend_handles_labels())
 
 
 def scales_figure(curves: ScaleCurves, *, title: str, ax: Axes | None = None) -> Figure:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -18,6 +20,7 @@ from sojourn._typing import FloatArray
 __all__ = [
     "COLOURS",
     "PlainFigure",
+    "add_legend",
     "figure_of",
     "fold",
     "new_figure",
@@ -33,6 +36,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 
 INK, FAINT = "#222222", "#E4E4E4"
 _DPI = 300
+_THOUSANDS = 10_000.0
 
 
 class PlainFigure(Figure):
@@ -88,6 +92,7 @@ def tidy(axes: Axes) -> None:
     for side in ("left", "bottom"):
         axes.spines[side].set_color("#888888")
     axes.tick_params(color="#888888", labelcolor=INK, labelsize=8.5, length=3)
+    axes.tick_params(which="minor", color="#888888", labelcolor=INK, labelsize=7.5, length=2)
     axes.grid(visible=True, color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
 
@@ -97,6 +102,18 @@ def write(axes: Axes, *, title: str, x: str, y: str) -> None:
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", color=INK, parse_math=False)
     axes.set_xlabel(x, fontsize=9, color=INK, parse_math=False)
     axes.set_ylabel(y, fontsize=9, color=INK, parse_math=False)
+
+
+def add_legend(
+    owner: Axes | FigureBase, lines: Sequence[Artist], names: Sequence[str], *, title: str = "", **place: Any
+) -> None:
+    """Name lines, of axes or below the panels of a figure; none of it is read as maths."""
+    legend = owner.legend(
+        lines, names, title=title, frameon=False, fontsize=8.5, labelcolor=INK, alignment="left", **place
+    )
+    legend.get_title().set(fontsize=8.5, color=INK)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def figure_of(axes: Axes) -> Figure:
@@ -125,6 +142,11 @@ def set_episodes(axes: Axes, last: int, *, log: bool) -> None:
 
 
 def show_zero(axes: Axes, values: FloatArray, *, air: float = 0.0) -> None:
-    """Let the vertical axis begin at 0, a share of the largest value below it, if none of them does."""
+    """Let the vertical axis begin at 0, a share of the largest value below it, if none of them does.
+
+    Numbers too long to be read at a glance are grouped.
+    """
     if values.size and values.min() >= 0.0 and values.max() > 0.0:
         axes.set_ylim(bottom=-air * float(values.max()))
+    if values.size and np.abs(values).max() >= _THOUSANDS:
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import platform
 from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from sojourn.plots import svg_pair
-from sojourn.reports._chapter import Chapter, Picture, Verdict
+from sojourn.plots import svg_image
+from sojourn.reports._chapter import Chapter, Verdict
 from sojourn.reports._page import render
 
 __all__ = ["reproduction_report"]
 
 _PACKAGES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib")
-_LARGEST_SVG = 200_000
-"""Bytes; larger figures are shown as pixels, so that the page stays small."""
 
 
 def reproduction_report(chapters: Sequence[Chapter], *, quick: bool, command: str) -> str:
@@ -53,14 +49,5 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "title": chapter.title,
         "text": chapter.text,
         "tables": chapter.tables,
-        "pictures": [_picture(picture) for picture in chapter.pictures],
+        "pictures": [(picture.caption, svg_image(picture.figure)) for picture in chapter.pictures],
     }
-
-
-def _picture(picture: Picture) -> dict[str, str]:
-    light, dark = svg_pair(picture.figure)
-    if len(light) > _LARGEST_SVG:
-        buffer = io.BytesIO()
-        picture.figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
-        light = dark = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-    return {"light": light, "dark": dark, "caption": picture.caption, "name": picture.name}

@@ -7,7 +7,7 @@ import numpy as np
 from sojourn.laws import Fixed, LengthLaw, Mixture, label, parse_law
 from sojourn.mdps import TabularMDP, parse_problem, two_paths
 from sojourn.planning import clairvoyant_value, plan
-from sojourn.plots import bars_figure, make_bars
+from sojourn.plots import dots_figure, make_dots
 from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
 from sojourn.reproduction._workbench import Workbench
 
@@ -54,10 +54,10 @@ def price(bench: Workbench) -> Chapter:
         f"positive in "
         f"{int((relative > 1e-9).sum())} of {relative.size} cases here.",
     )
-    figure = bars_figure(
-        make_bars(problems, [label(law) for law in found], relative),
+    figure = dots_figure(
+        make_dots(problems, [label(law) for law in found], relative),
         title="The price of not knowing the length",
-        y="share of the clairvoyant value",
+        x="share of the clairvoyant value",
     )
     caption = "What being told the length in advance would add, as a share of the clairvoyant value."
     return Chapter(

@@ -7,7 +7,7 @@ import numpy as np
 from sojourn.laws import Fixed, LengthLaw, parse_law, same_mean
 from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import evaluate, plan
-from sojourn.plots import bars_figure, make_bars, panels_figure
+from sojourn.plots import dots_figure, make_dots, panels_figure
 from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
 from sojourn.reproduction._workbench import Workbench
 
@@ -46,7 +46,7 @@ def shape(bench: Workbench) -> Chapter:
         f"with the law itself gives up {late[0]:.2g} an episode, with a geometric belief of the same mean "
         f"{late[1]:.3g}, with a fixed one {late[2]:.3g}: these never stop.",
     )
-    bars = make_bars(
+    dots = make_dots(
         [f"{p}, {law}" for p, law in cases], ["geometric, same mean", "fixed at the mean"], losses[:, 1:]
     )
     return Chapter(
@@ -64,7 +64,7 @@ def shape(bench: Workbench) -> Chapter:
             Picture(
                 "shape-losses",
                 "What planning with a wrong law loses in every episode, exactly.",
-                bars_figure(bars, title="Loss of a wrong law", y="loss an episode"),
+                dots_figure(dots, title="Loss of a wrong law of the right mean", x="loss an episode"),
             ),
         ),
         (

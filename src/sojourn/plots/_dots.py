@@ -1,0 +1,90 @@
+"""Numbers by two names each, as dots in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+
+from sojourn._typing import ArrayLike, FloatArray
+from sojourn.plots._style import COLOURS, FAINT, INK, add_legend, figure_of, new_figure, write
+
+__all__ = ["Dots", "dots_figure", "draw_dots", "make_dots"]
+
+_MARKERS = "osD^vP*X"
+
+
+@dataclass(frozen=True)
+class Dots:
+    """What rows of dots show.
+
+    Attributes:
+        rows: What the rows are called.
+        names: What the dots of each row are called.
+        values: `(rows, names)`, none negative.
+    """
+
+    rows: tuple[str, ...]
+    names: tuple[str, ...]
+    values: FloatArray
+
+
+def make_dots(rows: Sequence[str], names: Sequence[str], values: ArrayLike) -> Dots:
+    """Return dots of so many rows and names."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (len(rows), len(names)) or array.size == 0:
+        raise ValueError(f"values must have shape ({len(rows)}, {len(names)}); got {array.shape}.")
+    return Dots(tuple(rows), tuple(names), array)
+
+
+def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) -> None:
+    """Draw dots on a logarithmic axis; what is not above `floor` stands at its left end, which is 0."""
+    above = dots.values[dots.values > floor]
+    high = float(above.max()) if above.size else 1.0
+    left = (float(above.min()) if above.size else high) / 6.0
+    places = np.arange(len(dots.rows))
+    n_names = len(dots.names)
+    for j, name in enumerate(dots.names):
+        is_above = dots.values[:, j] > floor
+        y = places + 0.11 * (j - (n_names - 1) / 2)
+        look: dict[str, Any] = {"marker": _MARKERS[j % len(_MARKERS)], "color": COLOURS[j % len(COLOURS)]}
+        shown = np.where(is_above, dots.values[:, j], left)
+        ax.plot(shown, y, linestyle="", ms=5.5, label=name, clip_on=False, zorder=3, **look)
+    ax.set_xscale("log")
+    ax.set_xlim(left, 2.0 * high)
+    ax.xaxis.set_major_locator(LogLocator(numticks=8))
+    ax.set_ylim(len(dots.rows) - 0.4, -0.6)
+    ax.set_yticks(places, dots.rows)
+    if (dots.values <= floor).any():
+        ax.annotate("0", (left, 0), (0, -12), xycoords=("data", "axes fraction"), textcoords="offset points")
+        ax.texts[-1].set(ha="center", fontsize=8.5, color=INK)
+    write(ax, title=title, x=x, y="")
+    for text in ax.get_yticklabels():
+        text.set_parse_math(False)
+    ax.grid(visible=False, axis="y")
+    ax.hlines(places + 0.5, 0, 1, transform=ax.get_yaxis_transform(), color=FAINT, linewidth=0.6)
+
+
+def dots_figure(dots: Dots, *, title: str, x: str, floor: float = 1e-9, ax: Axes | None = None) -> Figure:
+    """Show rows of dots on a logarithmic axis.
+
+    Args:
+        dots: What to show.
+        title: Of the panel.
+        x: What the numbers are.
+        floor: What is not above it is shown as 0.
+        ax: Axes to draw on; a new figure by default.
+    """
+    is_own = ax is None
+    if ax is None:
+        height = 1.2 + 0.42 * len(dots.rows) + 0.19 * len(dots.names)
+        _, (ax,) = new_figure(1, width=6.6, height=height)
+    draw_dots(dots, ax, title=title, x=x, floor=floor)
+    owner, place = (figure_of(ax), "outside lower left") if is_own else (ax, "best")
+    add_legend(owner, *ax.get_legend_handles_labels(), loc=place)
+    return figure_of(ax)
