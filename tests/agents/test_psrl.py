@@ -49,6 +49,33 @@ def test_psrl_plans_in_a_model_drawn_from_the_posterior(mdp, belief, unseen, kno
         np.testing.assert_allclose(found, np.moveaxis(expected, 2, 0), atol=1e-10, rtol=0)
 
 
+def test_psrl_is_the_textbook_once_all_successors_were_seen():
+    # Dirichlet draws as normalised gamma variables, and backward induction over H steps: nothing else.
+    rng, horizon = np.random.default_rng(1), 5
+    mdp = sj.TabularMDP(rng.dirichlet(np.ones(3), size=(3, 2)), rng.random((3, 2)), start=0)
+    learner = start(sj.PSRL(sj.Fixed(horizon), 1.5), mdp, 500)
+    counts, order = rng.integers(1, 9, size=(3, 2, 3)), rng.permuted(np.tile(np.arange(3), (3, 2, 1)), axis=2)
+    for s, a in np.ndindex(3, 2):
+        for y in np.repeat(order[s, a], counts[s, a, order[s, a]]).tolist():
+            learner._awaited = (s, a, 1)  # whatever it would have played
+            learner.observe(s, a, float(mdp.rewards[s, a]), y, False)
+    learner.end_episode(1, True)
+    twin = np.random.default_rng()
+    for _ in range(20):
+        twin.bit_generator.state = learner._rng.bit_generator.state
+        learner._learn()
+        model = np.empty((3, 2, 3))
+        for s, a in np.ndindex(3, 2):
+            for y in order[s, a]:
+                model[s, a, y] = twin.standard_gamma(1.5 / 3 + counts[s, a, y])
+        model /= model.sum(axis=2, keepdims=True)
+        q, value = np.empty((horizon, 3, 2)), np.zeros(3)
+        for h in reversed(range(horizon)):
+            q[h] = mdp.rewards + model @ value
+            value = q[h].max(axis=1)
+        np.testing.assert_allclose(learner.q_values(np.arange(3)), q, atol=1e-10, rtol=0)
+
+
 def draws_of(weights, prior, counts, unseen, n_draws=3_000):
     """Draw Σ_y P(y)·weights[y] of the first of some states, of which it was seen to lead to `counts`."""
     # One action, two steps: Q_1 is what the first state pays, 0, and the mean of what the next one pays.
