@@ -31,8 +31,9 @@ from sojourn.experiments import (
     run_experiment,
     verify_store,
 )
-from sojourn.experiments._store import MARK, MARKER, VERSION, mark_of
+from sojourn.experiments._marker import MARK, MARKER, VERSION, Marker, mark_of
 from sojourn.experiments._stored import StoredFile, digest
+from sojourn.experiments._timings import TimingLog
 
 
 def damage(path, how, rng, others):
@@ -178,7 +179,7 @@ def test_a_marker_is_never_replaced(store):
     before = (store / MARKER).stat().st_ino
     (store / MARKER).write_bytes(b"damaged")
     with Store(store).writing():
-        Store(store).mend_marker()
+        Store(store).marker.mend()
     assert (store / MARKER).read_bytes() == MARK
     assert (store / MARKER).stat().st_ino == before
 
@@ -547,3 +548,59 @@ def test_what_another_run_set_aside_or_made_good_is_left_alone(store):
     moved = kept.set_aside(second)
     assert moved is not None
     assert moved.read_bytes() == b""
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_marker_that_another_run_makes_meanwhile_is_kept(tmp_path, monkeypatch, has_links):
+    link = os.link
+
+    def late(source, target):
+        target.write_bytes(b"another's")
+        if not has_links:
+            raise OSError(errno.EPERM, "Operation not permitted")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", late)
+    Marker(tmp_path).make()
+    assert (tmp_path / MARKER).read_bytes() == b"another's"
+    assert [path.name for path in tmp_path.iterdir()] == [MARKER]
+
+
+def test_a_marker_needs_no_links(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "not here")))
+    Marker(tmp_path).make()
+    assert (tmp_path / MARKER).read_bytes() == MARK
+
+
+def test_a_trial_that_comes_meanwhile_keeps_its_time(store, write, monkeypatch):
+    # Its time is written before it: who looks at trials first and then at times misses none.
+    kept, key = Store(store), "a" * 32
+    read = TimingLog.read
+
+    def late(log):
+        found = read(log)
+        if key not in found[0]:
+            content = pack_archive({"format": "sojourn trial 1"}, {})
+            kept.add_trial(key, content, 4.0)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TimingLog, "read", late)
+        report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert report.notes == ()
+    assert kept.timings.read()[0][key] == 4.0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{}", b"no JSON", b'{"name": "x", "cells": [{}]}', b"[" * 100_000, b'{"name": 1, "cells": 2}'],
+)
+def test_a_record_that_is_none_is_told(store, content):
+    (file,) = Store(store).experiments()
+    file.path.unlink()
+    (store / "experiments" / f"{file.key}-{digest(content)}.json").write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"json is not what its name says: it is no record of an experiment\.$"
+    ):
+        load_results(store)
+    assert [finding.what for finding in verify_store(store).findings] == ["it is no record of an experiment"]

@@ -9,8 +9,9 @@ from sojourn.experiments._here import ThisProcess
 from sojourn.experiments._processes import Processes
 from sojourn.experiments._ray import Ray
 from sojourn.experiments._results import Results, load_results
-from sojourn.experiments._runner import Failure, Inventory, Report, run_experiment, take_stock
+from sojourn.experiments._runner import Failure, Report, run_experiment
 from sojourn.experiments._spec import Cell, Experiment, read_experiment
+from sojourn.experiments._stock import Inventory, take_stock
 from sojourn.experiments._store import Store
 from sojourn.experiments._trial_result import TrialResult
 from sojourn.experiments._trials import RESULTS, Trial

@@ -9,9 +9,9 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 
-from sojourn.experiments._runner import Inventory
 from sojourn.experiments._settings import to_text
 from sojourn.experiments._spec import Cell
+from sojourn.experiments._stock import Inventory
 from sojourn.experiments._store import Store
 from sojourn.experiments._trials import Trial, play_trial
 

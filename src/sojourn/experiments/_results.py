@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from sojourn.experiments._comparisons import (
     leave_agent,
     shared_seeds,
 )
+from sojourn.experiments._records import read_record
 from sojourn.experiments._settings import to_text
 from sojourn.experiments._store import Store
 from sojourn.experiments._stored import StoredFile
@@ -187,14 +187,17 @@ def _with_problems_told_apart(trials: list[TrialResult]) -> tuple[TrialResult, .
     return tuple(told)
 
 
-def _experiments(store: Store) -> dict[str, list[dict[str, Any]]]:
+def _experiments(store: Store) -> dict[str, tuple[Mapping[str, Any], ...]]:
     found = {}
     for file in store.experiments():
         content = file.read()
         if content is None:
             raise ValueError(f"{file.path} is damaged; run the experiment again, it is made anew.")
-        told = json.loads(content)
-        found[str(told["name"])] = list(told["cells"])
+        try:
+            record = read_record(content)
+        except ValueError as error:
+            raise ValueError(f"{file.path} is not what its name says: {error}.") from error
+        found[record.name] = record.cells
     return found
 
 

@@ -1,51 +1,34 @@
-"""Running an experiment: what is there, what is missing, and playing that."""
+"""Running an experiment: making good what is damaged, and playing what is missing."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from sojourn.experiments._executor import Executor, Job, Outcome
 from sojourn.experiments._folder import importing_from
-from sojourn.experiments._processes import Processes, usable_cores
+from sojourn.experiments._processes import Processes
+from sojourn.experiments._records import describe_experiment
 from sojourn.experiments._spec import Cell, Experiment
-from sojourn.experiments._store import MARKER, Store
+from sojourn.experiments._stock import Inventory, take_stock
+from sojourn.experiments._store import Store
 from sojourn.experiments._stored import StoredFile
 from sojourn.experiments._trials import Trial, check_trial, read_trial
 
-__all__ = ["Failure", "Inventory", "Report", "run_experiment", "take_stock"]
+__all__ = ["Failure", "Report", "Watch", "run_experiment"]
 
 PLAY = "sojourn.experiments._trials:play_trial"
 _BETWEEN_LOOKS = 1.0  # seconds after which a run looks again what others have played
 _LOOKING_SHARE = 20.0  # times as long as a look takes, at least
 
 
-@dataclass(frozen=True)
-class Inventory:
-    """What an experiment asks for and what its store has of it.
-
-    Attributes:
-        trials: All different trials by their key, with a cell that asks for each.
-        done: Keys of those that are there and sound.
-        damaged: Files of those that are there and are not.
-    """
-
-    trials: dict[str, tuple[Cell, Trial]]
-    done: frozenset[str]
-    damaged: tuple[StoredFile, ...]
-
-    @property
-    def missing(self) -> list[str]:
-        """Keys of the trials that are to be played, in order."""
-        return [key for key in self.trials if key not in self.done]
+Watch = Callable[[Inventory, Outcome | None], object]
+"""Who is told what there is before the first trial (with None), and then the outcome of each."""
 
 
 @dataclass(frozen=True)
@@ -97,33 +80,12 @@ class Report:
     elsewhere: int = 0
 
 
-def take_stock(experiment: Experiment, store: Store) -> Inventory:
-    """Return what there is of an experiment; every file of it is read and its hash checked."""
-    trials: dict[str, tuple[Cell, Trial]] = {}
-    for cell, trial in experiment.trials():
-        trials.setdefault(trial.key, (cell, trial))
-    stored = [trial for trial in store.trials() if trial.key in trials] if store.exists else []
-    with ThreadPoolExecutor(usable_cores()) as threads:
-        sound = list(threads.map(_are_sound, _batched(stored, 64)))
-    judged = list(zip(stored, itertools.chain.from_iterable(sound), strict=True))
-    done = frozenset(trial.key for trial, is_sound in judged if is_sound)
-    return Inventory(trials, done, tuple(trial for trial, is_sound in judged if not is_sound))
-
-
-def _are_sound(trials: list[StoredFile]) -> list[bool]:
-    return [trial.is_sound() for trial in trials]
-
-
-def _batched(items: list[Any], size: int) -> Iterable[list[Any]]:
-    return (items[i : i + size] for i in range(0, len(items), size))
-
-
 def run_experiment(
     experiment: Experiment,
     store: Store | str | Path,
     *,
     executor: Executor | None = None,
-    watch: Callable[[Inventory, Outcome | None], object] | None = None,
+    watch: Watch | None = None,
 ) -> Report:
     """Play every trial of an experiment that its store does not have.
 
@@ -144,7 +106,7 @@ def run_experiment(
         notes = list(_mend(store))
         stock = take_stock(experiment, store)
         notes += _set_aside(store, stock.damaged)
-        told = _told(experiment)
+        told = describe_experiment(experiment)
         store.add_experiment(told)
         if watch is not None:
             watch(stock, None)
@@ -161,9 +123,7 @@ def run_experiment(
 class _Run:
     """What comes of the trials that are missing."""
 
-    def __init__(
-        self, stock: Inventory, store: Store, watch: Callable[[Inventory, Outcome | None], object] | None
-    ) -> None:
+    def __init__(self, stock: Inventory, store: Store, watch: Watch | None) -> None:
         self._stock, self._store, self._watch = stock, store, watch
         self.played = self.elsewhere = 0
         self.failures: list[Failure] = []
@@ -209,7 +169,7 @@ class _Others:
         """Whether a trial is there; one that came a moment ago may be missed, and is then played twice."""
         begun = time.monotonic()
         if begun >= self._look_again:
-            self._keys = {file.key for file in self._store.trials()}
+            self._keys = self._store.trial_keys()
             ended = time.monotonic()
             self._look_again = ended + max(_BETWEEN_LOOKS, _LOOKING_SHARE * (ended - begun))
         return key in self._keys
@@ -236,12 +196,13 @@ def _checked(outcome: Outcome) -> Outcome:
 
 def _mend(store: Store) -> Iterator[str]:
     """Make good what is damaged beside the trials; yield what was done."""
-    if store.mend_marker():
-        yield f"{store.folder / MARKER} was damaged, and is written again."
+    if store.marker.mend():
+        yield f"{store.marker.path} was damaged, and is written again."
+    present = store.trial_keys()  # first: a run beside this one adds a trial after its time
     times, n_damaged, kept = store.mend_timings()
     if n_damaged:
         yield f"{n_damaged:,} lines of the log of timings were damaged; it was set aside as {kept}."
-    untimed = {file.key for file in store.trials()} - times.keys()
+    untimed = present - times.keys()
     if untimed:
         store.timings.extend(dict.fromkeys(sorted(untimed), math.nan))
         yield f"The timings of {len(untimed):,} trials are lost; their results are there."
@@ -249,17 +210,3 @@ def _mend(store: Store) -> Iterator[str]:
         aside = None if file.is_sound() else store.set_aside(file)
         if aside is not None:
             yield f"A damaged record of an experiment was set aside as {aside}; running it makes it anew."
-
-
-def _told(experiment: Experiment) -> dict[str, Any]:
-    """Return what an experiment asks for, for who reads the store: names of learners and their trials."""
-    cells = []
-    for cell in experiment.cells:
-        keys = [trial.key for trial in cell.trials]
-        cells.append({"learner": cell.learner, "varied": dict(cell.varied), "trials": keys})
-    return {
-        "format": "sojourn experiment 1",
-        "name": experiment.name,
-        "source": experiment.source,
-        "cells": cells,
-    }

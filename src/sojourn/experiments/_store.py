@@ -20,30 +20,18 @@ import json
 import os
 import re
 import stat
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sojourn._files import make_folder, sync_folder, write_atomically
 from sojourn.experiments._locks import lock
-from sojourn.experiments._plain import NotPlainError, open_plain, read_at_most
+from sojourn.experiments._marker import Marker
 from sojourn.experiments._stored import StoredFile, digest
 from sojourn.experiments._timings import TimingLog
 
-__all__ = ["MARK", "MARKER", "Store", "mark_of"]
+__all__ = ["Store"]
 
-
-def mark_of(version: int) -> bytes:
-    """Return what a store's marker says, with a checksum: damage must not look like another version."""
-    said = f"sojourn store {version}"
-    return json.dumps({"format": said, "checksum": f"{zlib.crc32(said.encode()):08x}"}).encode() + b"\n"
-
-
-VERSION = 1
-MARKER, MARK = "sojourn-store.json", mark_of(VERSION)
-_MOST_MARKER = 1_000
-_VERSION = re.compile(rb'.*"sojourn store ([0-9]{1,9})".*\n')
 _NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(npz|json)")
 _ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = ("trials", "experiments", "damaged")
@@ -58,48 +46,33 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).absolute()
+        self.marker = Marker(self.folder)
         self.timings = TimingLog(self.folder / "timings.log")
 
     @property
     def exists(self) -> bool:
         """Whether there is a store: its marker, or at least a trial if that was lost."""
-        return _is_file(self.folder / MARKER) or bool(self.trials())
+        return _is_file(self.marker.path) or bool(self.trials())
 
     def check_can_open(self) -> None:
         """Raise `ValueError` if there is something else, or a store that is not as it should be."""
         self._check_parts()
         if self.folder.is_dir() and not self.exists and any(self.folder.iterdir()):
             raise ValueError(f"{self.folder} must be a store of 'sojourn run', or an empty or new folder.")
-        self._check_version()
+        self.marker.check_version()
 
     def check_exists(self) -> None:
         """Raise `ValueError` if there is no store, or one that is not as it should be."""
         self._check_parts()
         if not self.exists:
             raise ValueError(f"{self.folder} must be a store of 'sojourn run'; there is none.")
-        self._check_version()
+        self.marker.check_version()
 
     def _check_parts(self) -> None:
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} must be a folder; it is a file.")
-        for name in (*_FOLDERS, MARKER, self.timings.path.name):
+        for name in (*_FOLDERS, self.marker.path.name, self.timings.path.name):
             _check_part(self.folder / name, is_folder=name in _FOLDERS)
-
-    def _check_version(self) -> None:
-        content = self.marker() or b""
-        found = _VERSION.fullmatch(content)
-        if found is not None and int(found[1]) != VERSION and content == mark_of(int(found[1])):
-            raise ValueError(
-                f"{self.folder} is a store of another version of Sojourn: it has the format {int(found[1])}, "
-                f"and this one reads {VERSION}."
-            )
-
-    def marker(self) -> bytes | None:
-        """Return what says that this is a store, as far as it is of reasonable length; None if it is lost."""
-        try:
-            return read_at_most(self.folder / MARKER, _MOST_MARKER)
-        except FileNotFoundError:
-            return None
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[bool]:
@@ -110,34 +83,16 @@ class Store:
         """
         self.check_can_open()
         make_folder(self.folder)
-        self._mark()
+        self.marker.make()
         for name in _FOLDERS[:2]:
             make_folder(self.folder / name)
-        with _open_to_lock(self.folder / MARKER) as marker:
+        with self.marker.open() as marker:
             was_alone = self._clean(marker)
             lock(marker, wait=True, alone=False)
             try:
                 yield was_alone
             finally:
                 self._clean(marker)
-
-    def _mark(self) -> None:
-        """Write the marker if there is none; it is never replaced, for others may hold a lock on it."""
-        with contextlib.suppress(FileExistsError), (self.folder / MARKER).open("xb") as file:
-            file.write(MARK)
-            file.flush()
-            os.fsync(file.fileno())
-            sync_folder(self.folder)
-
-    def mend_marker(self) -> bool:
-        """Write the marker again if it is damaged, in place: others may hold a lock on it."""
-        if self.marker() == MARK:
-            return False
-        with open_plain(self.folder / MARKER, to_write=True) as file:
-            file.write(MARK)
-            file.truncate()
-            os.fsync(file.fileno())
-        return True
 
     def _clean(self, marker: io.FileIO) -> bool:
         """Remove temporary files that were left behind, if nobody else is writing; return whether."""
@@ -154,9 +109,9 @@ class Store:
 
     def is_being_written(self) -> bool:
         """Whether a run has this store open."""
-        if not _is_file(self.folder / MARKER):
+        if not _is_file(self.marker.path):
             return False
-        with _open_to_lock(self.folder / MARKER) as marker:
+        with self.marker.open() as marker:
             return not lock(marker, wait=False, alone=True)
 
     def add_trial(self, key: str, content: bytes, seconds: float) -> Path:
@@ -186,6 +141,13 @@ class Store:
     def trials(self) -> list[StoredFile]:
         """Return the trials that there are, by the names of their files, in order."""
         return self._files("trials")
+
+    def trial_keys(self) -> set[str]:
+        """Return the keys of the trials that there are; nothing more is looked at, so it is quick."""
+        try:
+            return {name[:32] for name in os.listdir(self.folder / "trials") if _NAME.fullmatch(name)}
+        except FileNotFoundError:
+            return set()
 
     def experiments(self) -> list[StoredFile]:
         """Return the files of what was last asked for under each name, in the order of their names.
@@ -271,16 +233,6 @@ def _check_part(path: Path, *, is_folder: bool) -> None:
         raise ValueError(f"{path} must not be a link.")
     if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
         raise ValueError(f"{path} must be a {'folder' if is_folder else 'file'}; it is something else.")
-
-
-def _open_to_lock(path: Path) -> io.FileIO:
-    """Open a file for a lock: for writing, without which some file systems give no lock to hold alone."""
-    try:
-        return open_plain(path, to_write=True)
-    except NotPlainError:
-        raise
-    except OSError:  # a store that may only be read
-        return open_plain(path)
 
 
 def _is_file(path: Path) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sojourn.experiments._executor import Executor, Outcome
+from sojourn.experiments._executor import Executor
 from sojourn.experiments._results import load_results
-from sojourn.experiments._runner import Inventory, run_experiment
+from sojourn.experiments._runner import Watch, run_experiment
 from sojourn.experiments._spec import Cell, Experiment
 from sojourn.experiments._store import Store
 from sojourn.experiments._trials import Trial
@@ -26,7 +26,7 @@ def tune(
     over: Iterable[str],
     seeds: Iterable[int],
     executor: Executor | None = None,
-    watch: Callable[[Inventory, Outcome | None], object] | None = None,
+    watch: Watch | None = None,
 ) -> Experiment:
     """Play an experiment's grids on seeds of their own, and return it with only the best of their values.
 

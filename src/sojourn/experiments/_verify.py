@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.experiments._store import MARK, MARKER, Store
+from sojourn.experiments._marker import MARK
+from sojourn.experiments._records import read_record
+from sojourn.experiments._store import Store
 from sojourn.experiments._stored import StoredFile
 from sojourn.experiments._trials import check_trial, read_trial
 
@@ -69,23 +70,23 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
     experiments = []
     for file in store.experiments():
         content, wrong = _read(file)
-        if content is None:
-            findings.append(Finding(file.path, wrong))
-        else:
-            told = json.loads(content)
-            asked = {key for cell in told["cells"] for key in cell["trials"]}
-            experiments.append((str(told["name"]), len(asked), len(asked & sound)))
+        try:
+            if content is None:
+                raise ValueError(wrong)
+            record = read_record(content)
+            experiments.append((record.name, len(record.keys), len(record.keys & sound)))
+        except ValueError as error:
+            findings.append(Finding(file.path, str(error)))
     return Verdict(len(sound), tuple(sorted(experiments)), tuple(findings))
 
 
 def _oddities(store: Store) -> Iterator[Finding]:
     """Yield what is wrong with the folder itself."""
-    marker = store.folder / MARKER
-    content = store.marker()
+    content = store.marker.read()
     if content is None:
-        yield Finding(marker, "it is missing")
+        yield Finding(store.marker.path, "it is missing")
     elif content != MARK:
-        yield Finding(marker, "its content is not that of a store's")
+        yield Finding(store.marker.path, "its content is not that of a store's")
     if not store.is_being_written():
         for path in store.temporary_files():
             yield Finding(path, "a temporary file was left")
