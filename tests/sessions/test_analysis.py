@@ -284,3 +284,18 @@ def test_one_is_told_as_one():
     assert "has 1 step)" in said(found, "How far to plan")
     assert "too few to tell" in said(found, "The sessions")
     assert "too few" not in said(analyse(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")
+
+
+def test_of_families_as_good_as_one_another_one_at_no_edge_is_taken():
+    lengths = sj.Polynomial(1.05).sample(np.random.default_rng(15), 60)
+    found = analyse(SessionLog.from_columns(lengths))
+    least = min(found.fits, key=lambda one: one.bic_gap)
+    assert (least.fit.family, least.fit.edge, least.bic_gap) == ("polynomial", ("p",), 0.0)
+    assert not found.best.fit.edge
+    assert 0.0 < found.best.bic_gap <= 2.0
+    assert found.best.bic_gap == found.best.fit.bic - least.fit.bic
+    assert "(not Polynomial(p=1.001, offset=0), 0.63 smaller, but at the edge" in said(found, "The law")
+    # Where the rest is far behind, the edge stands: the best is at one, and says so.
+    heavy = analyse(SessionLog.from_columns(sj.Polynomial(1.05).sample(np.random.default_rng(0), 500)))
+    assert heavy.best.fit.edge == ("p",)
+    assert heavy.fits[1].bic_gap > 2.0

@@ -207,12 +207,12 @@ def _account(log: SessionLog) -> None:
 
 
 def _print(found: Analysis, *, labels: bool, plot: bool) -> None:
-    from sojourn.sessions import law_words, number, percent  # noqa: PLC0415
+    from sojourn.sessions import EDGE_NOTE, law_words, number, percent  # noqa: PLC0415
 
     def row(one: RankedFit) -> tuple[str, ...]:
         held = "in the band" if one.in_band else f"{percent(one.excess)} off"
         gaps = f"{one.bic_gap:,.1f}", f"{one.aic_gap:,.1f}"
-        return law_words(one.fit), *gaps, number(one.fit.law.mean), held
+        return law_words(one.fit) + "*" * bool(one.fit.edge), *gaps, number(one.fit.law.mean), held
 
     headings = ["law", "BIC\nmore by", "AIC\nmore by", "mean\nlength", "against\nthe data"]
     show(
@@ -222,6 +222,8 @@ def _print(found: Analysis, *, labels: bool, plot: bool) -> None:
         "",
         *fitted(headings, [row(one) for one in found.fits], left=(0, 4), drop=[2, 3, 4]),
     )
+    if any(one.fit.edge for one in found.fits):
+        show(Text(f"* {EDGE_NOTE}.", style="dim"))
     if found.group_fits:
         _print_groups(found, labels=labels)
     if plot:

@@ -10,7 +10,7 @@ import numpy as np
 from sojourn.laws import quantile
 from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_key, svg_pair
 from sojourn.reports._page import render
-from sojourn.sessions import Analysis, RankedFit, gamma_words, law_words, number, percent
+from sojourn.sessions import EDGE_NOTE, Analysis, RankedFit, gamma_words, law_words, number, percent
 
 __all__ = ["session_report"]
 
@@ -52,6 +52,7 @@ def session_report(analysis: Analysis) -> str:
         key=[{"light": light, "dark": dark, "name": name} for name, (light, dark) in session_key(curves)],
         law=repr(law),
         fits=[_fit(one) for one in analysis.fits],
+        edges=f"“At the edge” means {EDGE_NOTE}." if any(one.fit.edge for one in analysis.fits) else "",
         least_bic=f"{analysis.best.fit.bic:,.1f}",
         least_aic=f"{min(one.fit.aic for one in analysis.fits):,.1f}",
         steps=_steps(analysis),

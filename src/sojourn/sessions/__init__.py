@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn.sessions._advice import gamma_words, group_words, law_words, number, percent
+from sojourn.sessions._advice import EDGE_NOTE, gamma_words, group_words, law_words, number, percent
 from sojourn.sessions._analysis import Analysis, RankedFit, analyse
 from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
@@ -12,6 +12,7 @@ from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._steps import StepLog, is_step_log, read_steps
 
 __all__ = [
+    "EDGE_NOTE",
     "SAMPLES",
     "Account",
     "Analysis",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._groups import GroupTest
 
-__all__ = ["advise", "gamma_words", "group_words", "law_words", "number", "percent"]
+__all__ = ["EDGE_NOTE", "advise", "gamma_words", "group_words", "law_words", "number", "percent"]
 
 _FEW = 10
 """With fewer sessions nothing is told for sure."""
@@ -181,10 +181,21 @@ def _first_at_risk(law: LengthLaw) -> int:
     return quantile(law, 1.0 - 1e-12)
 
 
+EDGE_NOTE = (
+    "at the edge of what its family allows: a simpler law in disguise, whose parameters BIC and AIC count "
+    "too high, or one that the data would take further"
+)
+"""What a mark at a law's name means."""
+
+
 def _law(analysis: Analysis) -> str:
     best = analysis.best
     text = f"By BIC the best of {len(analysis.fits)} families is {law_words(best.fit)}"
-    rivals = [one for one in analysis.fits[1:] if one.bic_gap < 6.0]
+    ahead = [one for one in analysis.fits if one.bic_gap < best.bic_gap]
+    if ahead:
+        names = " and ".join(law_words(one.fit) for one in ahead)
+        text += f" (not {names}, {best.bic_gap:.2g} smaller, but at the edge of what its family allows)"
+    rivals = [one for one in analysis.fits[1:] if one.bic_gap < 6.0 and one not in ahead]
     if rivals:
         names = " and ".join(law_words(one.fit) for one in rivals[:2])
         text += f", but {names} {'is' if len(rivals) == 1 else 'are'} almost as likely"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +32,13 @@ if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
 
 __all__ = ["Analysis", "RankedFit", "analyse"]
+
+_ALIKE = 2.0
+"""Two BIC that differ by no more are as good as one another (Raftery 1995: hardly worth a mention).
+
+A family at the edge of its range is then a simpler one in disguise, whose BIC counts too many parameters, or
+would go further than it may; so one that is at no edge is taken.
+"""
 
 _MOST_STAIRS = 1_000_000
 _GROUP_DISTINCT = 1 << 12
@@ -70,7 +76,7 @@ class Analysis:
     Attributes:
         log: The log.
         band: Kaplan–Meier's survival with a simultaneous band.
-        fits: Every family, the smallest BIC first.
+        fits: Every family, the smallest BIC first; within 2 of it, those first that are at no edge.
         geometric: The geometric law closest to the best fit, by Σ|γ − γ'|: the best that a single γ can do.
         truncations: For which weights left (Δ) effective horizons are wanted.
         groups: Whether leaving depends on the group, or on the state; None where there is none.
@@ -92,12 +98,12 @@ class Analysis:
 
     @property
     def best(self) -> RankedFit:
-        """The fit with the smallest BIC."""
+        """The fit with the smallest BIC, or one within 2 of it that is at no edge of its family."""
         return self.fits[0]
 
     @property
     def law(self) -> LengthLaw:
-        """The law with the smallest BIC."""
+        """The law of the best fit."""
         return self.best.fit.law
 
     def ranked(self, family: str) -> RankedFit:
@@ -222,17 +228,16 @@ def analyse(
     sample = log.sample
     band = band_of_sample(sample, confidence=confidence)
     fits = _ranked(sample)
-    least = min(one.aic for one in fits)
-    ranked = tuple(
-        RankedFit(one, one.bic - fits[0].bic, one.aic - least, *band.excess(one.law)) for one in fits
-    )
+    bic, aic = min(one.bic for one in fits), min(one.aic for one in fits)
+    ranked = tuple(RankedFit(one, one.bic - bic, one.aic - aic, *band.excess(one.law)) for one in fits)
     geometric = closest_geometric(fits[0].law)
     price = None if problem is None else price_geometric(problem, fits[0].law, geometric)
     return Analysis(log, band, ranked, geometric, wanted, groups, price)
 
 
 def _ranked(sample: Sample) -> list[Fit]:
-    """Return every family's fit, the smallest BIC first."""
+    """Return every family's fit, the smallest BIC first; of those almost as good, such at no edge first."""
     sample = sample.thinned()
     fits = [fit_sample(sample, family) for family in FAMILIES]
-    return sorted(fits, key=lambda one: one.bic if not math.isnan(one.bic) else math.inf)
+    enough = min(one.bic for one in fits) + _ALIKE
+    return sorted(fits, key=lambda one: (one.bic > enough or bool(one.edge), one.bic))
