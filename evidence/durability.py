@@ -36,6 +36,11 @@ from sojourn.experiments import (
 )
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from experiments.harm import WAYS, alive, damage  # noqa: E402
+from experiments.hostile import FILES  # noqa: E402
+
 RUN = [sys.executable, "-m", "sojourn", "run"]
 KILLS, TRIALS, WORKERS, CORRUPTIONS = 25, 200, 2, 200
 
@@ -80,12 +85,6 @@ def write_spec(folder: Path, *, trials: int = TRIALS, nap: float = 0.0) -> Path:
 def files_of(store: Path) -> dict[str, bytes]:
     """Return the bytes of all finished trials by name."""
     return {path.name: path.read_bytes() for path in (store / "trials").glob("*.npz")}
-
-
-def alive(folder: Path) -> list[str]:
-    """Return the processes that were told of a folder."""
-    listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]
 
 
 def kills(folder: Path) -> tuple[bool, str]:
@@ -191,7 +190,7 @@ def corruptions(folder: Path) -> tuple[bool, str]:
         kinds = [list((store / "trials").iterdir()), list((store / "experiments").iterdir())]
         kinds += [[store / "timings.log"], [store / "sojourn-store.json"]]
         path = rng.choice(sorted(kinds[tried % len(kinds)]))
-        if not _damage(path, rng):
+        if not damage(path, rng.choice(WAYS), rng):
             continue
         tried += 1
         found += bool(verify_store(store).findings)
@@ -199,24 +198,6 @@ def corruptions(folder: Path) -> tuple[bool, str]:
         mended += bool(report.notes) and files_of(store) == sound and verify_store(store).findings == ()
     kept = found == mended == CORRUPTIONS
     return kept, f"{CORRUPTIONS} corruptions over 4 kinds of files: {found} found, {mended} made good"
-
-
-def _damage(path: Path, rng: random.Random) -> bool:
-    """Change a file in one of four ways; return whether it changed."""
-    content = path.read_bytes()
-    changed = bytearray(content)
-    i, j = rng.randrange(len(changed)), rng.randrange(len(changed))
-    how = rng.choice(["flip", "truncate", "zero", "swap"])
-    if how == "flip":
-        changed[i] ^= 1 << rng.randrange(8)
-    elif how == "truncate":
-        del changed[i:]
-    elif how == "zero":
-        changed[i : i + 40] = bytes(len(changed[i : i + 40]))
-    else:
-        changed[i], changed[j] = changed[j], changed[i]
-    path.write_bytes(changed)
-    return bytes(changed) != content
 
 
 def disk(folder: Path) -> tuple[bool, str] | None:
@@ -263,9 +244,6 @@ def fill(spec: str, place: str) -> None:
 
 def hostile(folder: Path) -> tuple[bool, str]:
     """Read files that somebody who wishes no good might write."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from experiments.hostile import FILES  # noqa: PLC0415
-
     slowest, refused = 0.0, 0
     for text in FILES.values():
         path = folder / "hostile.toml"

@@ -12,6 +12,7 @@ import time
 
 import pytest
 from experiments.conftest import contents
+from experiments.harm import alive
 
 from sojourn.experiments import (
     Processes,
@@ -147,12 +148,6 @@ def wait_for(folder, number):
             return
         time.sleep(0.02)
     raise AssertionError("the run did not get that far")
-
-
-def alive(folder):
-    """Processes that were told of a folder: a run by its file, workers by where they look for modules."""
-    listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]
 
 
 def test_killed_runs_lose_nothing(slow, tmp_path):

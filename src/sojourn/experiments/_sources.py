@@ -27,8 +27,8 @@ class Source:
     Attributes:
         spec: The import that it belongs to; a module that is loaded anew has another.
         stamp: When the file was written, its size and its number, by which a change is noticed.
-        content: Its bytes, if it is Python that can be parsed.
         digest: A digest of its bytes.
+        content: Its bytes, if it is Python that can be parsed.
         imports: Names of the modules that it imports, and of what it imports from them.
     """
 
@@ -42,6 +42,12 @@ class Source:
     def path(self) -> Path:
         """Where the file is."""
         return Path(str(self.spec.origin))
+
+    def is_of(self, spec: ModuleSpec) -> bool:
+        """Whether this is what a module was loaded from, or will be if nothing is edited until then."""
+        if spec.name in sys.modules:
+            return self.spec is spec
+        return self.spec.origin == spec.origin and _stamp(self.path) == self.stamp
 
     def is_what_runs(self) -> bool:
         """Whether the module that is loaded here, if it is, is the one that the file states now."""
@@ -68,8 +74,7 @@ def find_source(name: str) -> Source | None:
     if spec is None or not spec.has_location or spec.origin is None:
         return None
     known = _sources.get(name)
-    is_loaded = name in sys.modules
-    if known is not None and (known.spec is spec if is_loaded else known.stamp == _stamp(Path(spec.origin))):
+    if known is not None and known.is_of(spec):
         return known
     try:
         stamp, content = _stamp(Path(spec.origin)), Path(spec.origin).read_bytes()

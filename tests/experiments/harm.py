@@ -1,0 +1,37 @@
+"""Doing harm to stores and runs, and seeing what is left: for tests, and for evidence/durability.py."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+WAYS = ("flipped", "truncated", "zeroed", "swapped")
+
+
+def damage(path: Path, how: str, rng: random.Random, others: Sequence[Path] = ()) -> bool:
+    """Change a file, or exchange it with another; return whether it changed."""
+    content = path.read_bytes()
+    changed = bytearray(content)
+    i, j = rng.randrange(len(changed)), rng.randrange(len(changed))
+    if how == "flipped":
+        changed[i] ^= 1 << rng.randrange(8)
+    elif how == "truncated":
+        del changed[i:]
+    elif how == "zeroed":
+        changed[i : i + 40] = bytes(len(changed[i : i + 40]))
+    elif how == "swapped":
+        changed[i], changed[j] = changed[j], changed[i]
+    else:
+        other = rng.choice([other for other in others if other != path])
+        changed[:] = other.read_bytes()
+        other.write_bytes(content)
+    path.write_bytes(changed)
+    return bytes(changed) != content
+
+
+def alive(folder: Path) -> list[str]:
+    """Return the processes that were told of a folder: a run by its file, workers by where modules are."""
+    listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]
