@@ -95,7 +95,7 @@ def session_curves(analysis: Analysis) -> SessionCurves:
         h=h,
         survival=np.array([band.of_law(law, h) for law in fitted]),
         hazard=np.array([law.hazard(h) for law in fitted]),
-        estimate=band.of(h),
+        estimate=np.where(h <= band.steps[-1], band.of(h), np.nan),
         lower=lower,
         upper=upper,
         confidence=band.confidence,
@@ -193,7 +193,8 @@ def _draw_hazard(panel: Axes, curves: SessionCurves, *, discount: bool) -> None:
     title, text = ("Implied discount", "ρ(h) = γ(h+1)/γ(h)") if discount else ("Hazard", "P(H = h | H ≥ h)")
     write(panel, title=title, x="step h", y=text)
     whole = 1.0 if discount else 0.0  # nobody leaves: what both panels are seen against
-    panel.set_ylim(*limits(np.concatenate((rows.ravel(), heights, [whole])), whole=False))
+    ends = np.clip(np.concatenate((heights - curves.dot_error, heights + curves.dot_error)), 0.0, 1.0)
+    panel.set_ylim(*limits(np.concatenate((rows.ravel(), ends, [whole])), whole=False))
 
 
 _LOOKS: dict[str, dict[str, Any]] = {

@@ -52,7 +52,9 @@ def session_report(analysis: Analysis) -> str:
         key=[{"light": light, "dark": dark, "name": name} for name, (light, dark) in session_key(curves)],
         law=repr(law),
         fits=[_fit(one) for one in analysis.fits],
-        edges=f"“At the edge” means {EDGE_NOTE}." if any(one.fit.edge for one in analysis.fits) else "",
+        edges=f"A law at the edge of its family is {EDGE_NOTE}."
+        if any(one.fit.edge for one in analysis.fits)
+        else "",
         least_bic=f"{analysis.best.fit.bic:,.1f}",
         least_aic=f"{min(one.fit.aic for one in analysis.fits):,.1f}",
         steps=_steps(analysis),

@@ -182,10 +182,10 @@ def _first_at_risk(law: LengthLaw) -> int:
 
 
 EDGE_NOTE = (
-    "at the edge of what its family allows: a simpler law in disguise, whose parameters BIC and AIC count "
-    "too high, or one that the data would take further"
+    "a simpler law in disguise, whose parameters BIC and AIC count too high, or one that the data would take "
+    "further than its family goes"
 )
-"""What a mark at a law's name means."""
+"""What a law at the edge of its family is."""
 
 
 def _law(analysis: Analysis) -> str:
