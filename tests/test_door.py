@@ -26,6 +26,16 @@ def test_what_the_folders_offer_is_at_the_door():
         assert law.__name__ in sojourn.__all__
 
 
+def test_experiments_have_a_door_of_their_own():
+    from sojourn import experiments
+
+    assert sorted(experiments.__all__) == sorted(experiments._PLACES) == dir(experiments)
+    for name in experiments.__all__:
+        assert getattr(experiments, name) is not None
+    with pytest.raises(AttributeError, match=r"module 'sojourn\.experiments' has no attribute 'Stor'"):
+        experiments.Stor  # noqa: B018
+
+
 def test_other_names_are_refused():
     with pytest.raises(AttributeError, match="module 'sojourn' has no attribute 'Geometrc'"):
         sojourn.Geometrc  # noqa: B018
@@ -37,6 +47,11 @@ def test_other_names_are_refused():
         ("import sojourn", ["numpy", "scipy", "numba", "matplotlib", "gymnasium", "pydantic", "rich"]),
         ("import sojourn; sojourn.Geometric(0.9).mean", ["numba", "matplotlib", "gymnasium", "scipy.stats"]),
         ("import sojourn; sojourn.mdps.river_swim(6)", ["numba", "matplotlib", "gymnasium", "scipy.stats"]),
+        ("from sojourn.experiments import read_example", ["numpy", "numba", "pydantic"]),
+        (
+            "import sojourn.experiments._worker, sojourn.experiments._trials",
+            ["gymnasium", "pydantic", "rich"],
+        ),
         ("import sojourn; sojourn.plan", ["matplotlib", "gymnasium", "scipy.stats"]),
     ],
 )
