@@ -1,0 +1,66 @@
+"""The README's numbers are those that the code found, and the code is the one that found them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+from sojourn import theory
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def writer():
+    """`evidence/readme.py`."""
+    sys.path.insert(0, str(ROOT / "evidence"))
+    try:
+        import readme
+    finally:
+        sys.path.pop(0)
+    return readme
+
+
+@pytest.fixture(scope="module")
+def told(writer):
+    return json.loads(writer.CLAIMS.read_text(encoding="utf-8"))
+
+
+def test_claims_were_found_by_the_code_that_is_here(writer, told):
+    assert told["digest"] == writer.digest(), "the reproduction changed: run evidence/readme.py"
+
+
+def test_the_readme_shows_them(writer, told):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = text.partition("<!-- claims: begin -->")[2].partition("<!-- claims: end -->")[0].strip()
+    assert shown == writer.claims_table(told["claims"])
+
+
+def measured(told, source, pattern):
+    """Return the numbers that a claim's sentence holds at the groups of a pattern."""
+    for claim in told["claims"]:
+        found = re.search(pattern, claim["measured"])
+        if claim["source"] == source and found:
+            return [float(number.replace(",", "")) for number in found.groups()]
+    raise AssertionError(f"no claim of {source} says {pattern}")
+
+
+def test_what_can_be_computed_at_once_is_what_they_say(told):
+    law, mdp = sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)]), sj.mdps.two_paths()
+    knows, guesses = measured(told, "Lemma 1", r"earns ([\d.]+), the best blind policy ([\d.]+)")
+    assert knows == pytest.approx(mdp.start @ sj.clairvoyant_value(mdp, law))
+    assert guesses == pytest.approx(mdp.start @ sj.plan(mdp, law).value)
+
+    (fixed,) = measured(told, "Section 6", r"with a fixed one ([\d.]+)")
+    invest, heavy = sj.mdps.cash_or_invest(5), sj.Polynomial(1.4)
+    wrong = sj.plan(invest, sj.Fixed(round(heavy.mean)))
+    loss = sj.plan(invest, heavy).value - sj.evaluate(invest, heavy, wrong.policy, wrong.after).value
+    assert fixed == pytest.approx(invest.start @ loss, abs=1e-4)
+
+    (block,) = measured(told, "Algorithm 2", r"the first block is (\d+) episodes")
+    assert block == theory.block_length(100, 0.1)
