@@ -63,4 +63,4 @@ def test_what_can_be_computed_at_once_is_what_they_say(told):
     assert fixed == pytest.approx(invest.start @ loss, abs=1e-4)
 
     (block,) = measured(told, "Algorithm 2", r"the first block is (\d+) episodes")
-    assert block == theory.block_length(100, 0.1)
+    assert block == theory.block_length(100, delta=0.1)
