@@ -74,6 +74,15 @@ def test_one_that_never_tries_again_is_found():
         check_executor(Lazy(), in_process=True)
 
 
+def test_one_that_counts_its_jobs_first_is_found():
+    class Counting(ThisProcess):
+        def run(self, function, jobs):
+            yield from super().run(function, [jobs[i] for i in range(len(jobs))])
+
+    with pytest.raises(TypeError, match="has no len"):
+        check_executor(Counting(), in_process=True)
+
+
 @pytest.mark.parametrize("thing", [None, ThisProcess, 3])
 def test_what_is_no_executor_is_refused(thing):
     with pytest.raises(TypeError, match="executor must have a method run"):

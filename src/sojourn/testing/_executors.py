@@ -99,7 +99,7 @@ def _run(executor: Any, texts: Sequence[str]) -> dict[str, Outcome]:
     """Run jobs; return the outcomes by their text, after looking at what all must keep."""
     jobs = [Job(f"job {i}", text) for i, text in enumerate(texts)]
     found: dict[str, Outcome] = {}
-    for outcome in executor.run(_TASK, jobs):
+    for outcome in executor.run(_TASK, iter(jobs)):  # as a run gives them: one by one, without a number
         _require(isinstance(outcome, Outcome), "run must yield outcomes", outcome)
         _require(outcome.key not in found, "a job must have one outcome", outcome.key)
         failed = outcome.content is None
