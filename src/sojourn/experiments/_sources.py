@@ -56,7 +56,8 @@ class Source:
             return True
         if _stamp(self.path) != self.stamp and not self._is_unchanged():
             return False
-        return type(self.spec.loader) is not SourceFileLoader or _has_its_code(module, self)
+        is_plain = type(self.spec.loader) is SourceFileLoader and not _lies_among_installed(str(self.path))
+        return not is_plain or _has_its_code(module, self)
 
     def _is_unchanged(self) -> bool:
         try:
@@ -105,7 +106,11 @@ def is_installed(name: str) -> bool:
     if spec is None:
         return True
     places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
-    return not places or any(part in Path(str(place)).parts for place in places for part in _INSTALLED)
+    return not places or any(_lies_among_installed(str(place)) for place in places)
+
+
+def _lies_among_installed(place: str) -> bool:
+    return any(part in _INSTALLED for part in Path(place).parts)
 
 
 def _find_spec(name: str) -> ModuleSpec | None:

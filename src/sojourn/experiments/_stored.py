@@ -65,7 +65,7 @@ class StoredFile:
             with open_plain(path) as file:
                 size = os.fstat(file.fileno()).st_size
                 if size <= _SMALL:
-                    content = file.read(_SMALL + 1)
+                    content = file.read(size + 1)
                     return content if digest(content) == content_hash else None
                 if size > _MOST_BYTES or _short(hashlib.file_digest(file, "sha256")) != content_hash:
                     return None
