@@ -19,6 +19,8 @@ from sojourn.cli._list import list_names
 from sojourn.cli._output import examples
 from sojourn.cli._plan import EXAMPLES as PLAN_EXAMPLES
 from sojourn.cli._plan import plan
+from sojourn.cli._report import EXAMPLES as REPORT_EXAMPLES
+from sojourn.cli._report import report
 from sojourn.cli._reproduce import EXAMPLES as REPRODUCE_EXAMPLES
 from sojourn.cli._reproduce import reproduce
 from sojourn.cli._run import EXAMPLES as RUN_EXAMPLES
@@ -42,6 +44,7 @@ app.command("reproduce", cls=NarrowCommand, epilog=examples(REPRODUCE_EXAMPLES))
 app.command("run", cls=NarrowCommand, epilog=examples(RUN_EXAMPLES))(run)
 app.command("verify", cls=NarrowCommand, epilog=examples(VERIFY_EXAMPLES))(verify)
 app.command("export", cls=NarrowCommand, epilog=examples(EXPORT_EXAMPLES))(export)
+app.command("report", cls=NarrowCommand, epilog=examples(REPORT_EXAMPLES))(report)
 app.command("list", cls=NarrowCommand, epilog=examples(LIST_EXAMPLES))(list_names)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sojourn.reports._chapter import Chapter, Claim, Picture, Table, Verdict
 from sojourn.reports._page import render, write_page
 from sojourn.reports._reproduction import reproduction_report
+from sojourn.reports._results import results_report
 from sojourn.reports._sessions import session_report
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Verdict",
     "render",
     "reproduction_report",
+    "results_report",
     "session_report",
     "write_page",
 ]

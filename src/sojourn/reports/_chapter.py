@@ -1,16 +1,22 @@
-"""What a part of the reproduction shows: figures, tables, and what became of the paper's claims."""
+"""What a part of a report shows: figures, tables, and what became of claims."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from sojourn.plots import svg_image
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Chapter", "Claim", "Picture", "Table", "Verdict"]
+__all__ = ["Chapter", "Claim", "Picture", "Table", "Verdict", "chapters_shown"]
+
+_PACKAGES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib")
 
 
 class Verdict(StrEnum):
@@ -58,10 +64,10 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
-    """One part of the reproduction.
+    """One part of a report.
 
     Attributes:
-        name: What the part is called on the command line.
+        name: What the part is called, on the command line for instance.
         title: What it is about.
         text: A few sentences.
         pictures: Its figures.
@@ -75,3 +81,21 @@ class Chapter:
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Table, ...] = ()
     claims: tuple[Claim, ...] = ()
+
+
+def chapters_shown(chapters: Sequence[Chapter], *, command: str) -> dict[str, Any]:
+    """Return what the template `chapters.html` takes: chapters, the command that repeats them, versions."""
+    return {
+        "chapters": [
+            {
+                "title": chapter.title,
+                "text": chapter.text,
+                "tables": chapter.tables,
+                "pictures": [(picture.caption, svg_image(picture.figure)) for picture in chapter.pictures],
+            }
+            for chapter in chapters
+        ],
+        "command": command,
+        "versions": [("Python", platform.python_version())]
+        + [(name, metadata.version(name)) for name in _PACKAGES],
+    }

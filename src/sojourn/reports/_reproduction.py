@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
-from importlib import metadata
-from typing import Any
 
-from sojourn.plots import svg_image
-from sojourn.reports._chapter import Chapter, Verdict
+from sojourn.reports._chapter import Chapter, Verdict, chapters_shown
 from sojourn.reports._page import render
 
 __all__ = ["reproduction_report"]
-
-_PACKAGES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib")
 
 
 def reproduction_report(chapters: Sequence[Chapter], *, quick: bool, command: str) -> str:
@@ -36,18 +30,5 @@ def reproduction_report(chapters: Sequence[Chapter], *, quick: bool, command: st
         title="Online Reinforcement Learning with Uncertain Episode Lengths",
         summary=summary,
         claims=claims,
-        chapters=[_chapter(chapter) for chapter in chapters],
-        command=command,
-        versions=[("Python", platform.python_version())]
-        + [(name, metadata.version(name)) for name in _PACKAGES],
+        **chapters_shown(chapters, command=command),
     )
-
-
-def _chapter(chapter: Chapter) -> dict[str, Any]:
-    return {
-        "name": chapter.name,
-        "title": chapter.title,
-        "text": chapter.text,
-        "tables": chapter.tables,
-        "pictures": [(picture.caption, svg_image(picture.figure)) for picture in chapter.pictures],
-    }

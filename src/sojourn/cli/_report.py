@@ -1,0 +1,55 @@
+"""`sojourn report`: results as one page to read and to send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sojourn.cli._errors import reading_input
+from sojourn.cli._files import check_target
+from sojourn.cli._options import Debug
+from sojourn.cli._output import number, print_json, working, write_line
+
+__all__ = ["EXAMPLES", "report"]
+
+EXAMPLES = ("sojourn report river.results", "sojourn report river.results --to river.html")
+
+
+def report(
+    store: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A store of 'sojourn run'.", show_default=False)
+    ],
+    *,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to", metavar="FILE", help="The file to write.", show_default="beside DIR, by its name"
+        ),
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option(metavar="NAME", help="One of the store's experiments.", show_default="all")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Write a report on all results: figures and tables in one page that loads nothing.
+
+    Learners are compared on each problem and law, over the seeds that all of them have.
+    """
+    with working("Reading the results") as work, reading_input():
+        path = to if to is not None else store.with_suffix(".html")
+        check_target("--to", path, [".html"])
+        from sojourn.experiments import load_results  # noqa: PLC0415
+        from sojourn.reports import results_report, write_page  # noqa: PLC0415
+
+        results = load_results(store, experiment=experiment)
+        work.say(f"Writing {path.name}")
+        name = [] if experiment is None else ["--experiment", experiment]
+        page = results_report(results, command=" ".join(["sojourn report", store.name, *name]))
+        write_page(page, path)
+    if as_json:
+        print_json({"file": str(path), "trials": len(results)})
+    else:
+        write_line(f"Wrote the report on {number(len(results))} trials to {path}.")

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.test_run import SPEC
+
+
+@pytest.fixture
+def store(run, tmp_path):
+    (tmp_path / "tiny.toml").write_text(SPEC)
+    assert run("run", str(tmp_path / "tiny.toml"), "--on", "here").exit_code == 0
+    return tmp_path / "tiny.results"
+
+
+def test_a_report_is_written_beside_the_store(run, store, tmp_path):
+    result = run("report", str(store))
+    assert result.exit_code == 0
+    path = tmp_path / "tiny.html"
+    assert result.stderr == f"Wrote the report on 4 trials to {path}.\n"
+    page = path.read_text(encoding="utf-8")
+    assert "<h1>tiny.results</h1>" in page
+    assert page.count("<figure>") == 1
+    assert "total regret" in page
+    data = json.loads(run("report", str(store), "--to", str(tmp_path / "other.html"), "--json").stdout)
+    assert data == {"file": str(tmp_path / "other.html"), "trials": 4}
+    assert (tmp_path / "other.html").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--to", "report.pdf"], "--to must end in .html; got 'report.pdf'."),
+        (["--experiment", "tinny"], "Did you mean 'tiny'?"),
+    ],
+)
+def test_bad_input_gets_one_line_and_no_page(run, store, tmp_path, arguments, said):
+    result = run("report", str(store), *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_what_is_no_store_is_refused(run, tmp_path):
+    result = run("report", str(tmp_path / "none"))
+    assert result.exit_code == 2
+    assert result.stderr.endswith("must be a store of 'sojourn run'; there is none.\n")
