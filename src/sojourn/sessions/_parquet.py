@@ -17,7 +17,8 @@ from sojourn.sessions._log import SessionLog
 
 __all__ = ["read_parquet"]
 
-_BATCH = 1 << 18
+_BATCH, _BUFFER = 1 << 17, 1 << 18
+"""Rows that are read at once, and bytes: by default pyarrow keeps all columns of a million rows."""
 
 
 def read_parquet(path: Path, wanted: Wanted, source: str) -> SessionLog:
@@ -30,7 +31,7 @@ def read_parquet(path: Path, wanted: Wanted, source: str) -> SessionLog:
             f"{source} is a Parquet file, which needs pyarrow: pip install 'sojourn[parquet]'."
         ) from error
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file:
             columns = find_columns(file.schema_arrow.names, wanted, source)
             places = (columns.length, columns.observed, columns.entry, columns.group)
             names = [columns.names[place] for place in places if place is not None]
