@@ -18,7 +18,7 @@ It needs stable-baselines3 (`pip install 'sojourn[sb3]'`), and takes some minute
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import gymnasium
@@ -37,9 +37,6 @@ PROBLEM = sj.mdps.cash_or_invest(delay=8, payoff=3.0)
 LAW = sj.Polynomial(p=1.4)
 SAME_MEAN = 1.0 - 1.0 / LAW.mean
 STEPS = 32  # that count in training, and are told apart
-# Actions of so many steps are kept, the last one's for ever: near the end of training nobody invests. The
-# best policy decides at steps 1 to 4, 13, 22 and 31, and waits at all others: those are hardly learned.
-KEPT = 13
 CUT = 200  # steps that are played at most in trials: uncut, the variance of their returns is infinite
 
 
@@ -75,13 +72,14 @@ def train(kind: str, way: Way, seed: int) -> BaseAlgorithm:
     if kind == "PPO":
         agent = PPO(
             "MlpPolicy",
-            make_vec_env(way.env, n_envs=8, seed=seed),
+            make_vec_env(way.env, n_envs=16, seed=seed),
             gamma=way.gamma,
             seed=seed,
-            n_steps=128,
+            n_steps=2 * STEPS,
             batch_size=256,
             n_epochs=6,
-            learning_rate=2e-3,
+            learning_rate=lambda left: 2e-3 * left,
+            gae_lambda=1.0,  # episodes are short, and a payoff comes eight steps after its cause
             policy_kwargs=network,
         )
         return agent.learn(60_000)
@@ -105,11 +103,24 @@ def train(kind: str, way: Way, seed: int) -> BaseAlgorithm:
 def tabulate(agent: BaseAlgorithm, way: Way) -> np.ndarray:
     """Return what the agent does, `(N, S)`: one row a step if it sees the step, else a single one."""
     rows = []
-    for index in range(KEPT if way.sees_step else 1):
+    for index in range(STEPS // 2 if way.sees_step else 1):
         states = range(PROBLEM.n_states)
         seen = np.array([[state, index] for state in states] if way.sees_step else states)
         rows.append(agent.predict(seen, deterministic=True)[0])
-    return np.array(rows)
+    return np.array(rows[: last_decision(rows)])
+
+
+def last_decision(policy: Sequence[np.ndarray]) -> int:
+    """Return the last step at which someone with this policy has a choice, and is not waiting for a payoff.
+
+    What is done there is held for ever after. It must not be from the last steps of training, near whose end
+    nobody invests, nor from a step at which the agent only waits: what it would do there, it never learned.
+    """
+    state, last = 0, 1
+    for h, actions in enumerate(policy, start=1):
+        last = h if state == 0 else last
+        state = int(PROBLEM.successors(state, int(actions[state]))[0][0])
+    return last
 
 
 def exact_value(policy: np.ndarray, law: sj.LengthLaw = LAW) -> float:

@@ -33,19 +33,21 @@ def test_the_best_policy_beats_every_constant_discount(example):
         assert example.exact_value(stationary) < 0.43
 
 
-def test_what_is_best_in_training_is_best_for_ever_up_to_the_steps_that_are_kept(example):
+def test_what_is_best_in_training_is_best_for_ever_up_to_the_step_that_is_held(example):
     trained_on = sj.Tabulated(example.LAW.survival(np.arange(1, example.STEPS + 1)))
     policy = sj.plan(example.PROBLEM, trained_on).policy
     best = sj.plan(example.PROBLEM, example.LAW).value[0]
-    assert example.exact_value(policy[: example.KEPT]) == pytest.approx(best, abs=1e-9)
+    held = example.last_decision(policy[: example.STEPS // 2])
+    assert held == 13  # three times cash, then an investment of nine steps: 4, 13, 22, …
+    assert example.exact_value(policy[:held]) == pytest.approx(best, abs=1e-9)
     assert example.exact_value(policy) < 0.39  # the last steps' actions, held for ever
-    # The step whose action is held is one at which the best policy decides, so that agents learn it.
-    plan, state, decided = sj.plan(example.PROBLEM, example.LAW), 0, []
-    for h in range(1, example.STEPS + 1):
-        decided += [h] if state == 0 else []
-        row = example.PROBLEM.transitions[[state * 2 + plan.action(state, h)]].toarray()
-        state = int(row.argmax())
-    assert example.KEPT in decided
+
+
+def test_the_step_that_is_held_is_one_with_a_choice(example):
+    cash, invest = (np.full(example.PROBLEM.n_states, action) for action in (0, 1))
+    assert example.last_decision([cash] * 16) == 16
+    assert example.last_decision([invest] * 16) == 10
+    assert example.last_decision([cash] * 4 + [invest] * 12) == 14
 
 
 def test_returns_that_were_played_have_the_exact_mean(example):
