@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import sojourn as sj
-from sojourn.experiments import load_results, read_experiment, run_experiment, tune
+from sojourn.experiments import Experiment, Results, load_results, read_experiment, run_experiment, tune
 
 HERE = Path(__file__).parent
 STORE = HERE.parent / "build" / "evidence"
@@ -31,12 +36,46 @@ def compare_tuned(
         file = STORE.parent / f"{spec}.toml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    experiment = read_experiment(file)
-    best = tune(experiment, STORE, over=over, seeds=seeds, watch=_report(f"{spec}, choosing"))
-    report = run_experiment(best, STORE, watch=_report(f"{spec}, judging"))
-    if report.failures:
-        raise SystemExit(f"{len(report.failures)} trials failed, first {report.failures[0].name}.")
-    return load_results(STORE, experiment=experiment.name).comparisons()
+    best = tune(read_experiment(file), STORE, over=over, seeds=seeds, watch=report(f"{spec}, choosing"))
+    return play(best)
+
+
+def play(experiment: Experiment) -> list[sj.Comparison]:
+    """Play an experiment, and compare the learners on each problem and law."""
+    return _played(experiment).comparisons()
+
+
+def _played(experiment: Experiment) -> Results:
+    done = run_experiment(experiment, STORE, watch=report(experiment.name))
+    if done.failures:
+        raise SystemExit(f"{len(done.failures)} trials failed, first {done.failures[0].name}.")
+    return load_results(STORE, experiment=experiment.name)
+
+
+def shortlist(experiment: Experiment, *, seeds: Iterable[int], keep: int) -> Experiment:
+    """Return the experiment with the best few points of each learner's grids on each problem and law.
+
+    They are those with the smallest mean total regret on these seeds, which are for that alone.
+    """
+    chosen_by = tuple(seeds)
+    cells = [
+        replace(cell, trials=tuple(replace(cell.trials[0], seed=seed) for seed in chosen_by))
+        for cell in experiment.cells
+    ]
+    name = f"{experiment.name}-shortlist"
+    results = _played(replace(experiment, name=name, cells=tuple(cells), seeds=chosen_by))
+    found = {trial.key: trial.passing().cumulative_regret[-1] for trial in results}
+    groups: dict[Any, list[tuple[float, int]]] = {}
+    for i, cell in enumerate(cells):
+        mean = float(np.mean([found[trial.key] for trial in cell.trials]))
+        groups.setdefault((cell.settings["problem"], cell.settings["law"], cell.name), []).append((mean, i))
+    kept = {i for group in groups.values() for _, i in sorted(group)[:keep]}
+    return replace(experiment, cells=tuple(c for i, c in enumerate(experiment.cells) if i in kept))
+
+
+def paragraph(text: str) -> str:
+    """Return a text with lines of at most 110 characters."""
+    return textwrap.fill(" ".join(text.split()), 110, break_long_words=False, break_on_hyphens=False)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -55,7 +94,8 @@ def write_part(page: Path, name: str, text: str) -> None:
     page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
-def _report(what: str):  # type: ignore[no-untyped-def]
+def report(what: str):  # type: ignore[no-untyped-def]
+    """Return a watch that says ten times how far a run has come."""
     state = {"done": 0}
 
     def watch(stock, outcome) -> None:  # type: ignore[no-untyped-def]

@@ -1,0 +1,1 @@
+"""The page of the round robin, made by code."""
