@@ -46,8 +46,8 @@ class PSRL(Layered):
     Args:
         law: The law that the learner believes in.
         prior: Weight of the prior of a pair's successors, in visits.
-        unseen: Whether states that were never seen are drawn "apart" or "together"; "default" as said above.
         noise: Standard deviation of one reward where rewards are learned, as they are mapped to [0, 1].
+        unseen: Whether states that were never seen are drawn "apart" or "together"; "default" as said above.
         horizon: Number of layers N, in place of `truncation`.
         truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
         ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
