@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.laws import MAX_STEP, Fit, Geometric, LengthLaw, label, quantile
+from sojourn.laws import MAX_STEP, Fit, Geometric, LengthLaw, quantile
+from sojourn.sessions._words import gamma_words, law_words, number, percent
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._groups import GroupTest
 
-__all__ = ["EDGE_NOTE", "advise", "gamma_words", "group_words", "law_words", "number", "percent"]
+__all__ = ["advise", "group_words"]
 
 _FEW = 10
 """With fewer sessions nothing is told for sure."""
@@ -35,42 +36,6 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     if analysis.groups is not None:
         found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
     return tuple(found)
-
-
-def number(value: float) -> str:
-    """Return a number as people read it: three digits or so, thousands apart."""
-    if not math.isfinite(value) or abs(value) >= 1e15:
-        return f"{value:.3g}"
-    if abs(value) >= 1000.0 or value == int(value):
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, never 0% or 100% for what is only near."""
-    hundred = 100.0 * share
-    if share in (0.0, 1.0):
-        return f"{hundred:.0f}%"
-    if hundred < 0.01:
-        return "less than 0.01%"
-    if hundred > 99.99:
-        return "more than 99.99%"
-    return f"{hundred:.2g}%" if hundred < 99.0 else f"{hundred:.4g}%"
-
-
-def law_words(fit: Fit) -> str:
-    """Return a fitted law in few words."""
-    if fit.family != "mixture":
-        return label(fit.law)
-    weight, one, other = fit.parameters.values()
-    first, second = (f"Geometric({gamma_words(gamma)})" for gamma in (one, other))
-    return f"Mixture({weight:.3g} of {first}, {1.0 - weight:.3g} of {second})"
-
-
-def gamma_words(gamma: float) -> str:
-    """Return γ to four digits, or in full where that would make it 1."""
-    short = f"{gamma:.4g}"
-    return repr(gamma) if short == "1" else short
 
 
 def _sessions(analysis: Analysis) -> str:
@@ -179,13 +144,6 @@ def _leaving(analysis: Analysis) -> str:
 def _first_at_risk(law: LengthLaw) -> int:
     """Return the first step at which a session can end."""
     return quantile(law, 1.0 - 1e-12)
-
-
-EDGE_NOTE = (
-    "a simpler law in disguise, whose parameters BIC and AIC count too high, or one that the data would take "
-    "further than its family goes"
-)
-"""What a law at the edge of its family is."""
 
 
 def _law(analysis: Analysis) -> str:
