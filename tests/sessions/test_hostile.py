@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +9,7 @@ from hypothesis import strategies as st
 
 from sojourn.sessions import read_sessions, read_steps
 
+from .alone import needs_peak, read_alone
 from .hostile import CASES
 
 
@@ -59,7 +57,7 @@ def test_rows_without_names_are_counted_from_the_first_line(tmp_path):
     assert [one.row for one in read_sessions(path).account.first_rejected] == [3]
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
+@needs_peak
 @pytest.mark.parametrize(
     "kind",
     [
@@ -89,22 +87,10 @@ def test_memory_stays_small_whatever_the_file_holds(kind, tmp_path):
         else:
             file.write({"spaces": b" \n", "short lines": b"x\n"}.get(kind, b"\n") * (1 << 20))
             file.write(b"\n" * (1 << 23))
-    code = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from sojourn.sessions import read_sessions\n"
-        "log = read_sessions(sys.argv[1])\n"
-        "print(log.account.n_rows == log.account.n_used + log.account.n_rejected, log.account.n_used)\n"
-        # The peak of this process alone; ru_maxrss would begin with that of its parent.
-        "status = Path('/proc/self/status').read_text()\n"
-        "print(int(status.partition('VmHWM:')[2].split()[0]) // 1024)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=100
-    )
-    adds_up, used, megabytes = done.stdout.split()
+    account = "log.account.n_rows == log.account.n_used + log.account.n_rejected, log.account.n_used"
+    megabytes, _, adds_up, used = read_alone(path, account)
     assert (adds_up, used) == ("True", "1")
-    assert int(megabytes) < 512
+    assert megabytes < 512
 
 
 @settings(max_examples=150, deadline=None)

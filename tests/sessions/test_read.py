@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-import subprocess
 import sys
-from pathlib import Path
+import time
 
 import numpy as np
 import pytest
 
 import sojourn as sj
 from sojourn.sessions import SessionLog, analyse, read_sessions
+
+from .alone import needs_peak, read_alone
 
 
 def write(path, text):
@@ -176,7 +177,7 @@ def test_columns_in_memory_are_checked():
         SessionLog.from_columns([1, 2], group=["a"])
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
+@needs_peak
 def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path):
     rng = np.random.default_rng(0)
     lengths, ended, group = (
@@ -191,26 +192,13 @@ def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path)
         file.write("user,length,ended,group\n")
         for _ in range(100):
             file.write(block)
-    code = (
-        "import sys, time\n"
-        "from pathlib import Path\n"
-        "from sojourn.sessions import read_sessions\n"
-        "begun = time.perf_counter()\n"
-        "log = read_sessions(sys.argv[1])\n"
-        "print(len(log), int(log.lengths @ log.counts), log.n_open, time.perf_counter() - begun)\n"
-        # The peak of this process alone; ru_maxrss would begin with that of its parent.
-        "status = Path('/proc/self/status').read_text()\n"
-        "print(int(status.partition('VmHWM:')[2].split()[0]) // 1024)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=200
-    )
-    n, steps, n_open, seconds, megabytes = done.stdout.split()
+    begun = time.perf_counter()
+    megabytes, _, n, steps, n_open = read_alone(path, "len(log), log.lengths @ log.counts, log.n_open")
+    assert time.perf_counter() - begun < 30.0
     assert int(n) == 10_000_000
     assert int(steps) == 100 * int(lengths.sum())
     assert int(n_open) == 100 * int(np.sum(~ended))
-    assert float(seconds) < 30.0
-    assert int(megabytes) < 1_000
+    assert megabytes < 1_000
 
 
 def test_large_files_are_read_in_pieces(tmp_path, monkeypatch):

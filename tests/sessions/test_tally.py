@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +9,8 @@ from hypothesis import strategies as st
 
 from sojourn.sessions import _tally
 from sojourn.sessions._table import Table
+
+from .alone import needs_peak, read_alone
 
 wholes = st.sampled_from([1, 2, 3, 2**31, 2**31 + 1, 2**40, 2**52, 2**53])
 rows = st.tuples(wholes, st.booleans(), wholes, st.sampled_from([0, 1, 999, 70_000]))
@@ -67,7 +66,7 @@ def test_cells_are_read_eight_bytes_at_a_time_as_one_by_one(cells):
     assert len(set(table.hashes(0).tolist())) == len(set(cells))
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
+@needs_peak
 def test_rows_that_hardly_repeat_take_little_memory(tmp_path):
     rng = np.random.default_rng(0)
     n, path = 1_000_000, tmp_path / "log.csv"
@@ -76,19 +75,6 @@ def test_rows_that_hardly_repeat_take_little_memory(tmp_path):
     with path.open("w", encoding="utf-8") as file:
         file.write("length,ended,entry,group\n")
         file.writelines(f"{a},{b},{c},g{d}\n" for a, b, c, d in zip(*columns, strict=True))
-    code = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from sojourn.sessions import read_sessions\n"
-        "told = Path('/proc/self/status')\n"
-        "peak = lambda: int(told.read_text().partition('VmHWM:')[2].split()[0]) // 1024\n"
-        "before = peak()\n"
-        "log = read_sessions(sys.argv[1])\n"
-        "print(log.lengths.size, log.entry.sum(), peak() - before)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=100
-    )
-    distinct, entries, megabytes = (int(word) for word in done.stdout.split())
-    assert (distinct, entries) == (n, int(columns[2].sum()))
+    _, megabytes, distinct, entries = read_alone(path, "log.lengths.size, log.entry.sum()")
+    assert (int(distinct), int(entries)) == (n, int(columns[2].sum()))
     assert megabytes < 100  # a gigabyte for ten million
