@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from sojourn.experiments import Job, Processes, Store, ThisProcess, read_experiment, run_experiment
+from sojourn.experiments._processes import usable_cores
 from sojourn.experiments._trials import play_trial
 
 JOBS, NAP, WORKERS = 200, 0.05, 2
@@ -129,6 +130,9 @@ def seconds_to_see(spec: Path) -> tuple[float, float]:
 
 
 def main() -> None:
+    load = os.getloadavg()[0]
+    if load > 0.5 * usable_cores():
+        print(f"busy machine, load {load:.1f} on {usable_cores()} processors: what follows is too slow")
     parts = {"executor": executor, "run": run, "finished": finished}
     chosen = sys.argv[1:] or list(parts)
     kept = [parts[name]() for name in chosen]

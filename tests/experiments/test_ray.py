@@ -71,6 +71,23 @@ def test_jobs_of_a_dead_node_are_run_elsewhere(cluster, connected):
     assert {outcome.tries for outcome in found} == {1}
 
 
+def test_tasks_end_with_a_run_that_was_closed(cluster, tmp_path):
+    # With a connection of its own: the suite above has one that stays.
+    jobs = [Job(str(i), f"beat {tmp_path / f'beat-{i}'}") for i in range(2)]
+    outcomes = Ray(address=cluster.address).run("sojourn.testing._executors:task", [Job("a", "echo"), *jobs])
+    next(outcomes)
+    deadline = time.monotonic() + 60.0
+    while len(list(tmp_path.glob("beat-*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    outcomes.close()
+    sizes = []
+    while len(sizes) < 2 or sizes[-1] != sizes[-2]:
+        assert len(sizes) < 10
+        time.sleep(0.5)
+        sizes.append([path.stat().st_size for path in sorted(tmp_path.glob("beat-*"))])
+    assert len(sizes[-1]) == 2
+
+
 def test_sigterm_stops_a_run_on_ray_quietly(cluster, write, tmp_path):
     spec = write(("seeds = 3", "seeds = 2000"), ("[0.1, 0.01]", "[0.1]"))
     process = subprocess.Popen(
@@ -84,7 +101,7 @@ def test_sigterm_stops_a_run_on_ray_quietly(cluster, write, tmp_path):
         time.sleep(0.05)
     process.terminate()
     output, errors = process.communicate(timeout=20)
-    assert (process.returncode, output) == (143, "")
+    assert (process.returncode, output) == (143, ""), errors
     first, *others = errors.splitlines()
     assert first == "tiny: playing 4,000 trials."
     assert all(" of 4,000 trials, " in line for line in others)

@@ -71,8 +71,15 @@ class Ray:
 
     def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
         """Run a function on every job; see `Executor.run`."""
-        with _connected(self.address, self.workers) as ray:
-            yield from _Driver(ray, self, function, jobs).outcomes()
+        with _connected(self.address, self.workers) as (ray, is_ours):
+            driver = _Driver(ray, self, function, jobs)
+            try:
+                yield from driver.outcomes()
+            finally:
+                if (
+                    not is_ours
+                ):  # else Ray ends them as we leave, and cannot trip over one that ends by itself
+                    driver.cancel()
 
 
 def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str, float]:
@@ -105,19 +112,20 @@ class _Driver:
         self._path = [place for place in sys.path if place]
 
     def outcomes(self) -> Generator[Outcome, None, None]:
-        try:
+        self._submit()
+        while self._running:
+            done, _ = self._ray.wait(list(self._running), timeout=1.0)
+            for reference in done:
+                made = self._take(reference)
+                if made is not None:
+                    yield made
             self._submit()
-            while self._running:
-                done, _ = self._ray.wait(list(self._running), timeout=1.0)
-                for reference in done:
-                    made = self._take(reference)
-                    if made is not None:
-                        yield made
-                self._submit()
-        finally:
-            for reference in self._running:
-                with contextlib.suppress(Exception):  # the cluster may be gone
-                    self._ray.cancel(reference, force=True)
+
+    def cancel(self) -> None:
+        """End what is running."""
+        for reference in self._running:
+            with contextlib.suppress(Exception):  # the cluster may be gone
+                self._ray.cancel(reference, force=True)
 
     def _submit(self) -> None:
         most = self._settings.workers
@@ -155,7 +163,8 @@ def _losses(ray: Any) -> tuple[type[Exception], ...]:
 
 
 @contextlib.contextmanager
-def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
+def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, bool]]:
+    """Connect to a cluster, unless this process is connected; yield Ray, and whether we made the connection."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
@@ -163,7 +172,7 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     except ImportError as error:
         raise ExecutorError("Ray is not installed; install it with: pip install 'sojourn[ray]'.") from error
     if ray.is_initialized():
-        yield ray
+        yield ray, False
         return
     told: dict[str, Any] = (
         {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
@@ -180,7 +189,7 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     quiet = _WithoutRaylet(sys.stdout)
     with contextlib.redirect_stdout(quiet):
         try:
-            yield ray
+            yield ray, True
         finally:
             quiet.drops_all = True  # what Ray held back it prints now
             ray.shutdown()
