@@ -2,7 +2,7 @@
 
     python evidence/readme.py [FOLDER]    FOLDER as `sojourn reproduce` left it; reproduction/ by default
 
-What is missing there is played. Writes docs/claims.json, docs/figures/overview.svg and the README's table; a
+What is missing there is played. Writes docs/claims.json, docs/images/overview.svg and the README's table; a
 test holds the README against docs/claims.json, and that against the code that made it.
 """
 
@@ -26,7 +26,7 @@ from sojourn.plots import comparison_curves as curves_of
 from sojourn.reproduction import Workbench, reproduce
 
 ROOT = Path(__file__).parent.parent
-CLAIMS, FIGURE = ROOT / "docs" / "claims.json", ROOT / "docs" / "figures" / "overview.svg"
+CLAIMS, FIGURE = ROOT / "docs" / "claims.json", ROOT / "docs" / "images" / "overview.svg"
 SOURCES = ROOT / "src" / "sojourn" / "reproduction"
 
 
