@@ -164,7 +164,7 @@ def _losses(ray: Any) -> tuple[type[Exception], ...]:
 
 @contextlib.contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, bool]]:
-    """Connect to a cluster, unless this process is connected; yield Ray, and whether we made the connection."""
+    """Connect to a cluster, unless this process is connected; yield Ray, and whether we connected it."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
