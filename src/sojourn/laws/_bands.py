@@ -184,10 +184,17 @@ def _hall_wellner(level: FloatArray, at_risk: IntArray, left: IntArray, n: int, 
     """Return the half widths c γ̂ (1 + n σ̂²)/√n, c the quantile of the largest height of a whole bridge."""
     from scipy.special import kolmogi  # noqa: PLC0415
 
+    half = np.zeros(level.size)
+    spread = half[1:]  # n σ̂², and then, in the same place, what becomes of it
+    spread += at_risk
+    spread -= left
+    spread *= n
     with np.errstate(divide="ignore"):
-        spread = np.append(0.0, np.cumsum(float(n) * (at_risk - left) / (at_risk.astype(np.float64) * left)))
-    width = float(kolmogi(alpha)) / math.sqrt(n)
-    half = np.full(level.size, 1.0)
-    known = np.isfinite(spread)  # not where all at risk have ended
-    half[known] = width * level[known] * (1.0 + spread[known])
+        spread /= at_risk
+        spread /= left
+    np.cumsum(spread, out=spread)
+    known = np.isfinite(half)  # not where all at risk have ended
+    half += 1.0
+    half[known] *= level[known] * (float(kolmogi(alpha)) / math.sqrt(n))
+    half[~known] = 1.0
     return half

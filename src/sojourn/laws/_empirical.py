@@ -62,7 +62,7 @@ def tally(keys: IntArray, counts: ArrayLike | None) -> tuple[IntArray, IntArray]
             seen = np.bincount(keys)
             distinct = np.flatnonzero(seen)
             return distinct, seen[distinct]
-        return np.unique(keys, return_counts=True)
+        return add_up(keys)
     weights = check_column("counts", counts, least=0)
     if weights.size != keys.size:
         raise ValueError(
@@ -73,15 +73,22 @@ def tally(keys: IntArray, counts: ArrayLike | None) -> tuple[IntArray, IntArray]
     return add_up(keys, weights)
 
 
-def add_up(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys, rising, and the sums of their counts (those never seen left out)."""
+def add_up(keys: IntArray, counts: IntArray | None = None) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys, rising, and the sums of their counts (those never seen left out).
+
+    Of millions of keys no more is copied than need be.
+    """
     if (keys[1:] < keys[:-1]).any():
-        order = np.argsort(keys)
-        keys, counts = keys[order], counts[order]
-        del order
+        if counts is None:
+            keys = np.sort(keys)
+        else:
+            order = np.argsort(keys)
+            keys, counts = keys[order], counts[order]
+            del order
     differs = np.append(True, keys[1:] != keys[:-1])
-    if not differs.all():
-        begins = np.flatnonzero(differs)
-        keys, counts = keys[begins], np.add.reduceat(counts, begins)
-    some = counts > 0
-    return (keys, counts) if some.all() else (keys[some], counts[some])
+    if counts is None and differs.all():
+        return keys, np.broadcast_to(np.int64(1), keys.size)
+    begins = np.flatnonzero(differs)
+    totals = np.diff(begins, append=keys.size) if counts is None else np.add.reduceat(counts, begins)
+    keys, some = keys[begins], totals > 0
+    return (keys, totals) if some.all() else (keys[some], totals[some])

@@ -17,7 +17,7 @@ __all__ = ["MOST_GROUPS", "GroupTest", "compare_groups", "group_samples", "log_r
 MOST_GROUPS = 30
 """How many groups are compared; the smaller ones are put together."""
 
-_MOST_CELLS = 1 << 22
+_MOST_CELLS = 1 << 18
 """So many groups times steps are looked at together."""
 
 
@@ -58,19 +58,20 @@ class GroupTest:
         return self.p_value < 1e-3 and max(apart, default=0.0) > 0.02
 
 
-def group_samples(log: SessionLog) -> tuple[list[Sample], int]:
-    """Return a log's groups as counts, the smallest put together, and how many these are."""
+def group_samples(log: SessionLog) -> tuple[Iterator[Sample], int]:
+    """Return a log's groups as counts, one by one, the smallest put together, and how many these are."""
     kept = log.n_groups if log.n_groups <= MOST_GROUPS else MOST_GROUPS - 1
     group = np.minimum(log.group, kept)
     merged = SessionLog(log.lengths, log.observed, log.entry, group, log.counts, log.labels)
-    return [merged.only(i) for i in range(min(log.n_groups, kept + 1))], log.n_groups - kept
+    return merged.only(range(min(log.n_groups, kept + 1))), log.n_groups - kept
 
 
 def compare_groups(log: SessionLog) -> GroupTest | None:
     """Return the test of a log's groups, the smallest put together; None where there is none to compare."""
     if log.n_groups < 2:
         return None
-    samples, pooled = group_samples(log)
+    groups, pooled = group_samples(log)
+    samples = list(groups)
     return log_rank(_tables(samples), sizes=[sample.n for sample in samples], pooled=pooled)
 
 

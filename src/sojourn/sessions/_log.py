@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -135,18 +135,25 @@ class SessionLog:
     @property
     def sample(self) -> Sample:
         """The sessions as counts, for fits and bands."""
-        return sample_of(Columns(self.lengths, self.observed, self._late, self.counts))
+        return sample_of(Columns(self.lengths, self.observed, self._late, self._repeated))
 
     @property
     def _late(self) -> IntArray | None:
         """The entries, or None if all are 1."""
         return self.entry if (self.entry > 1).any() else None
 
-    def only(self, group: int) -> Sample:
-        """Return the sessions of one group as counts."""
-        here = self.group == group
-        late = None if self._late is None else self.entry[here]
-        return sample_of(Columns(self.lengths[here], self.observed[here], late, self.counts[here]))
+    @property
+    def _repeated(self) -> IntArray | None:
+        """The counts, or None if all are 1."""
+        return self.counts if (self.counts > 1).any() else None
+
+    def only(self, groups: Iterable[int]) -> Iterator[Sample]:
+        """Yield the sessions of groups as counts."""
+        late, counts = self._late, self._repeated
+        for group in groups:
+            here = self.group == group
+            entry, repeated = (None if column is None else column[here] for column in (late, counts))
+            yield sample_of(Columns(self.lengths[here], self.observed[here], entry, repeated))
 
     @classmethod
     def from_tally(cls, tally: Tally, labels: Sequence[str], account: Account, name: str) -> SessionLog:
