@@ -3,14 +3,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from cli.test_run import SPEC
-
-
-@pytest.fixture
-def store(run, tmp_path):
-    (tmp_path / "tiny.toml").write_text(SPEC)
-    assert run("run", str(tmp_path / "tiny.toml"), "--on", "here").exit_code == 0
-    return tmp_path / "tiny.results"
 
 
 def test_a_report_is_written_beside_the_store(run, store, tmp_path):

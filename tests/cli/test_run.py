@@ -9,21 +9,9 @@ import subprocess
 import sys
 
 import pytest
+from cli.tiny import SPEC
 
 from sojourn.cli._watch import duration
-
-SPEC = """\
-problem = "river_swim(3)"
-law = "fixed(4)"
-episodes = 20
-seeds = 2
-
-[learners.chance]
-type = "random"
-
-[learners.twin]
-type = "random"
-"""
 
 BAD = """
 class Bad:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from sojourn._validation import check_positive, check_whole
 from sojourn.cli._errors import Invocation
 
-__all__ = ["Debug", "positive", "whole"]
+__all__ = ["Debug", "OneExperiment", "StoreFolder", "Target", "positive", "whole"]
 
 
 def _set_debug(ctx: typer.Context, wanted: bool) -> bool:
@@ -23,6 +24,18 @@ Debug = Annotated[
     typer.Option("--debug", callback=_set_debug, is_eager=True, help="Show the traceback of an error."),
 ]
 """`--debug` after the command; it may stand before it as well."""
+
+StoreFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A store of 'sojourn run'.", show_default=False)
+]
+Target = Annotated[
+    Path | None,
+    typer.Option("--to", metavar="FILE", help="The file to write.", show_default="beside DIR, by its name"),
+]
+OneExperiment = Annotated[
+    str | None,
+    typer.Option("--experiment", metavar="NAME", help="One of the store's experiments.", show_default="all"),
+]
 
 
 def positive(option: str, text: str) -> float:

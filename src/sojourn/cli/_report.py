@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sojourn.cli._errors import reading_input
 from sojourn.cli._files import check_target
-from sojourn.cli._options import Debug
+from sojourn.cli._options import Debug, OneExperiment, StoreFolder, Target
 from sojourn.cli._output import number, print_json, working, write_line
 
 __all__ = ["EXAMPLES", "report"]
@@ -18,19 +17,10 @@ EXAMPLES = ("sojourn report river.results", "sojourn report river.results --to r
 
 
 def report(
-    store: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A store of 'sojourn run'.", show_default=False)
-    ],
+    store: StoreFolder,
     *,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to", metavar="FILE", help="The file to write.", show_default="beside DIR, by its name"
-        ),
-    ] = None,
-    experiment: Annotated[
-        str | None, typer.Option(metavar="NAME", help="One of the store's experiments.", show_default="all")
-    ] = None,
+    to: Target = None,
+    experiment: OneExperiment = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
     debug: Debug = False,
 ) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sojourn.cli._errors import FAILED, reading_input
-from sojourn.cli._options import Debug
+from sojourn.cli._options import Debug, StoreFolder
 from sojourn.cli._output import facts, number, print_json, show, working, write_line
 
 __all__ = ["EXAMPLES", "verify"]
@@ -19,9 +18,7 @@ _MOST_NAMED = 50
 
 
 def verify(
-    store: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A store of 'sojourn run'.", show_default=False)
-    ],
+    store: StoreFolder,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
