@@ -24,7 +24,7 @@ from sojourn.plots._sessions import (
 )
 from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes_figure
 from sojourn.plots._style import COLOURS, new_figure, tidy
-from sojourn.plots._svg import save_figure, svg_image, svg_pair
+from sojourn.plots._svg import save_figure, svg_image
 from sojourn.plots._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
 
 __all__ = [
@@ -75,7 +75,6 @@ __all__ = [
     "slope_curves",
     "slopes_figure",
     "svg_image",
-    "svg_pair",
     "taxi_figure",
     "taxi_map",
     "tidy",

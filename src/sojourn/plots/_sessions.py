@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import Fit, Sample, is_heavy, quantile
 from sojourn.plots._law import limits, set_steps
-from sojourn.plots._style import COLOURS, INK, PlainFigure, fold, new_figure, tidy, write
-from sojourn.plots._svg import svg_pair
+from sojourn.plots._style import COLOURS, PlainFigure, add_legend, fold, new_figure, tidy, write
+from sojourn.plots._svg import svg_image
 from sojourn.sessions import Analysis, law_words
 
 __all__ = ["SessionCurves", "draw_sessions", "session_curves", "session_figure", "session_key"]
@@ -214,22 +214,12 @@ def session_figure(analysis: Analysis) -> Figure:
     figure, panels = new_figure(3, height=3.4)
     draw_sessions(curves, panels)
     handles, names = panels[0].get_legend_handles_labels()
-    legend = figure.legend(
-        handles,
-        [fold(name, 60) for name in names],
-        loc="outside lower center",
-        ncols=3,
-        frameon=False,
-        fontsize=8.5,
-        labelcolor=INK,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    add_legend(figure, handles, [fold(name, 60) for name in names], loc="outside lower center", ncols=3)
     return figure
 
 
-def session_key(curves: SessionCurves) -> list[tuple[str, tuple[str, str]]]:
-    """Return what the lines of the figure are, each with a small picture of it; see `svg_pair`."""
+def session_key(curves: SessionCurves) -> list[tuple[str, str]]:
+    """Return what the lines of the figure are, each with a small picture of it; see `svg_image`."""
     _, panels = new_figure(1)
     _draw_survival(panels[0], curves)
     found = []
@@ -245,5 +235,5 @@ def session_key(curves: SessionCurves) -> list[tuple[str, tuple[str, str]]]:
             sample.plot([0.0, 1.0], [0.5, 0.5], linestyle=handle.get_linestyle(), **look)
         else:
             sample.fill_between([0.0, 1.0], 0.0, 1.0, color=_DATA, alpha=0.3, linewidth=0.0)
-        found.append((name, svg_pair(picture)))
+        found.append((name, svg_image(picture)))
     return found

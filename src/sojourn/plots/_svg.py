@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import re
 from pathlib import Path
@@ -11,7 +10,7 @@ from urllib.parse import quote
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-__all__ = ["save_figure", "svg_image", "svg_pair"]
+__all__ = ["save_figure", "svg_image"]
 
 _DARK = {
     "#ffffff": "#161a1f",
@@ -47,7 +46,7 @@ def svg_image(figure: Figure) -> str:
     Colours are written out in matplotlib's style attributes: rules that match those stand above them. Where a
     browser does not pass on to images what the page prefers, the figure stays light, on its own white ground.
     """
-    svg = re.sub(r"<!--.*?-->\s*", "", _svg(figure).decode(), flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", _svg(figure).decode(), flags=re.DOTALL)
     rules = "".join(
         f'[style*="{part}: {colour}"]{{{part}:{other}!important}}'
         for colour, other in _DARK.items()
@@ -60,15 +59,6 @@ def svg_image(figure: Figure) -> str:
     return f"data:image/svg+xml,{quote(whole, safe=_PLAIN)}"
 
 
-def svg_pair(figure: Figure) -> tuple[str, str]:
-    """Return a figure as two `data:` addresses of SVG images, for light and for dark pages."""
-    light = _svg(figure).decode()
-    dark = light
-    for colour, other in _DARK.items():
-        dark = dark.replace(colour, other)
-    return _address(light), _address(dark)
-
-
 def _svg(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "sojourn", "svg.fonttype": "path"}):
@@ -79,7 +69,3 @@ def _svg(figure: Figure) -> bytes:
 def _rounded(path: re.Match[bytes]) -> bytes:
     """Return the coordinates of a path to a hundredth of a point: no eye can tell, and files are smaller."""
     return _FRACTION.sub(lambda found: b"%.2f" % float(found[0]), path[0])
-
-
-def _address(svg: str) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

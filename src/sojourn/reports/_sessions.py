@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.laws import quantile
-from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_key, svg_pair
+from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_key, svg_image
 from sojourn.reports._page import render
 from sojourn.sessions import EDGE_NOTE, Analysis, RankedFit, gamma_words, law_words, number, percent
 
@@ -49,7 +49,7 @@ def session_report(analysis: Analysis) -> str:
         ],
         advice=[(heading, text) for heading, text in advice if heading != "How long they last"],
         figures=_figures(curves),
-        key=[{"light": light, "dark": dark, "name": name} for name, (light, dark) in session_key(curves)],
+        key=session_key(curves),
         law=repr(law),
         fits=[_fit(one) for one in analysis.fits],
         edges=f"A law at the edge of its family is {EDGE_NOTE}."
@@ -68,13 +68,12 @@ def session_report(analysis: Analysis) -> str:
     )
 
 
-def _figures(curves: SessionCurves) -> list[dict[str, str]]:
+def _figures(curves: SessionCurves) -> list[tuple[str, str]]:
     found = []
     for place, alt in enumerate(_PANELS):
         figure, panels = new_figure(1, width=4.2, height=3.3)
         draw_sessions(curves, panels, first=place)
-        light, dark = svg_pair(figure)
-        found.append({"light": light, "dark": dark, "alt": alt})
+        found.append((alt, svg_image(figure)))
     return found
 
 
