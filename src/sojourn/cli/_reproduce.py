@@ -90,6 +90,8 @@ def reproduce(
             {"claims": told, "report": str(made.report), "figures": [str(path) for path in made.figures]}
         )
         return
+    if quick:
+        write_line("A quick run, in small: its verdicts show that everything works, and nothing else.")
     for claim in claims:
         show(Text(f"{claim.verdict.value:8}{claim.source}: {claim.measured}"))
     seconds = duration(time.perf_counter() - begun)

@@ -33,7 +33,7 @@ __all__ = [
     "trial_key",
 ]
 
-RESULTS = 1
+RESULTS = 2
 """Raised whenever a change of code changes results: trials of another number are not reused."""
 
 FORMAT = "sojourn trial 1"

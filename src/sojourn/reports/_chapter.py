@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Chapter", "Claim", "Picture", "Table", "Verdict", "chapters_shown"]
 
 _PACKAGES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib")
+_WIDE = 7.0  # inches
 
 
 class Verdict(StrEnum):
@@ -25,6 +26,7 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     DEPENDS = "depends"
+    OPEN = "open"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class Picture:
     caption: str
     figure: Figure
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it has several panels side by side, which could not be read on a phone all at once."""
+        return bool(self.figure.get_figwidth() > _WIDE)
+
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
@@ -73,6 +80,7 @@ class Chapter:
         pictures: Its figures.
         tables: Its tables.
         claims: The claims that it decides.
+        settings: What was run: names of experiments, and their files.
     """
 
     name: str
@@ -81,6 +89,7 @@ class Chapter:
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Table, ...] = ()
     claims: tuple[Claim, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 def chapters_shown(chapters: Sequence[Chapter], *, command: str) -> dict[str, Any]:
@@ -91,7 +100,11 @@ def chapters_shown(chapters: Sequence[Chapter], *, command: str) -> dict[str, An
                 "title": chapter.title,
                 "text": chapter.text,
                 "tables": chapter.tables,
-                "pictures": [(picture.caption, svg_image(picture.figure)) for picture in chapter.pictures],
+                "settings": chapter.settings,
+                "pictures": [
+                    (picture.caption, svg_image(picture.figure), picture.is_wide)
+                    for picture in chapter.pictures
+                ],
             }
             for chapter in chapters
         ],

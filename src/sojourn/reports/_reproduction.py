@@ -20,8 +20,9 @@ def reproduction_report(chapters: Sequence[Chapter], *, quick: bool, command: st
     """
     claims = [claim for chapter in chapters for claim in chapter.claims]
     counts = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in Verdict}
-    summary = f"Of {len(claims)} claims {counts[Verdict.HOLDS]} hold, {counts[Verdict.FAILS]} fail and "
-    summary += f"{counts[Verdict.DEPENDS]} depend on what the paper does not say."
+    summary = f"Of {len(claims)} claims {counts[Verdict.HOLDS]} hold, {counts[Verdict.FAILS]} fail, "
+    summary += f"{counts[Verdict.DEPENDS]} depend on what the paper does not say, and {counts[Verdict.OPEN]} "
+    summary += "are open: what was played does not decide them."
     if quick:
         summary += " This is a quick run, in small: its numbers show that everything works, and nothing else."
     return render(

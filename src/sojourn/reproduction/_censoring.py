@@ -12,12 +12,15 @@ from sojourn.laws import Empirical, Fixed, Geometric, KaplanMeier
 from sojourn.learning import learn
 from sojourn.mdps import TabularMDP
 
-__all__ = ["censoring_errors", "fitted_slope"]
+__all__ = ["Errors", "censoring_errors", "fitted_slope"]
+
+Errors = tuple[IntArray, FloatArray, FloatArray]
+"""Numbers of episodes, and `(seeds, n)` largest errors of Kaplan–Meier and of the empirical law."""
 
 _STEPS = np.arange(1, 400)
 
 
-def censoring_errors(seeds: Iterable[int], n_episodes: int) -> tuple[IntArray, FloatArray, FloatArray]:
+def censoring_errors(seeds: Iterable[int], n_episodes: int) -> Errors:
     """Return numbers of episodes, and the largest errors of Kaplan–Meier and of the empirical law, by seeds.
 
     Half of the episodes begin where no terminal state can be reached, the others three steps before one;

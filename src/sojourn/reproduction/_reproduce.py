@@ -56,6 +56,9 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce the paper: play, draw and report; what was played before is not played again.
 
+    The report is `report.html`; that of a quick run or of some parts has another name, such as
+    `report-price-quick.html`.
+
     Args:
         parts: Which parts, by name; all of them by default.
         folder: Where results, figures and the report go.
@@ -70,12 +73,16 @@ def reproduce(
     store = Store(folder / "results")
     bench = Workbench(store, quick, executor, watching if watching is not None else _nobody)
     chapters = tuple(PARTS[name](bench) for name in PARTS if not parts or name in parts)
+    wanted = [name for name in PARTS if name in parts]
+    small = ["quick"] if quick else []
     figures: list[Path] = []
     for chapter in chapters:
         for picture in chapter.pictures:
-            figures += save_figure(picture.figure, folder / "figures" / picture.name)
+            figures += save_figure(picture.figure, folder / "-".join(["figures", *small]) / picture.name)
     page = reproduction_report(chapters, quick=quick, command=_command(parts, quick=quick))
-    return Reproduction(chapters, write_page(page, folder / "report.html"), tuple(figures))
+    # A quick run, or one of some parts, leaves the report of the whole as it is.
+    report = folder / f"{'-'.join(['report', *wanted, *small])}.html"
+    return Reproduction(chapters, write_page(page, report), tuple(figures))
 
 
 def _command(parts: Sequence[str], *, quick: bool) -> str:

@@ -22,7 +22,7 @@ from sojourn.learning import Comparison
 
 __all__ = ["Workbench"]
 
-_TUNING = (1_000, 1_001)
+_TUNING = (1_000, 1_001, 1_002)
 
 Watch = Callable[[Inventory, Outcome | None], object]
 
@@ -50,6 +50,15 @@ class Workbench:
             experiment = read_experiment(path)
         return replace(experiment, name=f"{name}-quick" if self.quick else name)
 
+    def settings(self, *names: str) -> tuple[tuple[str, str], ...]:
+        """Return what experiments are called and the files that state them, for a report."""
+        return tuple((f"{name}.toml", self.read(name).source) for name in names)
+
+    @property
+    def n_tuning(self) -> int:
+        """Number of seeds on which settings are chosen."""
+        return 1 if self.quick else len(_TUNING)
+
     def compare(self, name: str, *, over: Sequence[str] = ()) -> list[Comparison]:
         """Play an experiment, settings of `over` chosen on other seeds, and compare its learners."""
         experiment = self.read(name)
@@ -59,7 +68,7 @@ class Workbench:
 
     def tune(self, experiment: Experiment, over: Sequence[str]) -> Experiment:
         """Return an experiment with only the best values of some grids."""
-        seeds = _TUNING[:1] if self.quick else _TUNING
+        seeds = _TUNING[: self.n_tuning]
         watch = self.watching(f"{experiment.name}, choosing settings")
         return tune(experiment, self.store, over=over, seeds=seeds, executor=self.executor, watch=watch)
 
