@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce install lint test docs wheel bench deep lock clean
+.PHONY: help reproduce quick install lint test docs wheel bench deep lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 
 reproduce: .venv/installed ## the paper, end to end, into reproduction/ (half an hour on two cores)
 	$(BIN)/sojourn reproduce
+
+quick: .venv/installed ## the same in small, into build/quick/ (about a minute once compiled)
+	$(BIN)/sojourn reproduce --quick --folder build/quick
 
 bench: .venv/installed ## planning, learning, session logs and experiments side by side with their rivals (minutes)
 	$(BIN)/python benchmarks/planning.py

@@ -1,9 +1,10 @@
-"""The README's figure and its table of the paper's claims, from the whole reproduction.
+"""The README's figure and the table of the paper's claims, from the whole reproduction.
 
     python evidence/readme.py [FOLDER]    FOLDER as `sojourn reproduce` left it; reproduction/ by default
 
-What is missing there is played. Writes docs/claims.json, docs/images/overview.svg and the README's table; a
-test holds the README against docs/claims.json, and that against the code that made it.
+What is missing there is played. Writes docs/claims.json, docs/images/overview.svg and the table, in the
+README and in docs/paper-claims.md; a test holds both against docs/claims.json, and that against the code
+that made it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from sojourn.reproduction import Workbench, reproduce
 
 ROOT = Path(__file__).parent.parent
 CLAIMS, FIGURE = ROOT / "docs" / "claims.json", ROOT / "docs" / "images" / "overview.svg"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "paper-claims.md")
 SOURCES = ROOT / "src" / "sojourn" / "reproduction"
 
 
@@ -39,9 +41,9 @@ def digest() -> str:
 
 
 def claims_table(claims: list[dict[str, Any]]) -> str:
-    """Return the claims as the README shows them."""
+    """Return the claims as pages show them."""
     rows = [(c["source"], c["claim"], f"**{c['verdict']}**", c["measured"]) for c in claims]
-    return table(["", "The paper says", "It", "Measured"], rows).replace("---:", "---")
+    return table(["", "The paper says", "Verdict", "Measured"], rows).replace("---:", "---")
 
 
 def discount(ax: Axes) -> None:
@@ -93,7 +95,7 @@ def overview(bench: Workbench) -> str:
 
 
 def main() -> None:
-    """Play what is missing, and write all three."""
+    """Play what is missing, and write them all."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "reproduction")
     made = reproduce(folder=folder)
     claims = [
@@ -105,7 +107,8 @@ def main() -> None:
     CLAIMS.write_text(f"{told}\n", encoding="utf-8")
     FIGURE.parent.mkdir(exist_ok=True)
     FIGURE.write_text(overview(Workbench(sj.experiments.Store(folder / "results"))), encoding="utf-8")
-    write_part(ROOT / "README.md", "claims", claims_table(claims))
+    for page in PAGES:
+        write_part(page, "claims", claims_table(claims))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 import sojourn
 
@@ -79,6 +80,13 @@ def test_links_to_files_lead_somewhere(document):
     for target in LINK.findall(document.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=place)
+def test_no_letter_that_is_lowered_is_read_as_emphasis(document):
+    parts = MarkdownIt().enable("table").parse(document.read_text(encoding="utf-8"))
+    inside = [token for part in parts for token in part.children or ()]
+    assert not [token for token in inside if token.type == "em_open" and token.markup == "_"]
 
 
 def test_every_public_folder_has_its_page_of_the_reference():

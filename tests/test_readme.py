@@ -1,4 +1,4 @@
-"""The README's numbers are those that the code found, and the code is the one that found them."""
+"""The claims' numbers are those that the code found, and the code is the one that found them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ def test_claims_were_found_by_the_code_that_is_here(writer, told):
     assert told["digest"] == writer.digest(), "the reproduction changed: run evidence/readme.py"
 
 
-def test_the_readme_shows_them(writer, told):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["README.md", "docs/paper-claims.md"])
+def test_pages_show_them(writer, told, page):
+    assert ROOT / page in writer.PAGES
+    text = (ROOT / page).read_text(encoding="utf-8")
     shown = text.partition("<!-- claims: begin -->")[2].partition("<!-- claims: end -->")[0].strip()
     assert shown == writer.claims_table(told["claims"])
 
