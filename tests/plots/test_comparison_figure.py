@@ -4,29 +4,12 @@ import sys
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from reference.comparisons import a_comparison
 
 import sojourn as sj
-from sojourn.learning import Comparison
 from sojourn.plots import COLOURS, comparison_curves, comparison_figure, draw_comparison, new_figure
 
 T_2 = 4.302652729749464  # the 97.5% quantile of Student's law with 2 degrees of freedom
-
-
-def a_comparison(regret, names=None, checkpoints=None):
-    """A comparison with these cumulative regrets, `(agents, seeds, n)`."""
-    regret = np.asarray(regret, dtype=float)
-    n_agents, n_seeds, n = regret.shape
-    return Comparison(
-        names=names or tuple(f"learner {i}" for i in range(n_agents)),
-        agents=(sj.RandomPlayer(),) * n_agents,
-        problem="a $problem$",
-        law=sj.Fixed(2),
-        seeds=tuple(range(n_seeds)),
-        checkpoints=np.arange(1, n + 1) if checkpoints is None else checkpoints,
-        cumulative_regret=regret,
-        regret_width=np.zeros((n_agents, n_seeds)),
-        rewards=np.zeros((n_agents, n_seeds)),
-    )
 
 
 TWO = a_comparison([[[1, 2], [2, 4], [3, 6]], [[5, 5], [5, 5], [5, 5]]])
@@ -73,6 +56,24 @@ def test_more_learners_than_colours_are_told_apart_by_dashes():
     (panel,) = a_comparison(np.ones((9, 2, 2))).plot().axes
     looks = [(line.get_color(), line._dash_pattern[1] is None) for line in panel.get_lines()]
     assert len(set(looks)) == 9
+
+
+def test_chance_is_grey_and_on_top_and_takes_no_learners_colour():
+    agents = (sj.UCBVI(sj.Fixed(2)), sj.RandomPlayer(), sj.UCBVI(sj.Fixed(3)))
+    figure = a_comparison(np.ones((3, 2, 2)), agents=agents).plot()
+    learner, chance, other = figure.axes[0].get_lines()
+    assert [line.get_color() for line in (learner, chance, other)] == [COLOURS[0], "#888888", COLOURS[1]]
+    assert chance.get_zorder() > learner.get_zorder() > other.get_zorder()
+    assert chance.is_dashed()
+    shown = [line.get_color() for line in figure.legends[0].get_lines()]
+    assert shown == [COLOURS[0], "#888888", COLOURS[1]]
+
+
+@pytest.mark.parametrize(("largest", "text"), [(900.0, "800"), (4_000.0, "4,000"), (15_000.0, "14,000")])
+def test_thousands_are_grouped_alike_on_every_axis(largest, text):
+    (panel,) = a_comparison([[[1.0, largest]] * 2]).plot().axes
+    ticks = panel.yaxis.get_major_formatter().format_ticks(panel.get_yticks())
+    assert text in ticks
 
 
 def test_one_seed_has_no_band():

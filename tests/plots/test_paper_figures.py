@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import xml.etree.ElementTree as ET
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from reference.comparisons import a_comparison
 
 import sojourn as sj
-from sojourn.learning import Comparison
 from sojourn.plots import (
     dots_figure,
     make_dots,
+    new_figure,
     panel_curves,
     panels_figure,
     save_figure,
@@ -25,25 +27,6 @@ from sojourn.plots import (
     taxi_map,
 )
 
-LAW = sj.Fixed(2)
-
-
-def a_comparison(regret, checkpoints, law=LAW, names=("one", "two")):
-    """A comparison with these cumulative regrets, `(agents, seeds, n)`."""
-    regret = np.asarray(regret, dtype=float)
-    n_agents, n_seeds, _ = regret.shape
-    return Comparison(
-        names=names[:n_agents],
-        agents=(sj.RandomPlayer(),) * n_agents,
-        problem="a $problem$",
-        law=law,
-        seeds=tuple(range(n_seeds)),
-        checkpoints=np.asarray(checkpoints),
-        cumulative_regret=regret,
-        regret_width=np.zeros((n_agents, n_seeds)),
-        rewards=np.zeros((n_agents, n_seeds)),
-    )
-
 
 def test_slopes_of_a_power_are_its_exponent():
     # 3·k^0.6: every log-log slope is 0.6; there is none before half a decade has gone by.
@@ -55,15 +38,25 @@ def test_slopes_of_a_power_are_its_exponent():
     np.testing.assert_allclose(curves.regret, 4.5 * k**0.6)
     np.testing.assert_allclose(curves.high / curves.low, 2.0)
     figure = slopes_figure([curves])
-    assert "2 seeds" in " ".join(ax.get_title(loc="left") for ax in figure.axes)
+    left, right = figure.axes
+    assert left.get_legend().get_title().get_text() == "2 seeds, shaded: smallest to largest"
+    for ax in (left, right):
+        assert ax.get_xlim()[0] == 9.0  # from episode 10 on
 
 
 def test_scales_are_falling_and_means_are_over_seeds():
     curves = scale_curves({"a": {0.0: [4.0, 6.0], 1.0: [9.0, 11.0]}, "b": {1.0: [3.0, 5.0], 0.0: [8.0, 8.0]}})
     assert curves.scales.tolist() == [1.0, 0.0]
     assert curves.mean.tolist() == [[10.0, 5.0], [4.0, 8.0]]
+    assert (curves.low.tolist(), curves.high.tolist()) == (
+        [[9.0, 4.0], [3.0, 8.0]],
+        [[11.0, 6.0], [5.0, 8.0]],
+    )
     assert curves.n_seeds == 2
     (ax,) = scales_figure(curves, title="$x$").axes
+    ranges = [segment.tolist() for lines in ax.collections for segment in lines.get_segments()]
+    assert ranges[:2] == [[[0.0, 9.0], [0.0, 11.0]], [[1.0, 4.0], [1.0, 6.0]]]
+    assert ax.get_legend().get_title().get_text() == "2 seeds, upright: smallest to largest"
     best = [line.get_xydata().tolist() for line in ax.get_lines() if line.get_marker() == "o"]
     assert best == [[[1.0, 5.0]], [[0.0, 4.0]]]
 
@@ -85,8 +78,34 @@ def test_panels_hold_the_same_learners_and_all_fits(n_panels):
     (legend,) = figure.legends
     assert legend.get_window_extent().x1 <= right
     assert legend.get_title().get_text() == "2 seeds, bands: 95% intervals of the mean"
+    assert len({ax._left_title.get_fontsize() for ax in shown}) == 1
     with pytest.raises(ValueError, match="must have 2 learners each; got 1"):
         panel_curves([two, a_comparison([[[1, 2]]], [1, 2])])
+
+
+def test_panels_say_all_numbers_of_seeds_and_have_titles_of_one_size():
+    one, three = (a_comparison([[[1, 2]] * n], [1, 2]) for n in (1, 3))
+    figure = panels_figure([three, one], titles=["short", "a title of so many letters that it must be small"])
+    assert figure.legends[0].get_title().get_text() == "1 to 3 seeds, bands: 95% intervals of the mean"
+    sizes = [ax._left_title.get_fontsize() for ax in figure.axes]
+    assert sizes[0] == sizes[1] < 9.5
+    assert panels_figure([one]).legends[0].get_title().get_text() == "1 seed"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "values", [[0.0, 1.1e-3], [0.0, 9.9e-3], [0.0, 3e-9, 12.0], [0.0, 0.0], [0.0, 1e-8, 1e8]]
+)
+def test_no_label_of_the_dots_axis_runs_into_another(values):
+    figure = dots_figure(make_dots(["row"], list("abc")[: len(values)], [values]), title="t", x="x")
+    (ax,) = figure.axes
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+    assert ax.get_xticklabels()[0].get_text() == "0"
+    assert all(left.x1 + 3.0 < right.x0 for left, right in itertools.pairwise(boxes))
+    assert ax.get_xlim()[1] == 2.0 * (max(values) or 1.0)
+    assert min([1.0, *ax.get_xticks(minor=True)]) > ax.get_xlim()[0]
+    assert ax.get_title(loc="right") == "exact"
 
 
 @pytest.mark.filterwarnings("error")
@@ -118,8 +137,44 @@ def test_taxis_map_reads_the_states_of_gymnasium():
     assert (taxi_map(policy, passenger="taxi", destination="B", step=9).actions == 5).all()
     figure = taxi_figure(sj.plan(sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.9)).policy)
     assert "pick up" in [text.get_text() for text in figure.axes[0].texts]
+    with pytest.raises(ValueError, match="step must be a whole number ≥ 1; got 0"):
+        taxi_map(policy, step=0)
     with pytest.raises(ValueError, match="passenger must be one of R, G, Y, B, taxi; got 'Z'"):
         taxi_map(policy, passenger="Z")
+
+
+def test_taxis_map_shows_several_steps_by_name():
+    policy = np.repeat([[0], [1]], 501, axis=1)
+    figure = taxi_figure(policy, steps=(1, 20), title="$a$ law")
+    assert figure.get_suptitle() == "$a$ law"
+    assert [ax.get_title(loc="left").partition(":")[0] for ax in figure.axes] == ["Step 1", "Step 20"]
+    assert figure.axes[-1].get_xlabel() == "exact"
+    _, (ax,) = new_figure(1)
+    taxi_figure(policy, title="a law", ax=ax)
+    assert ax.get_title(loc="left") == "a law\nStep 1: passenger at Y, to R"
+    for wrong in ({"steps": ()}, {"steps": (1,), "ax": ax}):
+        with pytest.raises(
+            ValueError, match=r"^steps must be some steps, and None where ax is given; got \("
+        ):
+            taxi_figure(policy, **wrong)
+
+
+def test_files_of_figures_are_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    figure = taxi_figure(np.zeros((1, 501), dtype=int))
+    paths = save_figure(figure, tmp_path / "new" / "taxi")
+    kept = [path.read_bytes() for path in paths]
+    assert kept[0].startswith(b"<?xml")
+    assert kept[1].startswith(b"\x89PNG")
+
+    def fail(file, **_):
+        file.write(b"half of it")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(figure, "savefig", fail)
+    with pytest.raises(OSError, match="no space left"):
+        save_figure(figure, tmp_path / "new" / "taxi")
+    assert [path.read_bytes() for path in paths] == kept
+    assert len(list((tmp_path / "new").iterdir())) == 2
 
 
 def test_an_image_for_pages_is_sound_and_turns_dark():

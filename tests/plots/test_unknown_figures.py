@@ -48,6 +48,10 @@ def test_estimates_are_drawn_with_the_truth():
     (axes,) = figure.axes
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert names == ["95% band of the data", "after 16 episodes", "after 48 episodes", "the truth"]
+    assert axes.get_legend().get_title().get_text() == "1 seed"
+    assert {line.get_drawstyle() for line in axes.get_lines()} == {"steps-pre"}  # as the band is
+    first, *_, last, _ = axes.get_lines()
+    assert first.get_alpha() < last.get_alpha() == 1.0
 
 
 def test_shares_count_who_played():
@@ -65,6 +69,23 @@ def test_choices_are_drawn_a_row_a_candidate():
     figure = sj.learn(agent, sj.mdps.river_swim(3), sj.Geometric(0.5), episodes=40).learner.plot()
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["2  (50%)", "4  (50%)"]
+    assert axes.get_legend().get_title().get_text().startswith("1 seed\n")
+
+
+def test_bars_of_choices_cover_what_was_played_in_the_shades_of_the_key():
+    choices = [0] * 50 + [1, 2] * 15 + [2] * 20
+    figure = plots.choices_figure(choices, (2, 4, 8))
+    (axes,) = figure.axes
+    shares = np.zeros(3)
+    for bars in axes.collections:
+        for path, colour in zip(bars.get_paths(), bars.get_facecolors(), strict=True):
+            box = path.get_extents()
+            shares[round((box.y0 + box.y1) / 2)] += box.width * colour[3]
+    np.testing.assert_allclose(shares, [50, 15, 35])
+    key = axes.get_legend()
+    named = [float(text.get_text().rstrip("%")) / 100 for text in key.get_texts()]
+    assert [patch.get_facecolor()[3] for patch in key.get_patches()] == named
+    assert len(named) == 5
 
 
 def test_nothing_chosen_says_so():

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from sojourn._typing import FloatArray, IntArray
-from sojourn.plots._style import COLOURS, figure_of, new_figure, set_episodes, write
+from sojourn.plots._style import COLOURS, add_legend, count_seeds, figure_of, new_figure, set_episodes, write
 
 __all__ = ["ChoiceCurves", "choice_curves", "choices_figure", "draw_choices"]
 
 _BINS = 120
-_SHADES = LinearSegmentedColormap.from_list("share", ["#FFFFFF", COLOURS[0]])
+_KEY = (1.0, 0.75, 0.5, 0.25, 0.1)
+"""Shares whose shades are named."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +55,30 @@ def choice_curves(choices: Sequence[int], horizons: Sequence[int]) -> ChoiceCurv
 
 
 def draw_choices(axes: Axes, curves: ChoiceCurves) -> None:
-    """Draw one row a candidate, the darker the more of the episodes it played."""
-    rows = np.arange(len(curves.horizons) + 1) - 0.5
+    """Draw one row a candidate, the fuller its colour the more of the episodes it played; with a key."""
     axes.grid(visible=False)
-    axes.pcolormesh(curves.edges, rows, curves.shares, cmap=_SHADES, vmin=0.0, vmax=1.0, rasterized=True)
+    for row, shares in enumerate(curves.shares):
+        begins = np.flatnonzero(np.diff(shares, prepend=-1.0))  # of pieces of equal shares
+        starts, ends = curves.edges[begins], curves.edges[np.append(begins[1:], shares.size)]
+        played = shares[begins] > 0.0
+        axes.broken_barh(
+            np.column_stack((starts, ends - starts))[played].tolist(),
+            (row - 0.5, 1.0),
+            facecolors=[(COLOURS[0], share) for share in shares[begins][played].tolist()],
+            linewidth=0.0,
+            antialiased=False,  # else there are seams between bars
+        )
+    axes.set_ylim(-0.5, len(curves.horizons) - 0.5)
     names = [
         f"{horizon:,}  ({total:.0%})" for horizon, total in zip(curves.horizons, curves.totals, strict=True)
     ]
     axes.set_yticks(range(len(names)), names)
     set_episodes(axes, int(curves.edges[-1]), log=False)
     write(axes, title="Which horizon played", x="episode", y="horizon (share of all episodes)")
+    shades = [Patch(facecolor=(COLOURS[0], share), linewidth=0.0) for share in _KEY]
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    title = f"{count_seeds(1)}\nshare at the time"
+    add_legend(axes, shades, [f"{share:.0%}" for share in _KEY], title=title, **place)
 
 
 def choices_figure(choices: Sequence[int], horizons: Sequence[int], *, ax: Axes | None = None) -> Figure:
@@ -76,6 +91,6 @@ def choices_figure(choices: Sequence[int], horizons: Sequence[int], *, ax: Axes 
     """
     curves = choice_curves(choices, horizons)
     if ax is None:
-        _, (ax,) = new_figure(1, width=5.6, height=0.9 + 0.32 * max(len(curves.horizons), 4))
+        _, (ax,) = new_figure(1, width=6.4, height=0.9 + 0.32 * max(len(curves.horizons), 4))
     draw_choices(ax, curves)
     return figure_of(ax)

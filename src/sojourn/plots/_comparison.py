@@ -14,7 +14,9 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import label
 from sojourn.plots._style import (
     COLOURS,
+    GREY,
     add_legend,
+    count_seeds,
     figure_of,
     fold,
     new_figure,
@@ -27,7 +29,15 @@ from sojourn.plots._style import (
 if TYPE_CHECKING:
     from sojourn.learning import Comparison
 
-__all__ = ["ComparisonCurves", "comparison_curves", "comparison_figure", "draw_comparison", "look_of"]
+__all__ = [
+    "ComparisonCurves",
+    "comparison_curves",
+    "comparison_figure",
+    "draw_comparison",
+    "look_of",
+    "looks",
+    "tell_seeds",
+]
 
 _MOST_POINTS = 600
 _MOST_LETTERS, _MOST_LETTERS_BOLD = 84, 60  # in a line below the panel and above it
@@ -37,6 +47,9 @@ _LEAST = 1e-6
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 """Lines beyond the last colour begin again at the first, dashed."""
 
+_CHANCE: dict[str, Any] = {"color": GREY, "linestyle": (0, (4, 2)), "linewidth": 1.4}
+"""The line of playing at random: what learners are seen against, not one of them."""
+
 
 @dataclass(frozen=True)
 class ComparisonCurves:
@@ -44,6 +57,7 @@ class ComparisonCurves:
 
     Attributes:
         names: What the learners are called.
+        is_chance: Whether each plays at random.
         problem: The name of the problem.
         law: The law that lengths were drawn from, in few words.
         n_seeds: Number of seeds behind every mean.
@@ -54,6 +68,7 @@ class ComparisonCurves:
     """
 
     names: tuple[str, ...]
+    is_chance: tuple[bool, ...]
     problem: str
     law: str
     n_seeds: int
@@ -65,13 +80,15 @@ class ComparisonCurves:
 
 def comparison_curves(comparison: Comparison) -> ComparisonCurves:
     """Compute the mean cumulative regret of every learner with its 95% interval over seeds."""
-    from sojourn.learning import estimate_mean, spread_episodes  # noqa: PLC0415 - loads numba
+    from sojourn.agents import RandomPlayer  # noqa: PLC0415 - loads numba
+    from sojourn.learning import estimate_mean, spread_episodes  # noqa: PLC0415
 
     kept = comparison.checkpoints
     shown = np.unique(np.searchsorted(kept, spread_episodes(comparison.episodes, _MOST_POINTS)))
     estimate = estimate_mean(comparison.cumulative_regret[:, :, shown], axis=1)
     return ComparisonCurves(
         names=comparison.names,
+        is_chance=tuple(isinstance(agent, RandomPlayer) for agent in comparison.agents),
         problem=comparison.problem,
         law=label(comparison.law),
         n_seeds=len(comparison.seeds),
@@ -85,21 +102,23 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
 def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) -> None:
     """Draw the mean cumulative regrets and their bands on given axes, those that can be shown.
 
-    A learner without exact regret has no curve. With `log`, both axes are logarithmic, and a learner whose
-    regret stays below a millionth of the largest has none either.
+    The first learner's curve lies above the others', and that of a `RandomPlayer`, grey, above all. A learner
+    without exact regret has no curve. With `log`, both axes are logarithmic, and a learner whose regret stays
+    below a millionth of the largest has none either.
     """
     shown = _can_be_shown(curves, log=log)
     if log and not shown.any():
         raise ValueError("log must be False where no regret is positive; got True.")
     tidy(ax)
+    styles = looks(curves)
     for i in np.flatnonzero(shown).tolist():
-        look = look_of(i)
+        look, height = styles[i], 3.5 if curves.is_chance[i] else 3.0 - i / shown.size
         if curves.n_seeds > 1:
             low = np.maximum(curves.low[i], np.finfo(float).tiny) if log else curves.low[i]
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0.0, "zorder": 2}
             ax.fill_between(curves.k, low, curves.high[i], **band)
         marker = "o" if curves.k.size == 1 else ""  # a line of one point cannot be seen
-        ax.plot(curves.k, curves.mean[i], marker=marker, zorder=3.0 - i / shown.size, **look)
+        ax.plot(curves.k, curves.mean[i], marker=marker, zorder=height, **look)
     title = f"{fold(curves.problem, _MOST_LETTERS_BOLD)}\nlengths from {curves.law}"
     write(ax, title=title, x="episode k", y="regret of the first k episodes")
     means = curves.mean[shown]
@@ -116,6 +135,15 @@ def look_of(i: int) -> dict[str, Any]:
     """Return how the line of learner i looks."""
     turn, place = divmod(i, len(COLOURS))
     return {"color": COLOURS[place], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.8}
+
+
+def looks(curves: ComparisonCurves) -> list[dict[str, Any]]:
+    """Return how the lines look: those of learners in turn, and that of chance."""
+    turns = np.cumsum(~np.asarray(curves.is_chance, dtype=bool)) - 1
+    return [
+        _CHANCE if chance else look_of(int(turn))
+        for chance, turn in zip(curves.is_chance, turns, strict=True)
+    ]
 
 
 def _can_be_shown(curves: ComparisonCurves, *, log: bool) -> BoolArray:
@@ -151,12 +179,17 @@ def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bo
 
 def _name_curves(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool) -> None:
     """Name the curves, those that are missing too, and say what the bands are."""
-    shown = _can_be_shown(curves, log=log)
+    shown, styles = _can_be_shown(curves, log=log), looks(curves)
     lines, names = [], []
     for i, name in enumerate(curves.names):
         reason = "no exact regret" if np.isnan(curves.mean[i]).any() else "too little regret to show"
-        lines.append(Line2D([], [], **look_of(i)) if shown[i] else Line2D([], [], linestyle=""))
+        lines.append(Line2D([], [], **styles[i]) if shown[i] else Line2D([], [], linestyle=""))
         names.append(fold(name if shown[i] else f"{name}: {reason}", _MOST_LETTERS))
-    seeds = f"{curves.n_seeds:,} seeds, bands: 95% intervals of the mean" if curves.n_seeds > 1 else "1 seed"
     owner: Any = ax if inside else ax.figure
-    add_legend(owner, lines, names, title=seeds, loc="best" if inside else "outside lower left")
+    place = "best" if inside else "outside lower left"
+    add_legend(owner, lines, names, title=tell_seeds(curves.n_seeds), loc=place)
+
+
+def tell_seeds(*counts: int) -> str:
+    """Return how many seeds there are, and what the bands over them are."""
+    return count_seeds(*counts) + ", bands: 95% intervals of the mean" * (max(counts) > 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from sojourn._typing import ArrayLike, FloatArray
-from sojourn.plots._style import COLOURS, FAINT, INK, add_legend, figure_of, new_figure, write
+from sojourn.plots._style import COLOURS, FAINT, add_legend, add_note, figure_of, new_figure, write
 
 __all__ = ["Dots", "dots_figure", "draw_dots", "make_dots"]
 
@@ -45,8 +46,10 @@ def make_dots(rows: Sequence[str], names: Sequence[str], values: ArrayLike) -> D
 def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) -> None:
     """Draw dots on a logarithmic axis; what is not above `floor` stands at its left end, which is 0."""
     above = dots.values[dots.values > floor]
-    high = float(above.max()) if above.size else 1.0
-    left = (float(above.min()) if above.size else high) / 6.0
+    low, high = (float(above.min()), float(above.max())) if above.size else (1.0, 1.0)
+    has_zero = above.size < dots.values.size
+    first, end = math.floor(math.log10(low)), math.log10(2.0 * high)
+    left = 10.0 ** (first - max(0.5, 0.1 * (end - first))) if has_zero else low / 6.0
     places = np.arange(len(dots.rows))
     n_names = len(dots.names)
     for j, name in enumerate(dots.names):
@@ -56,13 +59,13 @@ def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) 
         shown = np.where(is_above, dots.values[:, j], left)
         ax.plot(shown, y, linestyle="", ms=5.5, label=name, clip_on=False, zorder=3, **look)
     ax.set_xscale("log")
+    if has_zero:
+        _set_ticks(ax, left, range(first, math.floor(end) + 1))
+    else:
+        ax.xaxis.set_major_locator(LogLocator(numticks=8))
     ax.set_xlim(left, 2.0 * high)
-    ax.xaxis.set_major_locator(LogLocator(numticks=8))
     ax.set_ylim(len(dots.rows) - 0.4, -0.6)
     ax.set_yticks(places, dots.rows)
-    if (dots.values <= floor).any():
-        ax.annotate("0", (left, 0), (0, -12), xycoords=("data", "axes fraction"), textcoords="offset points")
-        ax.texts[-1].set(ha="center", fontsize=8.5, color=INK)
     write(ax, title=title, x=x, y="")
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
@@ -70,7 +73,18 @@ def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) 
     ax.hlines(places + 0.5, 0, 1, transform=ax.get_yaxis_transform(), color=FAINT, linewidth=0.6)
 
 
-def dots_figure(dots: Dots, *, title: str, x: str, floor: float = 1e-9, ax: Axes | None = None) -> Figure:
+def _set_ticks(ax: Axes, zero: float, powers: range) -> None:
+    """Name the place of 0 and powers of ten, none too close to the next; no mark stands between."""
+    named = powers[:: 1 + len(powers) // 8]
+    texts = ["0", *(rf"$\mathdefault{{10^{{{power}}}}}$" for power in named)]
+    ax.set_xticks([zero, *(10.0**power for power in named)], texts)
+    between = [digit * 10.0**power for power in powers for digit in range(2, 10)]
+    ax.set_xticks(between if len(named) == len(powers) else [], minor=True)
+
+
+def dots_figure(
+    dots: Dots, *, title: str, x: str, floor: float = 1e-9, note: str = "exact", ax: Axes | None = None
+) -> Figure:
     """Show rows of dots on a logarithmic axis.
 
     Args:
@@ -78,6 +92,8 @@ def dots_figure(dots: Dots, *, title: str, x: str, floor: float = 1e-9, ax: Axes
         title: Of the panel.
         x: What the numbers are.
         floor: What is not above it is shown as 0.
+        note: What to say of the numbers, small: dots have no intervals, so that they are exact unless said
+            otherwise, such as "10 seeds".
         ax: Axes to draw on; a new figure by default.
     """
     is_own = ax is None
@@ -85,6 +101,7 @@ def dots_figure(dots: Dots, *, title: str, x: str, floor: float = 1e-9, ax: Axes
         height = 1.2 + 0.42 * len(dots.rows) + 0.19 * len(dots.names)
         _, (ax,) = new_figure(1, width=6.6, height=height)
     draw_dots(dots, ax, title=title, x=x, floor=floor)
+    add_note(ax, note)
     owner, place = (figure_of(ax), "outside lower left") if is_own else (ax, "best")
     add_legend(owner, *ax.get_legend_handles_labels(), loc=place)
     return figure_of(ax)

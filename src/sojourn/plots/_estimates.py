@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import LengthLaw, quantile, survival_band
-from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, write
+from sojourn.plots._style import COLOURS, INK, add_legend, count_seeds, figure_of, new_figure, write
 
 __all__ = ["EstimateCurves", "draw_estimates", "estimate_curves", "estimates_figure"]
 
 _SHOWN = 1e-3
 _MOST_POINTS = 400
-_FIRST_SHADE = 0.75
+_FIRST_SHADE = 0.25
 
 
 class Estimated(Protocol):
@@ -91,22 +90,26 @@ def estimate_curves(
 
 
 def draw_estimates(axes: Axes, curves: EstimateCurves) -> None:
-    """Draw estimates on given axes: pale when few lengths were seen, the last in full with its band."""
+    """Draw estimates on given axes: pale when few lengths were seen, the last in full with its band.
+
+    All are staircases: P(H ≥ t) is γ(h) for t in (h − 1, h].
+    """
     band = f"{curves.confidence:.0%} band of the data"
-    shade = (*to_rgb(COLOURS[0]), 0.15)
-    axes.fill_between(curves.h, curves.lower, curves.upper, step="pre", color=shade, lw=0.0, label=band)
+    wash: Any = {"color": COLOURS[0], "alpha": 0.15, "linewidth": 0.0}
+    axes.fill_between(curves.h, curves.lower, curves.upper, step="pre", label=band, **wash)
     n = len(curves.episodes)
+    stairs: Any = {"drawstyle": "steps-pre"}
     for i, survival in enumerate(curves.survival):
         is_last = i == n - 1
-        pale = 0.0 if is_last else _FIRST_SHADE * (1.0 - i / max(n - 1, 1)) + 0.1
-        colour = tuple(np.array(to_rgb(COLOURS[0])) * (1.0 - pale) + pale)
+        shade = 1.0 if is_last else _FIRST_SHADE + (0.9 - _FIRST_SHADE) * i / max(n - 1, 1)
         name = f"after {curves.episodes[i]:,} episodes" if is_last or i == 0 else None
-        axes.plot(curves.h, survival, color=colour, lw=1.8 if is_last else 1.0, label=name)
+        look: Any = {"color": COLOURS[0], "alpha": shade, "linewidth": 1.8 if is_last else 1.0}
+        axes.plot(curves.h, survival, label=name, **look, **stairs)
     if curves.truth is not None:
-        axes.plot(curves.h, curves.truth, color=INK, lw=1.2, ls=(0, (4, 2)), label="the truth")
+        axes.plot(curves.h, curves.truth, color=INK, lw=0.9, label="the truth", **stairs)
     axes.set_ylim(0.0, 1.02)
     write(axes, title="Estimates of the law", x="step h", y="P(H ≥ h)")
-    axes.legend(fontsize=8, frameon=False)
+    add_legend(axes, *axes.get_legend_handles_labels(), title=count_seeds(1))
 
 
 def estimates_figure(

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sojourn._typing import FloatArray
 from sojourn.laws import MAX_STEP, LengthLaw, is_heavy, label, quantile, same_mean
-from sojourn.plots._style import COLOURS, add_legend, figure_of, new_figure, tidy, write
+from sojourn.plots._style import COLOURS, add_legend, add_note, figure_of, new_figure, tidy, write
 
 __all__ = ["LawCurves", "draw_law", "law_curves", "law_figure", "limits", "set_steps"]
 
@@ -186,6 +186,7 @@ def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = Non
     figure, panels = new_figure(3)
     draw_law(curves, panels)
     _name_curves(panels[0], curves, inside=False)
+    add_note(panels[-1], "exact")
     return figure
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sojourn.plots._comparison import ComparisonCurves, comparison_curves, draw_comparison, look_of
+from sojourn.plots._comparison import ComparisonCurves, comparison_curves, draw_comparison, looks, tell_seeds
 from sojourn.plots._style import INK, add_legend, fold, new_grid
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def panel_curves(
 
 def draw_panels(curves: PanelCurves, axes: Sequence[Axes], *, log: bool = False) -> None:
     """Draw each panel on axes of its own."""
+    size = min(9.5, _TITLE_ROOM / max(1, *map(len, curves.titles)))
     for i, (panel, title, ax) in enumerate(zip(curves.panels, curves.titles, axes, strict=False)):
         draw_comparison(panel, ax, log=log)
-        size = min(9.5, _TITLE_ROOM / max(len(title), 1))
         ax.set_title(title, loc="left", fontsize=size, fontweight="bold", color=INK, parse_math=False)
         if i + 3 < len(curves.panels):
             ax.set_xlabel("")
@@ -80,6 +80,7 @@ def panels_figure(
 
     Args:
         comparisons: One a panel, each of the same learners in the same order.
+            A `RandomPlayer` is drawn grey, on top.
         names: What to call the learners; by default as the first comparison does.
         titles: What to call the panels; by default by their laws.
         log: Whether axes are logarithmic.
@@ -91,9 +92,8 @@ def panels_figure(
     below = 0.2 * (2 - (-len(curves.names) // legend_columns))
     figure, axes = new_grid(len(curves.panels), columns, width=width, height=height, below=below)
     draw_panels(curves, axes, log=log)
-    n_seeds = {panel.n_seeds for panel in curves.panels}
-    seeds = f"{max(n_seeds):,} seed{'s' * (max(n_seeds) > 1)}, bands: 95% intervals of the mean"
-    lines = [Line2D([], [], **look_of(i)) for i in range(len(curves.names))]
+    seeds = tell_seeds(*(panel.n_seeds for panel in curves.panels))
+    lines = [Line2D([], [], **look) for look in looks(curves.panels[0])]
     called = [fold(name, _MOST_LETTERS) for name in curves.names]
     add_legend(figure, lines, called, title=seeds, loc="outside lower left", ncols=legend_columns)
     return figure

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import Fit, Sample, is_heavy, quantile
 from sojourn.plots._law import limits, set_steps
-from sojourn.plots._style import COLOURS, PlainFigure, add_legend, fold, new_figure, tidy, write
+from sojourn.plots._style import COLOURS, SOFT, PlainFigure, add_legend, fold, new_figure, tidy, write
 from sojourn.plots._svg import svg_image
 from sojourn.sessions import Analysis, law_words
 
@@ -30,7 +30,7 @@ _LEAST_ENDS = 20
 _FEW = 60
 """Up to so many steps, survival is drawn as the staircase that it is."""
 
-_DATA = "#5B6770"
+_DATA = SOFT
 _PANELS = ("Survival", "Hazard", "Implied discount")
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import label
-from sojourn.plots._style import COLOURS, INK, new_grid, set_episodes, tidy, write
+from sojourn.plots._style import COLOURS, INK, add_legend, count_seeds, new_grid, set_episodes, tidy, write
 
 if TYPE_CHECKING:
     from sojourn.learning import Comparison
@@ -82,16 +82,16 @@ def draw_slopes(curves: SlopeCurves, ax: Axes, beside: Axes) -> None:
         called = name or f"slope {slope:.2f}, the theory's"
         ax.plot(k, last * (k / k[-1]) ** slope, color=INK, lw=1.0, ls=dash, label=called)
     ax.set_yscale("log")
-    set_episodes(ax, int(k[-1]), log=True)
+    set_episodes(ax, int(k[-1]), log=True, first=int(k[0]))
     write(ax, title=curves.title, x="episode k", y="regret of the first k episodes")
-    ax.legend(fontsize=8, frameon=False)
+    seeds = count_seeds(curves.n_seeds) + ", shaded: smallest to largest" * (curves.n_seeds > 1)
+    add_legend(ax, *ax.get_legend_handles_labels(), title=seeds)
     beside.plot(k, curves.slope[shown], color=COLOURS[0], lw=1.8)
     beside.axhline(1.0, color=INK, lw=1.0, ls=(0, (1.5, 1.2)))
     beside.axhline(curves.promised, color=INK, lw=1.0, ls=(0, (5, 1.5)))
     beside.set_ylim(0.0, 1.25)
-    set_episodes(beside, int(k[-1]), log=True)
-    seeds = f"{curves.n_seeds} seed{'s' * (curves.n_seeds > 1)}, shaded: smallest to largest"
-    write(beside, title=seeds, x="episode k", y="log-log slope, half a decade")
+    set_episodes(beside, int(k[-1]), log=True, first=int(k[0]))
+    write(beside, title="Its slope", x="episode k", y="log-log slope, half a decade")
 
 
 def slopes_figure(panels: Sequence[SlopeCurves]) -> Figure:

@@ -19,8 +19,14 @@ from sojourn._typing import FloatArray
 
 __all__ = [
     "COLOURS",
+    "FAINT",
+    "GREY",
+    "INK",
+    "SOFT",
     "PlainFigure",
     "add_legend",
+    "add_note",
+    "count_seeds",
     "figure_of",
     "fold",
     "new_figure",
@@ -34,9 +40,10 @@ __all__ = [
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The colours of Okabe and Ito (2008), the strongest in print first; yellow is left out."""
 
-INK, FAINT = "#222222", "#E4E4E4"
+INK, GREY, FAINT = "#222222", "#888888", "#E4E4E4"
+SOFT = "#5B6770"
 _DPI = 300
-_THOUSANDS = 10_000.0
+_THOUSANDS = 1_000.0
 
 
 class PlainFigure(Figure):
@@ -90,9 +97,9 @@ def tidy(axes: Axes) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
-        axes.spines[side].set_color("#888888")
-    axes.tick_params(color="#888888", labelcolor=INK, labelsize=8.5, length=3)
-    axes.tick_params(which="minor", color="#888888", labelcolor=INK, labelsize=7.5, length=2)
+        axes.spines[side].set_color(GREY)
+    axes.tick_params(color=GREY, labelcolor=INK, labelsize=8.5, length=3)
+    axes.tick_params(which="minor", color=GREY, labelcolor=INK, labelsize=7.5, length=2)
     axes.grid(visible=True, color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
 
@@ -102,6 +109,22 @@ def write(axes: Axes, *, title: str, x: str, y: str) -> None:
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", color=INK, parse_math=False)
     axes.set_xlabel(x, fontsize=9, color=INK, parse_math=False)
     axes.set_ylabel(y, fontsize=9, color=INK, parse_math=False)
+
+
+def add_note(axes: Axes, text: str) -> None:
+    """Say above the right end of a panel, small, how many seeds are behind it, or that it is exact."""
+    axes.set_title(text, loc="right", fontsize=8, color=SOFT, parse_math=False)
+
+
+def count_seeds(*counts: int) -> str:
+    """Return "1 seed", "10 seeds", or "10 to 20 seeds" where there are several numbers of them.
+
+    Example:
+        >>> count_seeds(1), count_seeds(1_000), count_seeds(20, 10, 20)
+        ('1 seed', '1,000 seeds', '10 to 20 seeds')
+    """
+    few, many = min(counts), max(counts)
+    return f"{few:,} seed{'s' * (few > 1)}" if few == many else f"{few:,} to {many:,} seeds"
 
 
 def add_legend(
@@ -129,11 +152,11 @@ def fold(text: str, most: int) -> str:
     return "\n".join(textwrap.wrap(text, most))
 
 
-def set_episodes(axes: Axes, last: int, *, log: bool) -> None:
-    """Show episodes 1 … `last` on the horizontal axis, written in full."""
+def set_episodes(axes: Axes, last: int, *, log: bool, first: int = 1) -> None:
+    """Show episodes up to `last` on the horizontal axis, on a logarithmic one from `first` on; in full."""
     if log:
         axes.set_xscale("log")
-        axes.set_xlim(0.9, last * 1.1 + 0.1)
+        axes.set_xlim(0.9 * first, last * 1.1 + 0.1)
     else:
         axes.set_xlim(0.0, last * 1.02 + 0.02)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
@@ -144,7 +167,7 @@ def set_episodes(axes: Axes, last: int, *, log: bool) -> None:
 def show_zero(axes: Axes, values: FloatArray, *, air: float = 0.0) -> None:
     """Let the vertical axis begin at 0, a share of the largest value below it, if none of them does.
 
-    Numbers too long to be read at a glance are grouped.
+    Numbers of more than three digits are grouped, so that panels side by side write them alike.
     """
     if values.size and values.min() >= 0.0 and values.max() > 0.0:
         axes.set_ylim(bottom=-air * float(values.max()))

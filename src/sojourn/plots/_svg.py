@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from sojourn._files import make_folder, write_atomically
 
 __all__ = ["save_figure", "svg_image"]
 
@@ -19,11 +22,14 @@ _DARK = {
     "#e4e4e4": "#2c3238",
     "#5b6770": "#a9b4bd",
     "#0072b2": "#4aa8e0",
-    "#d55e00": "#f08a3c",
+    "#d55e00": "#ff7a45",
     "#009e73": "#2fc79c",
+    "#cc79a7": "#e79ac4",
+    "#e69f00": "#ffd24a",
+    "#56b4e9": "#b7e3ff",
     "#000000": "#f2f4f5",
 }
-"""What the colours of figures become on a dark page; all others stay."""
+"""What the colours of figures become on a dark page, all of them; they stay far apart."""
 
 _PATH = re.compile(rb' d="[^"]*"')
 _FRACTION = re.compile(rb"-?\d+\.\d{3,}")
@@ -32,11 +38,15 @@ _PLAIN = " ()*,-./:;=@_~!$+?"
 
 
 def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write a figure as `.svg` and `.png`, the same bytes for the same figure; return both paths."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
+    """Write a figure as `.svg` and `.png`, the same bytes for the same figure; return both paths.
+
+    Each file is written whole or not at all.
+    """
+    make_folder(stem.parent)
     vector, pixels = stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png")
-    vector.write_bytes(_svg(figure))
-    figure.savefig(pixels, dpi=200, metadata={"Software": None})
+    write_atomically(vector, lambda file: file.write(_svg(figure)))
+    look: Any = {"format": "png", "dpi": 200, "metadata": {"Software": None}}
+    write_atomically(pixels, lambda file: figure.savefig(file, **look))
     return vector, pixels
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn._typing import IntArray, PolicyArray
-from sojourn.plots._style import COLOURS, INK, figure_of, new_figure, write
+from sojourn._validation import check_whole
+from sojourn.plots._style import COLOURS, INK, SOFT, figure_of, new_figure, write
 
 __all__ = ["TaxiMap", "draw_taxi", "taxi_figure", "taxi_map"]
 
@@ -45,7 +47,7 @@ def taxi_map(policy: PolicyArray, *, passenger: str = "Y", destination: str = "R
         if place not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}; got {place!r}.")
     table = np.asarray(policy)
-    row = table[min(step, len(table)) - 1]
+    row = table[min(check_whole("step", step, least=1), len(table)) - 1]
     riding, goal = places.index(passenger), list(_STANDS).index(destination)
     states = ((np.arange(5)[:, None] * 5 + np.arange(5)) * 5 + riding) * 4 + goal
     return TaxiMap(np.asarray(row[states], dtype=np.int64), passenger, destination, step)
@@ -83,19 +85,32 @@ def taxi_figure(
     passenger: str = "Y",
     destination: str = "R",
     step: int = 1,
+    steps: Sequence[int] | None = None,
+    title: str = "",
     ax: Axes | None = None,
 ) -> Figure:
-    """Show what a policy does in every place of Taxi's grid at one step.
+    """Show what a policy does in every place of Taxi's grid at one step, or at several side by side.
 
     Args:
         policy: `(N, S)` actions for Taxi's states, such as `plan.policy`.
         passenger: "R", "G", "Y", "B", or "taxi".
         destination: "R", "G", "Y" or "B".
         step: The step, counted from 1.
+        steps: Several steps instead, such as `(1, 20)`, one a panel of a new figure.
+        title: What stands above it all, such as the law that the policy was planned for.
         ax: Where to draw; a new figure by default.
     """
-    chart = taxi_map(policy, passenger=passenger, destination=destination, step=step)
-    if ax is None:
-        _, (ax,) = new_figure(1, width=3.4, height=3.5)
-    draw_taxi(chart, ax)
-    return figure_of(ax)
+    if steps is not None and (ax is not None or not len(steps)):
+        raise ValueError(f"steps must be some steps, and None where ax is given; got {steps!r}.")
+    shown = [step] if steps is None else list(steps)
+    charts = [taxi_map(policy, passenger=passenger, destination=destination, step=one) for one in shown]
+    panels = new_figure(len(charts), width=3.4, height=3.7 if title else 3.5)[1] if ax is None else [ax]
+    for chart, panel in zip(charts, panels, strict=True):
+        draw_taxi(chart, panel)
+    figure = figure_of(panels[0])
+    if title and ax is None:
+        figure.suptitle(title, fontsize=10, color=INK, x=0.01, ha="left").set_parse_math(False)
+    elif title:
+        write(panels[0], title=f"{title}\n{panels[0].get_title(loc='left')}", x="", y="")
+    panels[-1].set_xlabel("exact", loc="right", fontsize=8, color=SOFT)
+    return figure
