@@ -41,8 +41,8 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 reproduce: .venv/installed ## the paper, end to end, into reproduction/ (half an hour on two cores)
 	$(BIN)/sojourn reproduce
 
-quick: .venv/installed ## the same in small, into build/quick/ (about a minute once compiled)
-	$(BIN)/sojourn reproduce --quick --folder build/quick
+quick: .venv/installed ## the same in small, with a report of its own (about a minute once compiled)
+	$(BIN)/sojourn reproduce --quick
 
 bench: .venv/installed ## planning, learning, session logs and experiments side by side with their rivals (minutes)
 	$(BIN)/python benchmarks/planning.py
