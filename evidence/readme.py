@@ -75,7 +75,7 @@ def overview(bench: Workbench) -> str:
     """Return the README's figure: the law, what a wrong shape costs, and the paper's own experiment."""
     figure, (left, middle, right) = new_figure(3, width=3.7, height=3.0)
     discount(left)
-    (shape,) = bench.compare("shape", over=["bonus.scale"])
+    (shape,) = bench.compare("shape", over=["bonus.scale", "law"])
     draw_comparison(curves_of(shape), middle, log=True)
     middle.set_title("A wrong shape costs for ever", loc="left", fontsize=10, fontweight="bold")
     places = {

@@ -86,3 +86,15 @@ def test_whatever_a_name_holds_is_escaped(made, text):
     assert "<script" not in page
     assert "onerror=alert(1)>" not in page
     assert "49" not in page.replace("data:", "").split("<main>")[1].split("<figure>")[0]
+
+
+def test_runs_of_parts_and_quick_ones_leave_the_whole_report_alone(made):
+    assert made.report.name == "report-unknown-price-shape-quick.html"
+    assert {path.parent.name for path in made.figures} == {"figures-quick"}
+
+
+def test_what_was_run_is_in_the_report(made):
+    page = made.report.read_text(encoding="utf-8")
+    for name in ("unknown", "horizon", "shape"):
+        assert f"<h3>{name}.toml</h3>" in page
+    assert "candidates = [2, 4, 8, 16, 32, 64, 128]" in page

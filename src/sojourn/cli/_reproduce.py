@@ -39,7 +39,7 @@ def reproduce(
         Path, typer.Option(metavar="DIR", help="Where results, figures and the report go.")
     ] = Path("reproduction"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Show everything in small, within a minute.")
+        bool, typer.Option("--quick", help="Show everything in small, in a minute or two.")
     ] = False,
     workers: Annotated[
         str | None,
