@@ -26,20 +26,24 @@ def report(
 ) -> None:
     """Write a report on all results: figures and tables in one page that loads nothing.
 
-    Learners are compared on each problem and law, over the seeds that all of them have.
+    Learners are compared on each problem and law, over the seeds that all of them have. Experiments that
+    settings were chosen by (NAME-tuning) are left out unless one is asked for.
     """
     with working("Reading the results") as work, reading_input():
         path = to if to is not None else store.with_suffix(".html")
         check_target("--to", path, [".html"])
         from sojourn.experiments import load_results  # noqa: PLC0415
-        from sojourn.reports import results_report, write_page  # noqa: PLC0415
+        from sojourn.reports import reported_trials, results_report, tell_left_out, write_page  # noqa: PLC0415
 
         results = load_results(store, experiment=experiment)
+        n_trials, left_out = len(reported_trials(results)), tell_left_out(results)
         work.say(f"Writing {path.name}")
         name = [] if experiment is None else ["--experiment", experiment]
         page = results_report(results, command=" ".join(["sojourn report", store.name, *name]))
         write_page(page, path)
     if as_json:
-        print_json({"file": str(path), "trials": len(results)})
+        print_json({"file": str(path), "trials": n_trials})
     else:
-        write_line(f"Wrote the report on {number(len(results))} trials to {path}.")
+        write_line(f"Wrote the report on {number(n_trials)} trials to {path}.")
+        if left_out:
+            write_line(left_out)

@@ -1,0 +1,62 @@
+"""The report on a store: what it shows, what it leaves out, and how large."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from reference.comparisons import a_comparison
+
+from sojourn.plots import new_figure
+from sojourn.reports import Picture, reported_trials, results_report, tell_left_out
+
+
+class Stored(list):
+    """Trials of so many experiments, each with one comparison of two trials."""
+
+    folder = Path("a.results")
+
+    def __init__(self, *names):
+        super().__init__(SimpleNamespace(experiment=name) for name in names for _ in range(2))
+
+    def select(self, experiment):
+        return SimpleNamespace(comparisons=lambda: [a_comparison([[[1, 2]] * 2], names=(experiment,))])
+
+
+@pytest.mark.parametrize(
+    ("names", "shown", "summary"),
+    [
+        (["a", "b"], ["a", "b"], "4 trials of 2 experiments."),
+        (
+            ["a", "a-tuning", "tuning"],
+            ["a", "tuning"],
+            "4 trials of 2 experiments. 1 experiment that settings were chosen by is left out; "
+            "--experiment NAME shows one.",
+        ),
+        (
+            ["a", "a-tuning", "b-tuning"],
+            ["a"],
+            "2 trials of 1 experiment. 2 experiments that settings were chosen by are left out; "
+            "--experiment NAME shows one.",
+        ),
+        (["a-tuning"], ["a-tuning"], "2 trials of 1 experiment."),
+    ],
+)
+def test_experiments_that_settings_were_chosen_by_are_left_out_and_counted(names, shown, summary):
+    results = Stored(*names)
+    assert [trial.experiment for trial in reported_trials(results)] == [
+        name for name in shown for _ in range(2)
+    ]
+    assert (tell_left_out(results) == "") == (names == shown)
+    page = results_report(results, command="x")
+    assert f'<p class="lead">{summary}</p>' in page
+    headings = [part.partition(":")[0] for part in page.split("<h2>")[1:-1]]
+    assert headings == shown
+
+
+def test_figures_of_several_panels_may_be_wider_than_a_phone():
+    page = results_report(Stored("a"), command="x")
+    assert page.count('<div class="scroll"><img ') == 1
+    wide, narrow = (Picture("p", "c", new_figure(n)[0]).is_wide for n in (3, 1))
+    assert (wide, narrow) == (True, False)
