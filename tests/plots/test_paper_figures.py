@@ -56,7 +56,7 @@ def test_scales_are_falling_and_means_are_over_seeds():
     (ax,) = scales_figure(curves, title="$x$").axes
     ranges = [segment.tolist() for lines in ax.collections for segment in lines.get_segments()]
     assert ranges[:2] == [[[0.0, 9.0], [0.0, 11.0]], [[1.0, 4.0], [1.0, 6.0]]]
-    assert ax.get_legend().get_title().get_text() == "2 seeds, upright: smallest to largest"
+    assert ax.get_legend().get_title().get_text() == "2 seeds, upright lines: smallest to largest"
     best = [line.get_xydata().tolist() for line in ax.get_lines() if line.get_marker() == "o"]
     assert best == [[[1.0, 5.0]], [[0.0, 4.0]]]
 

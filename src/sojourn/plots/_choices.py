@@ -16,6 +16,9 @@ from sojourn.plots._style import COLOURS, add_legend, count_seeds, figure_of, ne
 __all__ = ["ChoiceCurves", "choice_curves", "choices_figure", "draw_choices"]
 
 _BINS = 120
+_SHADES = 20
+"""So many shades there are: bars of shares that no eye can tell apart become one, without seams."""
+
 _KEY = (1.0, 0.75, 0.5, 0.25, 0.1)
 """Shares whose shades are named."""
 
@@ -57,7 +60,7 @@ def choice_curves(choices: Sequence[int], horizons: Sequence[int]) -> ChoiceCurv
 def draw_choices(axes: Axes, curves: ChoiceCurves) -> None:
     """Draw one row a candidate, the fuller its colour the more of the episodes it played; with a key."""
     axes.grid(visible=False)
-    for row, shares in enumerate(curves.shares):
+    for row, shares in enumerate(np.round(_SHADES * curves.shares) / _SHADES):
         begins = np.flatnonzero(np.diff(shares, prepend=-1.0))  # of pieces of equal shares
         starts, ends = curves.edges[begins], curves.edges[np.append(begins[1:], shares.size)]
         played = shares[begins] > 0.0
@@ -66,7 +69,7 @@ def draw_choices(axes: Axes, curves: ChoiceCurves) -> None:
             (row - 0.5, 1.0),
             facecolors=[(COLOURS[0], share) for share in shares[begins][played].tolist()],
             linewidth=0.0,
-            antialiased=False,  # else there are seams between bars
+            antialiased=False,  # else there are seams
         )
     axes.set_ylim(-0.5, len(curves.horizons) - 0.5)
     names = [

@@ -60,7 +60,7 @@ def draw_scales(curves: ScaleCurves, ax: Axes, *, title: str) -> None:
     ax.set_xticks(x, [np.format_float_positional(scale, trim="-") for scale in curves.scales])
     ax.set_yscale("log")
     write(ax, title=title, x="scale of the bonus", y="total regret")
-    seeds = count_seeds(curves.n_seeds) + ", upright: smallest to largest" * (curves.n_seeds > 1)
+    seeds = count_seeds(curves.n_seeds) + ", upright lines: smallest to largest" * (curves.n_seeds > 1)
     add_legend(ax, *ax.get_legend_handles_labels(), title=seeds)
 
 
