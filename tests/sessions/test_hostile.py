@@ -93,6 +93,35 @@ def test_memory_stays_small_whatever_the_file_holds(kind, tmp_path):
     assert megabytes < 512
 
 
+@needs_peak
+@pytest.mark.parametrize("column", ["episode", "state", "action"])
+def test_one_long_word_among_many_steps_takes_little_memory(column, tmp_path):
+    # Twenty thousand words with the room of the longest would take 10 GB.
+    row = {"episode": "e", "step": "1", "state": "x", "action": "go", "reward": "1", "ended": "1"}
+    lines = [",".join(row), ",".join((row | {column: "y" * 130_000}).values())]
+    lines += [f"{i},1,s{i % 3},go,1,1" for i in range(20_000)]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    megabytes, _, used, told = read_alone(
+        path, "log.account.n_used, str(log.account.first_rejected[0]).replace(' ', '_')"
+    )
+    assert (used, told) == (
+        "20000",
+        f"row_2:_{column}_must_have_at_most_1,000_characters;_got_130,000.",
+    )
+    assert megabytes < 512
+
+
+@needs_peak
+def test_one_long_group_in_memory_takes_little_of_it(tmp_path):
+    code = "type(log).from_columns([3] * 20_001, group=['g'] * 20_000 + ['y' * 130_000])"
+    path = tmp_path / "log.csv"
+    path.write_text("length\n3\n", encoding="utf-8")
+    megabytes, _, groups, peak = read_alone(path, f"{code}.n_groups, peak()")
+    assert groups == "2"
+    assert megabytes <= int(peak) < 512
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(tmp_path_factory, content):

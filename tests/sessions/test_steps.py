@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sojourn as sj
-from sojourn.sessions import SAMPLES, analyse, is_step_log, read_sessions, read_steps, sample_path
+from sojourn.sessions import (
+    SAMPLES,
+    SessionLog,
+    analyse,
+    is_step_log,
+    read_sessions,
+    read_steps,
+    sample_path,
+)
 
 HEAD = "episode,step,state,action,reward,ended\n"
 
@@ -231,6 +239,15 @@ def test_quotes_that_are_not_closed_lose_their_line_alone(rows, used, told, tmp_
     assert account.n_used == used
     for start, one in zip(told, account.first_rejected, strict=False):
         assert start in str(one)
+
+
+def test_words_that_differ_by_zeros_at_their_end_stay_apart(tmp_path):
+    rows = "a,1,x,go,1,1\nb,1,x\0,go,5,1\nc,1,x\0\0,go\0,9,1\n"
+    log = read_steps(write(tmp_path / "log.csv", HEAD + rows))
+    assert log.states == ("x", "x\0", "x\0\0")
+    assert log.actions == ("go", "go\0")
+    assert log.state.tolist() == [0, 1, 2]
+    assert SessionLog.from_columns([3, 4], group=["x", "x\0"]).n_groups == 2
 
 
 @settings(max_examples=150, deadline=None)

@@ -11,6 +11,7 @@ import numpy as np
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
 from sojourn.laws import Sample, take_sample
 from sojourn.laws._sample import Columns, sample_of
+from sojourn.sessions._numbering import Numbering
 from sojourn.sessions._tally import Tally
 
 __all__ = ["Account", "Rejection", "SessionLog"]
@@ -103,16 +104,18 @@ class SessionLog:
         column = np.asarray(lengths).astype(np.int64)
         seen = np.ones(column.size, dtype=bool) if observed is None else np.asarray(observed).astype(bool)
         began = np.ones(column.size, dtype=np.int64) if entry is None else np.asarray(entry).astype(np.int64)
-        words, codes = np.zeros(0, dtype=np.str_), np.zeros(column.size, dtype=np.int64)
+        labels: tuple[str, ...] = ()
+        codes = np.zeros(column.size, dtype=np.int64)
         if group is not None:
             if len(group) != column.size:
                 raise ValueError(
                     f"group must be as many as lengths; got {len(group)} groups for {column.size} lengths."
                 )
-            words, codes = np.unique([str(one) for one in group], return_inverse=True)
+            words = Numbering()
+            labels, codes = words.sorted([words.code(str(one)) for one in group])
         tally = Tally()
         tally.add(column, seen, began, codes)
-        return cls.from_tally(tally, [str(word) for word in words], Account(sample.n, sample.n), name)
+        return cls.from_tally(tally, labels, Account(sample.n, sample.n), name)
 
     def __len__(self) -> int:
         return int(self.counts.sum())

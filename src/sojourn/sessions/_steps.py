@@ -17,14 +17,19 @@ from sojourn.sessions._cells import delimiter_of, flag_rule, read_flag, read_who
 from sojourn.sessions._groups import MOST_GROUPS, GroupTest, log_rank
 from sojourn.sessions._ledger import FirstRejected
 from sojourn.sessions._log import Account, SessionLog
+from sojourn.sessions._numbering import Numbering
 from sojourn.sessions._records import HEAD, Record, records, split
 
 __all__ = ["StepLog", "is_step_log", "read_steps"]
 
 _NAMES = ("episode", "step", "state", "action", "reward", "ended")
 
-_Row: TypeAlias = tuple[int, str, int, str, str, float, bool, bool]
-"""Line, episode, step, state, action, reward, ended, terminated."""
+_WORDS = ("episode", "state", "action")
+_MOST_IN_A_WORD = 1000
+"""Characters that an episode, a state or an action may be called by."""
+
+_Row: TypeAlias = tuple[int, int, int, int, int, float, bool, bool]
+"""Line, episode, step, state, action, reward, ended, terminated; words as numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +159,8 @@ class _Reader:
         self._rejected = FirstRejected()
         self._n_rows = 0
         self._rows: list[_Row] = []
-        self._spoilt: set[str] = set()
+        self._words = {name: Numbering() for name in _WORDS}
+        self._spoilt: set[int] = set()
 
     def take(self, record: Record) -> None:
         """Take in a row; the first one has names."""
@@ -168,18 +174,23 @@ class _Reader:
             self._rejected.add(row, *((rule,) if rule else many))
             place = self._places["episode"]
             if len(cells) > place:
-                self._spoilt.add(cells[place].strip())
+                self._spoil(cells[place])
             return
         found = {name: cells[place].strip() for name, place in self._places.items()}
         wrong = _wrong(found)
         if wrong:
-            self._spoilt.add(found["episode"])
+            self._spoil(found["episode"])
             self._rejected.add(row, *wrong)
             return
         ended, terminated = bool(read_flag(found["ended"])), bool(read_flag(found.get("terminated", "0")))
         step, reward = read_whole(found["step"]) or 1, float(found["reward"])
-        words = found["episode"], step, found["state"], found["action"]
-        self._rows.append((row, *words, reward, ended, terminated))
+        episode, state, action = (self._words[name].code(found[name]) for name in _WORDS)
+        self._rows.append((row, episode, step, state, action, reward, ended, terminated))
+
+    def _spoil(self, episode: str) -> None:
+        """Leave out an episode, one of whose rows cannot be used."""
+        if len(episode.strip()) <= _MOST_IN_A_WORD:
+            self._spoilt.add(self._words["episode"].code(episode.strip()))
 
     def _name(self, names: list[str]) -> None:
         for name in _NAMES:
@@ -192,7 +203,7 @@ class _Reader:
         """Return the episodes that can be used."""
         if not self._places:
             raise ValueError(f"{self._source} must have a row of names and one row a step; it is empty.")
-        episodes: dict[str, list[_Row]] = {}
+        episodes: dict[int, list[_Row]] = {}
         for one in self._rows:
             episodes.setdefault(one[1], []).append(one)
         used = []
@@ -210,8 +221,8 @@ class _Reader:
             why = f"all {self._n_rows:,} are rejected, {first[0]}" if first else "it has names only."
             raise ValueError(f"{self._source} must have a row that can be used: {why}")
         columns = list(zip(*steps, strict=True))
-        states, state = np.unique(columns[3], return_inverse=True)
-        actions, action = np.unique(columns[4], return_inverse=True)
+        states, state = self._words["state"].sorted(columns[3])
+        actions, action = self._words["action"].sorted(columns[4])
         return StepLog(
             episode=np.repeat(np.arange(len(used)), [len(rows) for rows in used]),
             step=np.array(columns[2], dtype=np.int64),
@@ -220,8 +231,8 @@ class _Reader:
             reward=np.array(columns[5], dtype=np.float64),
             ended=np.array(columns[6], dtype=bool),
             terminated=np.array(columns[7], dtype=bool),
-            states=tuple(states.tolist()),
-            actions=tuple(actions.tolist()),
+            states=states,
+            actions=actions,
             account=Account(self._n_rows, len(steps), self._rejected.n, first),
             name=self._source,
         )
@@ -229,9 +240,11 @@ class _Reader:
 
 def _wrong(cells: dict[str, str]) -> tuple[str, str] | None:
     """Return the rule that a row breaks and what it has instead, or None."""
-    for name in ("episode", "state", "action"):
+    for name in _WORDS:
         if not cells[name]:
             return f"{name} must not be empty", "''"
+        if len(cells[name]) > _MOST_IN_A_WORD:
+            return f"{name} must have at most {_MOST_IN_A_WORD:,} characters", f"{len(cells[name]):,}"
     if read_whole(cells["step"]) is None:
         return whole_rule("step"), shown(cells["step"])
     try:
