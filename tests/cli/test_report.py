@@ -38,3 +38,17 @@ def test_what_is_no_store_is_refused(run, tmp_path):
     result = run("report", str(tmp_path / "none"))
     assert result.exit_code == 2
     assert result.stderr.endswith("must be a store of 'sojourn run'; there is none.\n")
+
+
+def test_experiments_of_tuning_are_left_out_unless_asked_for(run, store, tmp_path):
+    (tmp_path / "tiny-tuning.toml").write_text((tmp_path / "tiny.toml").read_text())
+    more = run("run", str(tmp_path / "tiny-tuning.toml"), "--store", str(store), "--on", "here")
+    assert more.exit_code == 0, more.stderr
+    result = run("report", str(store))
+    assert result.stderr == (
+        f"Wrote the report on 4 trials to {tmp_path / 'tiny.html'}.\n"
+        "1 experiment that settings were chosen by is left out; --experiment NAME shows one.\n"
+    )
+    one = run("report", str(store), "--experiment", "tiny-tuning", "--to", str(tmp_path / "one.html"))
+    assert one.stderr == f"Wrote the report on 4 trials to {tmp_path / 'one.html'}.\n"
+    assert "<h2>tiny-tuning: " in (tmp_path / "one.html").read_text(encoding="utf-8")

@@ -59,7 +59,7 @@ def test_more_learners_than_colours_are_told_apart_by_dashes():
 
 
 def test_chance_is_grey_and_on_top_and_takes_no_learners_colour():
-    agents = (sj.UCBVI(sj.Fixed(2)), sj.RandomPlayer(), sj.UCBVI(sj.Fixed(3)))
+    agents = (sj.UCBVI(sj.Fixed(2)), sj.RandomPlayer(), sj.RandomPlayer())  # a second one is told apart
     figure = a_comparison(np.ones((3, 2, 2)), agents=agents).plot()
     learner, chance, other = figure.axes[0].get_lines()
     assert [line.get_color() for line in (learner, chance, other)] == [COLOURS[0], "#888888", COLOURS[1]]

@@ -57,7 +57,7 @@ class ComparisonCurves:
 
     Attributes:
         names: What the learners are called.
-        is_chance: Whether each plays at random.
+        is_chance: Whether each is the first that plays at random.
         problem: The name of the problem.
         law: The law that lengths were drawn from, in few words.
         n_seeds: Number of seeds behind every mean.
@@ -83,12 +83,13 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
     from sojourn.agents import RandomPlayer  # noqa: PLC0415 - loads numba
     from sojourn.learning import estimate_mean, spread_episodes  # noqa: PLC0415
 
+    at_random = [i for i, agent in enumerate(comparison.agents) if isinstance(agent, RandomPlayer)]
     kept = comparison.checkpoints
     shown = np.unique(np.searchsorted(kept, spread_episodes(comparison.episodes, _MOST_POINTS)))
     estimate = estimate_mean(comparison.cumulative_regret[:, :, shown], axis=1)
     return ComparisonCurves(
         names=comparison.names,
-        is_chance=tuple(isinstance(agent, RandomPlayer) for agent in comparison.agents),
+        is_chance=tuple(i in at_random[:1] for i in range(len(comparison.agents))),
         problem=comparison.problem,
         law=label(comparison.law),
         n_seeds=len(comparison.seeds),
