@@ -107,5 +107,7 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "html": (b"<html><body>404</body></html>\n", "must have a column of session lengths"),
     "json": (b'[{"length": 4}]\n', "must have a column of session lengths"),
     "names repeated inside": (b"length,ended\n4,1\nlength,ended\n5,1\n", (3, 2)),
+    "a row of 100 kB over many lines": (b'id,length\n"' + b"z\n" * 50_000 + b'",7\nb,5\n', (50_002, 1)),
+    "a row of 60 kB over many lines": (b'id,length\n"' + b"z\n" * 30_000 + b'",7\nb,5\n', (2, 2)),
     "a quote open for 200 kB": (b'id,length\n"' + b"a\n" * 100_000 + b"b,4\n", (100_001, 1)),
 }

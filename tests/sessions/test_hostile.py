@@ -221,6 +221,37 @@ def test_the_smallest_rows_are_kept(rows):
     assert kept.n == 39
 
 
+STRAY = ['5" pipe,{}', '"a,{}', '"""a,{}', '{},"']
+
+
+@pytest.mark.parametrize("stray", STRAY)
+@pytest.mark.parametrize("at", [0, 100, 199])
+def test_a_stray_quote_among_rows_of_several_lines_loses_its_own_line_alone(stray, at, tmp_path):
+    # Lines within cells look like sessions of over 900 steps.
+    rows = [f'"note\nsee,{900 + i}\nend",{i + 1}\n' for i in range(200)]
+    lines = [*rows[:at], stray.format(888) + "\n", *rows[at:]]
+    path = tmp_path / "log.csv"
+    path.write_text("id,length\n" + "".join(lines), encoding="utf-8")
+    log = read_sessions(path)
+    assert log.lengths.tolist() == list(range(1, 201))
+    assert [str(one) for one in log.account.first_rejected] == [f"row {3 * at + 2}: a quote must be closed."]
+    steps = [f'e{i},1,"note\ns{i},1,x,go,1,1\nend",go,{i},1\n' for i in range(200)]
+    lines = [*steps[:at], f"bad,1,{stray.format(5)},go,1,1\n", *steps[at:]]
+    path.write_text("episode,step,state,action,reward,ended\n" + "".join(lines), encoding="utf-8")
+    found = read_steps(path)
+    assert found.reward.tolist() == list(range(200))
+    assert (found.account.n_rows, found.account.n_used) == (201, 200)
+
+
+def test_what_a_row_over_many_lines_counts_as_does_not_depend_on_where_it_stands(tmp_path):
+    path = tmp_path / "log.csv"
+    for before in (0, 1_980_000, 2_080_000, 2_150_000):  # a piece of the file ends after 2 MB
+        short, long = b'"' + b"z\n" * 30_000 + b'",7\n', b'"' + b"z\n" * 50_000 + b'",8\n'
+        path.write_bytes(b"id,length\n" + b"a,1\n" * (before // 4) + short + long + b"b,5\n")
+        account = read_sessions(path).account
+        assert (account.n_used - before // 4, account.n_rejected) == (2, 50_001)
+
+
 def test_a_row_of_delimiters_alone_is_a_row(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"length\tended\n4\t1\n\t\n\n  \n\t\t\n")

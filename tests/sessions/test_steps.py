@@ -254,7 +254,7 @@ def test_words_that_differ_by_zeros_at_their_end_stay_apart(tmp_path):
 @given(st.binary(max_size=200))
 def test_any_bytes_of_steps_are_read_or_refused(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("any") / "log.csv"
-    path.write_bytes(HEAD.encode() + b"a,1,x,go,1,1\n" + content)
+    path.write_bytes(HEAD.encode() + b"an episode that nothing else names,1,x,go,1,1\n" + content)
     account = read_steps(path).account
     assert account.n_rows == account.n_used + account.n_rejected
     assert account.n_used >= 1

@@ -98,6 +98,7 @@ class _Rows:
     def __init__(self, columns: Columns, delimiter: int) -> None:
         self.columns, self.delimiter = columns, delimiter
         self.ledger = Ledger(columns)
+        self._form = _form(delimiter, len(columns.names))
         self.line = 0
         """How many lines were passed."""
         self._open = b""
@@ -121,75 +122,81 @@ class _Rows:
 
     def _read(self, text: bytes, *, last: bool) -> bytes:
         """Read whole lines, and return those at the end that wait for a quote to be closed."""
-        while text:
-            cut = _balanced(text)
-            if cut:
-                self._read_balanced(text[:cut])
-            text = text[cut:]
-            if not text:
-                break
-            if not last and len(text) <= MOST_QUOTED:
-                return text
-            # The quote in this line is never closed: only this line is lost.
-            _, _, text = text.partition(b"\n")
-            self.reject_line(UNCLOSED)
-        return b""
-
-    def _read_balanced(self, text: bytes) -> None:
-        """Read lines in which every quote is closed."""
         buffer = np.frombuffer(text, dtype=np.uint8)
         newlines = np.flatnonzero(buffer == _NEWLINE)
         quotes = np.flatnonzero(buffer == _QUOTE) if b'"' in text else None
+        if quotes is None:
+            self._read_rows(text, newlines, None, [])
+            return b""
+        passed = np.searchsorted(quotes, newlines)
+        odd = np.flatnonzero(np.diff(passed, prepend=0) % 2).tolist()
+        unclosed = self._unclosed(text, newlines, odd)
+        if not last and unclosed and unclosed[-1] == odd[-1]:
+            cut = int(newlines[odd[-1] - 1]) + 1 if odd[-1] else 0
+            if len(text) - cut <= MOST_QUOTED:
+                quotes, newlines = quotes[quotes < cut], newlines[: unclosed.pop()]
+                self._read_rows(text[:cut], newlines, _without(quotes, newlines, unclosed), unclosed)
+                return text[cut:]
+        self._read_rows(text, newlines, _without(quotes, newlines, unclosed), unclosed)
+        return b""
+
+    def _unclosed(self, text: bytes, newlines: IntArray, odd: list[int]) -> list[int]:
+        """Return which lines open a quote that is not closed: each is lost, and the next begins anew.
+
+        Args:
+            text: The lines.
+            newlines: Where they end.
+            odd: Which of them have an odd number of quotes: each closes the quote of the one before, if the
+                lines from there on make a row.
+        """
+        unclosed, k = [], 0
+        while k < len(odd):
+            begin = int(newlines[odd[k] - 1]) + 1 if odd[k] else 0
+            stop = int(newlines[odd[k + 1]]) if k + 1 < len(odd) else 0
+            if 0 < stop - begin <= MOST_QUOTED and self._form.fullmatch(text, begin, stop):
+                k += 2
+            else:
+                unclosed.append(odd[k])
+                k += 1
+        return unclosed
+
+    def _read_rows(
+        self, text: bytes, newlines: IntArray, quotes: IntArray | None, unclosed: list[int]
+    ) -> None:
+        """Read lines in which every quote is closed, but for those lines that are lost.
+
+        Args:
+            text: The lines.
+            newlines: Where they end.
+            quotes: Where quotes are, those of lost lines left out; None if there are none at all.
+            unclosed: Which lines are lost.
+        """
+        if not newlines.size:
+            return
+        buffer = np.frombuffer(text, dtype=np.uint8)
         marks = np.flatnonzero(buffer == self.delimiter)
         ends = newlines
         if quotes is not None:
             ends = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
             marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
         begins = np.concatenate(([0], ends[:-1] + 1))
-        rows = (
-            self.line
-            + 1
-            + (np.searchsorted(newlines, begins) if quotes is not None else np.arange(ends.size))
-        )
+        places = np.searchsorted(newlines, begins) if quotes is not None else np.arange(ends.size)
+        rows = self.line + 1 + places
         self.line += newlines.size
         stops = ends - ((ends > begins) & (buffer[ends - 1] == _RETURN))
         first, after = np.searchsorted(marks, begins), np.searchsorted(marks, stops)
-        whole = after - first == len(self.columns.names) - 1
         blank = (after == first) & _blank(text, buffer, begins, stops)  # a row of tabs alone is a row
-        whole &= ~blank
-        if ends.size < newlines.size:
-            whole &= self._well_formed(text, begins, stops, rows)
-        odd = np.flatnonzero(~whole & ~blank)
-        for i in odd.tolist():
-            self._judge_row(text[begins[i] : stops[i]], int(rows[i]), int(after[i] - first[i]) + 1)
+        whole = (after - first == len(self.columns.names) - 1) & ~blank
+        lost = np.isin(places, unclosed) if unclosed else np.zeros(places.size, dtype=bool)
+        whole &= ~lost
+        for i in np.flatnonzero(~whole & ~blank).tolist():
+            many = f"a row must have {len(self.columns.names)} cells", f"{after[i] - first[i] + 1}"
+            self.ledger.reject(int(rows[i]), *((UNCLOSED,) if lost[i] else many))
+        self.ledger.count(int((~whole & ~blank).sum()))
         if not whole.all():
             begins, stops, rows, first = begins[whole], stops[whole], rows[whole], first[whole]
         cells = Table(buffer, begins, stops, marks, first, len(self.columns.names), quotes is not None)
         self._read_cells(cells, rows)
-
-    def _well_formed(self, text: bytes, begins: IntArray, stops: IntArray, rows: IntArray) -> BoolArray:
-        """Return which rows are one line, or several with quotes where quotes may stand."""
-        mark = re.escape(bytes([self.delimiter]))
-        cell = rb'(?:"(?:[^"]|"")*+"|[^"\n' + mark + rb"]*+)"
-        form = re.compile(cell + rb"(?:" + mark + cell + rb")*+")
-        good = np.ones(begins.size, dtype=bool)
-        for i in np.flatnonzero(np.diff(rows, append=self.line + 1) > 1).tolist():
-            good[i] = form.fullmatch(text, int(begins[i]), int(stops[i])) is not None
-        return good
-
-    def _judge_row(self, text: bytes, row: int, n_cells: int) -> None:
-        """Reject a row that has too many cells or too few."""
-        if b"\n" in text:  # a quote was closed by chance: each line stands for itself
-            passed, self.line = self.line, row - 1
-            for line in text.split(b"\n"):
-                if line.count(b'"') % 2:
-                    self.reject_line(UNCLOSED)
-                else:
-                    self._read_balanced(line + b"\n")
-            self.line = passed
-            return
-        self.ledger.count(1)
-        self.ledger.reject(row, f"a row must have {len(self.columns.names)} cells", f"{n_cells}")
 
     def _read_cells(self, cells: Table, rows: IntArray) -> None:
         columns, good = self.columns, np.ones(rows.size, dtype=bool)
@@ -253,11 +260,13 @@ def _blank(text: bytes, buffer: Bytes, begins: IntArray, stops: IntArray) -> Boo
     return np.asarray(blank)
 
 
-def _balanced(text: bytes) -> int:
-    """Return where the lines end up to which every quote is closed."""
-    if b'"' not in text:
-        return len(text)
-    buffer = np.frombuffer(text, dtype=np.uint8)
-    newlines, quotes = np.flatnonzero(buffer == _NEWLINE), np.flatnonzero(buffer == _QUOTE)
-    even = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
-    return int(even[-1]) + 1 if even.size else 0
+def _without(quotes: IntArray, newlines: IntArray, lines: list[int]) -> IntArray:
+    """Return where quotes are, those in some lines left out."""
+    return quotes[~np.isin(np.searchsorted(newlines, quotes), lines)] if lines else quotes
+
+
+def _form(delimiter: int, n_cells: int) -> re.Pattern[bytes]:
+    """Return what a row over several lines looks like: quotes around cells, newlines in quotes only."""
+    mark = re.escape(bytes([delimiter]))
+    cell = rb'(?:"(?:[^"]|"")*+"|[^"\n' + mark + rb"]*+)"
+    return re.compile(cell + rb"(?:" + mark + cell + rb"){%d}\r?" % (n_cells - 1))

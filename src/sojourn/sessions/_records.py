@@ -34,7 +34,7 @@ def records(path: Path) -> Iterator[Record]:
     """Yield the rows of a CSV file; blank lines are none.
 
     A quote may be closed in a later line within 64 kB, if the row is well formed then and has as many cells
-    as the first one. Otherwise each line stands for itself.
+    as the first one. Otherwise the line that opens it is lost, and the next one begins anew.
 
     Raises:
         ValueError: If the file cannot be read.
@@ -59,23 +59,28 @@ class _Lines:
     def __init__(self) -> None:
         self._delimiter, self._n_cells = "", 0
         self._open: list[tuple[int, str]] = []
+        self._size = 0
 
     def records(self, path: Path) -> Iterator[Record]:
-        size = 0
         for number, line in _lines(path):
             if line is None:
-                yield from self._apart()
+                yield from self._give_up()
                 yield Record(number, [], TOO_LONG)
-            elif not self._open and line.count('"') % 2 == 0:
-                yield from self._row(number, line)
             else:
-                size = len(line) + 1 + (size if self._open else 0)
-                self._open.append((number, line))
-                if len(self._open) > 1 and line.count('"') % 2:
-                    yield from self._joined()
-                elif size > MOST_QUOTED:
-                    yield from self._apart()
-        yield from self._apart()
+                yield from self._take(number, line)
+        yield from self._give_up()
+
+    def _take(self, number: int, line: str) -> Iterator[Record]:
+        is_odd = line.count('"') % 2 == 1
+        if not self._open and not is_odd:
+            yield from self._row(number, line)
+            return
+        self._size = len(line.encode()) + (self._size + 1 if self._open else 0)
+        self._open.append((number, line))
+        if self._size > MOST_QUOTED:
+            yield from self._give_up()
+        elif is_odd and len(self._open) > 1:
+            yield from self._joined()
 
     def _row(self, number: int, line: str) -> Iterator[Record]:
         if not line.strip():
@@ -86,22 +91,21 @@ class _Lines:
         self._n_cells = self._n_cells or len(cells or ())
 
     def _joined(self) -> Iterator[Record]:
-        """Yield what waited as one row, its quotes closed; if it cannot be one, line by line."""
+        """Yield what waited as one row, its quotes closed, if it can be one."""
         cells = split("\n".join(line for _, line in self._open), self._delimiter or ",", strict=True)
         if cells is None or len(cells) != self._n_cells:  # a quote was closed by chance
-            yield from self._apart()
+            yield from self._give_up()
         else:
             yield Record(self._open[0][0], cells)
             self._open = []
 
-    def _apart(self) -> Iterator[Record]:
-        """Yield what waited line by line; those whose quotes are not closed are lost."""
+    def _give_up(self) -> Iterator[Record]:
+        """Yield the line whose quote is not closed as lost, and begin anew with the next one."""
         waited, self._open = self._open, []
-        for number, line in waited:
-            if line.count('"') % 2:
-                yield self._unread(number, line, UNCLOSED)
-            else:
-                yield from self._row(number, line)
+        if waited:
+            yield self._unread(*waited[0], UNCLOSED)
+        for number, line in waited[1:]:
+            yield from self._take(number, line)
 
     def _unread(self, number: int, line: str, wrong: str) -> Record:
         cells = [cell.strip().strip('"') for cell in line.split(self._delimiter or ",")]
