@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import multiprocessing
 import os
 import random
 import shutil
@@ -145,6 +146,54 @@ def test_folders_that_are_no_stores_are_refused(tmp_path, write):
     with pytest.raises(ValueError, match="must be a store of 'sojourn run'; there is none"):
         load_results(tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def open_stores(folder, number, begin, told):
+    for i in range(number):
+        begin.wait()
+        try:
+            with Store(folder / str(i)).writing():
+                pass
+        except Exception as error:
+            told.put(f"{type(error).__name__}: {error}")
+
+
+def test_runs_that_begin_together_on_a_new_store_do_not_stop_each_other(tmp_path):
+    together = multiprocessing.get_context("spawn")
+    begin, told = together.Barrier(4), together.SimpleQueue()
+    opening = [together.Process(target=open_stores, args=(tmp_path, 100, begin, told)) for _ in range(4)]
+    for process in opening:
+        process.start()
+    for process in opening:
+        process.join(60.0)
+    assert [process.exitcode for process in opening] == [0] * 4
+    assert [told.get() for _ in range(400) if not told.empty()] == []
+    assert all((tmp_path / str(i) / MARKER).read_bytes() == MARK for i in range(100))
+
+
+def test_a_run_that_was_killed_while_it_made_the_marker_is_no_obstacle(write, tmp_path):
+    left = tmp_path / "store" / f".{MARKER}.ab12_xyz.tmp"
+    left.parent.mkdir()
+    left.write_bytes(MARK[:5])
+    assert run_experiment(read_experiment(write()), left.parent, executor=ThisProcess()).played == 9
+    assert not left.exists()
+    assert verify_store(left.parent).findings == ()
+
+
+@pytest.mark.parametrize("call", ["chmod", "link"])
+def test_who_is_late_with_the_marker_goes_on(tmp_path, monkeypatch, call):
+    # Another run made it, was alone, and removed what it took for left behind.
+    real = getattr(os, call)
+
+    def late(path, *rest, **how):
+        if str(path).endswith(".tmp"):
+            (tmp_path / MARKER).write_bytes(MARK)
+            os.unlink(path)
+        return real(path, *rest, **how)
+
+    monkeypatch.setattr(os, call, late)
+    Marker(tmp_path).make()
+    assert [path.name for path in tmp_path.iterdir()] == [MARKER]
 
 
 def test_a_lost_marker_is_made_good(store, write):

@@ -28,6 +28,7 @@ def mark_of(version: int) -> bytes:
 
 VERSION = 1
 MARKER, MARK = "sojourn-store.json", mark_of(VERSION)
+_PREFIX, _SUFFIX = f".{MARKER}.", ".tmp"
 
 
 class Marker:
@@ -35,6 +36,11 @@ class Marker:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / MARKER
+
+    @staticmethod
+    def is_temporary(name: str) -> bool:
+        """Whether a file of this name is a marker that somebody is making, or was killed over."""
+        return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
     def read(self) -> bytes | None:
         """Return what it says, as far as it is of reasonable length; None if it is lost."""
@@ -57,14 +63,14 @@ class Marker:
         """Write it if there is none; it is there whole or not at all, and of two who do so one is late."""
         if os.path.lexists(self.path):
             return
-        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{MARKER}.", suffix=".tmp")
+        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=_PREFIX, suffix=_SUFFIX)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(MARK)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).chmod(0o644)
             with contextlib.suppress(FileExistsError, FileNotFoundError):  # another run was quicker
+                Path(temporary).chmod(0o644)
                 self._name(temporary)
         finally:
             Path(temporary).unlink(missing_ok=True)

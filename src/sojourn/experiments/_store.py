@@ -57,7 +57,8 @@ class Store:
     def check_can_open(self) -> None:
         """Raise `ValueError` if there is something else, or a store that is not as it should be."""
         self._check_parts()
-        if self.folder.is_dir() and not self.exists and any(self.folder.iterdir()):
+        found = os.listdir(self.folder) if self.folder.is_dir() else []  # first: others may be making it
+        if any(not self.marker.is_temporary(name) for name in found) and not self.exists:
             raise ValueError(f"{self.folder} must be a store of 'sojourn run', or an empty or new folder.")
         self.marker.check_version()
 
