@@ -68,3 +68,16 @@ def spin(text: str) -> bytes:
     while time.monotonic() < end:
         pass
     return b""
+
+
+def open_stores(folder, number, begin, told):
+    """Open new stores at the same time as others do; tell what goes wrong."""
+    from sojourn.experiments import Store
+
+    for i in range(number):
+        begin.wait()
+        try:
+            with Store(folder / str(i)).writing():
+                pass
+        except Exception as error:
+            told.put(f"{type(error).__name__}: {error}")

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from experiments.conftest import contents
 from experiments.harm import WAYS, damage
+from experiments.tasks import open_stores
 
 from sojourn._files import pack_archive
 from sojourn.experiments import (
@@ -146,16 +147,6 @@ def test_folders_that_are_no_stores_are_refused(tmp_path, write):
     with pytest.raises(ValueError, match="must be a store of 'sojourn run'; there is none"):
         load_results(tmp_path / "none")
     assert not (tmp_path / "none").exists()
-
-
-def open_stores(folder, number, begin, told):
-    for i in range(number):
-        begin.wait()
-        try:
-            with Store(folder / str(i)).writing():
-                pass
-        except Exception as error:
-            told.put(f"{type(error).__name__}: {error}")
 
 
 def test_runs_that_begin_together_on_a_new_store_do_not_stop_each_other(tmp_path):
