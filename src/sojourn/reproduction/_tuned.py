@@ -66,11 +66,10 @@ def figure1_tuned(bench: Workbench) -> Chapter:
     return Chapter(
         "figure1-tuned",
         "Figure 1, tuned",
-        "The paper must have scaled its bonuses and does not say how. Here every learner plays at the "
-        "scale of "
-        f"one grid that had the least regret on other seeds ({bench.n_tuning}), on one panel of each "
-        f"family of "
-        "laws. Where that is 0 there is no bonus at all, and learners with the same horizon are the same.",
+        "The paper must have scaled its bonuses and does not say how. Here every learner plays at the scale "
+        f"of one grid that had the least regret on other seeds ({bench.n_tuning}), on one panel of each "
+        "family of laws. Where that is 0 there is no bonus at all, and learners with the same horizon are "
+        "the same. Few seeds can be afforded at 5,000 episodes; docs/evidence.md has one panel with 20.",
         tuple(pictures),
         tuple(tables),
         (claim,),
