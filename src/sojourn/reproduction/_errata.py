@@ -32,8 +32,8 @@ def _introduction() -> Claim:
         "Introduction",
         "With an unknown polynomial law regret grows like T^{p/(1+2p)}.",
         _fails(announced < 0.5),
-        f"For p = 2 that is T^{announced:.2f}: less than √T, which no learner can have on every problem, and "
-        f"less than the T^{known:.2f} that the paper proves where the law is known.",
+        f"For p = 2 that is T^{announced:.2f}: less than √T, which no learner can have on every problem, "
+        f"and less than the T^{known:.2f} that the paper proves where the law is known.",
     )
 
 
@@ -47,7 +47,7 @@ def _estimated_tail() -> Claim:
         "From n lengths |Γ̂(h) − Γ(h)| ≤ √((ln D + ln 1/δ)/n) for all h ≤ D, with probability 1 − δ.",
         _fails(exceeded > delta),
         f"With H = 1 or 1,000 and n = 1,000 it is exceeded in {exceeded:.0%} of 400 samples, where δ = 0.1 "
-        f"allows 10%: a factor for the range of H is missing.",
+        "allows 10%: a factor for the range of H is missing.",
     )
 
 
@@ -60,8 +60,7 @@ def _unknown_geometric() -> Claim:
         "With an unknown geometric law regret grows like √T, as follows from Theorem 2.",
         _fails(true > 2.0 * taken),
         f"The proof takes γ^(1−H*) for T^(1/4); at T = 10⁸ and γ = 0.9 it is {true:,.0f}, not "
-        f"{taken:,.0f}. It "
-        f"does not follow; whether it is true is another matter.",
+        f"{taken:,.0f}. It does not follow; whether it is true is another matter.",
     )
 
 
@@ -74,7 +73,7 @@ def _constant() -> Claim:
         "t(h)/γ(h) ≤ e^(1−γ) for all h.",
         _fails(above.size > 0),
         f"At γ = 0.95 it is exceeded from h = {int(steps[above[0]]) if above.size else 0} on; "
-        f"e^(1.62(1−γ)) holds. Only a constant changes.",
+        "e^(1.62(1−γ)) holds. Only a constant changes.",
     )
 
 
@@ -92,6 +91,6 @@ def _shift() -> Claim:
         "Taxi's rewards can be mapped to [0, 1].",
         Verdict.DEPENDS if earned[1] < earned[0] - 1e-6 else Verdict.HOLDS,
         f"Under Geometric(0.95) the best policy of the mapped problem earns {earned[0]:.2f} in Taxi's own "
-        f"units "
-        f"if the absorbing state is paid the shift too, and {earned[1]:.2f} if not. The paper does not say.",
+        f"units if the absorbing state is paid the shift too, and {earned[1]:.2f} if not. The paper does "
+        "not say.",
     )

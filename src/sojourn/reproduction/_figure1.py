@@ -38,24 +38,22 @@ def figure1(bench: Workbench) -> Chapter:
         Claim(
             "Figure 1",
             "At its own constants, on Taxi for 100 episodes, the general learner has strictly less regret "
-            "than "
-            "every UCB-VI variant for γ = 0.95, 0.975 and all quasi-hyperbolic laws.",
+            "than every UCB-VI variant for γ = 0.95, 0.975 and all quasi-hyperbolic laws.",
             Verdict.FAILS if won == 0 else Verdict.DEPENDS,
             f"Over {comparisons[0].episodes:,} episodes it beats every variant in {won} of "
-            f"{len(comparisons)} panels, and one beats it in {lost} (paired 95% intervals, {n_seeds} seeds, "
-            f"not adjusted for their number). No learner differs from playing at random by more than "
-            f"{100 * spread:.1f}% of the regret.",
+            f"{len(comparisons)} panels, and one beats it in {lost} (paired 95% intervals, {n_seeds} "
+            "seeds, not adjusted for their number). No learner differs from playing at random by more "
+            f"than {100 * spread:.1f}% of the regret.",
         ),
         Claim(
             "Section 6",
             "The experiment uses the algorithm as it is stated.",
             Verdict.FAILS if same else Verdict.DEPENDS,
             f"With ties going to the lowest action, over {episodes} episodes and one seed, the regrets of "
-            f"all "
+            "all "
             + (
                 f"seven learners coincide bit for bit under all {len(comparisons)} laws: nothing that they "
-                f"saw changed what "
-                "they do."
+                "saw changed what they do."
                 if same
                 else "seven learners differ."
             ),
@@ -65,8 +63,7 @@ def figure1(bench: Workbench) -> Chapter:
         "figure1",
         "Figure 1, as the paper says it",
         "Taxi, 100 episodes, the paper's bonuses at scale 1. Rewards are mapped to [0, 1] for the "
-        "learners, the "
-        "absorbing state included; regret is in Taxi's own units.",
+        "learners, the absorbing state included; regret is in Taxi's own units.",
         pictures=(
             Picture(
                 "figure1",
@@ -76,8 +73,7 @@ def figure1(bench: Workbench) -> Chapter:
             Picture(
                 "law",
                 "A law of lengths is a discount function: survival, hazard and implied discount of a "
-                "polynomial "
-                "law beside the geometric one of the same mean.",
+                "polynomial law beside the geometric one of the same mean.",
                 law_figure(parse_law("polynomial(1.4, offset=20)")),
             ),
         ),

@@ -59,11 +59,9 @@ def price(bench: Workbench) -> Chapter:
         "Lemma 1",
         "Regret against the best blind policy bounds regret against who is told each length in advance.",
         Verdict.FAILS,
-        f"On three states with H = 1 or 10 (two_paths) the clairvoyant earns {knows:.1f}, the best "
-        f"blind policy "
-        f"{guesses:.1f}: regret against the clairvoyant is linear for every learner. The price is "
-        f"positive in "
-        f"{int((relative > 0.0).sum())} of {relative.size} cases here.",
+        f"On three states with H = 1 or 10 (two_paths) the clairvoyant earns {knows:.1f}, the best blind "
+        f"policy {guesses:.1f}: regret against the clairvoyant is linear for every learner. The price is "
+        f"positive in {int((relative > 0.0).sum())} of {relative.size} cases here.",
     )
     figure = dots_figure(
         make_dots(problems, [label(law) for law in found], relative),

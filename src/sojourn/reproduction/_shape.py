@@ -44,11 +44,9 @@ def shape(bench: Workbench) -> Chapter:
         "Not only the right horizon matters but the right update in backward induction.",
         Verdict.HOLDS if late[0] < 0.1 * late[1:].min() else Verdict.DEPENDS,
         f"On {comparison.problem} under {comparison.law}, {len(comparison.seeds)} seeds, over the last "
-        f"half of "
-        f"{last:,} episodes, the learner with the law itself gives up {late[0]:.2g} an episode, which is its "
-        f"truncation, with a geometric belief of the same mean {late[1]:.3g}, with a fixed belief at its "
-        f"best "
-        f"horizon {late[2]:.3g}: these never stop.",
+        f"half of {last:,} episodes, the learner with the law itself gives up {late[0]:.2g} an episode, "
+        f"which is its truncation, with a geometric belief of the same mean {late[1]:.3g}, with a fixed "
+        f"belief at its best horizon {late[2]:.3g}: these never stop.",
     )
     dots = make_dots(
         [f"{p}, {law}" for p, law in cases],
@@ -59,8 +57,8 @@ def shape(bench: Workbench) -> Chapter:
         "shape",
         "The shape of the law decides",
         "Cash pays a little now, an investment more later. Under a heavy tail whoever has stayed long "
-        "will stay longer, "
-        "so the best action changes with the step; a belief of another shape misses that for ever.",
+        "will stay longer, so the best action changes with the step; a belief of another shape misses "
+        "that for ever.",
         (
             Picture(
                 "shape",

@@ -28,16 +28,16 @@ def theory(bench: Workbench) -> Chapter:
                 corollary,
                 f"Under {comparison.law} regret grows at most like T^{promised:.2f}, up to logarithms.",
                 judge_slopes([slope for _, _, slope in slopes], promised),
-                f"At scale 1 on {comparison.problem}, {len(comparison.seeds)} seeds, it grows linearly up to "
-                f"{linear:,} episodes; the log-log slopes of the last half decades, up to "
+                f"At scale 1 on {comparison.problem}, {len(comparison.seeds)} seeds, it grows linearly up "
+                f"to {linear:,} episodes; the log-log slopes of the last half decades, up to "
                 f"{comparison.episodes:,}, are {', '.join(f'{slope:.2f}' for _, _, slope in slopes[-3:])}.",
             )
         )
     return Chapter(
         "theory",
         "The theorem at its own constants",
-        "Bonuses at scale 1. Regret is linear until the bonus has fallen below what is at stake, which takes "
-        "hundreds of thousands of episodes; only then can the rate be seen.",
+        "Bonuses at scale 1. Regret is linear until the bonus has fallen below what is at stake, which "
+        "takes hundreds of thousands of episodes; only then can the rate be seen.",
         (Picture("theory", "Regret on logarithmic axes, and its slope.", slopes_figure(panels)),),
         (Table("Log-log slopes of the regret, half a decade each", ("law", "episodes", "slope"), rows),),
         (*claims, *errata()),

@@ -49,27 +49,27 @@ def figure1_tuned(bench: Workbench) -> Chapter:
     figure = taxi_figure(plan(taxi, law).policy, title=label(law), steps=(1, 20))
     pictures.append(Picture("taxi-policy", "The best blind policy on Taxi's grid at two steps.", figure))
     told = "; ".join(
-        f"at {episodes:,} episodes and {seeds} seeds it beats every variant in {best} of {n} panels, and one "
-        f"beats it in {beaten}"
+        f"at {episodes:,} episodes and {seeds} seeds it beats every variant in {best} of {n} panels, and "
+        f"one beats it in {beaten}"
         for episodes, best, beaten, n, seeds in won
     )
     verdicts = {judge_panels(best, beaten, n) for _, best, beaten, n, _ in won}
     claim = Claim(
         "Section 6",
-        "The general learner strictly improves on all variants of UCB-VI in most panels, and equals the best "
-        "one in the others.",
+        "The general learner strictly improves on all variants of UCB-VI in most panels, and equals the "
+        "best one in the others.",
         verdicts.pop() if len(verdicts) == 1 else Verdict.DEPENDS,
         f"Each at the scale that was best on one panel of its family ({bench.n_tuning} seeds of their "
-        f"own), by "
-        f"paired 95% intervals, not adjusted for their number: {told}.",
+        f"own), by paired 95% intervals, not adjusted for their number: {told}.",
     )
     return Chapter(
         "figure1-tuned",
         "Figure 1, tuned",
-        "The paper must have scaled its bonuses and does not say how. Here every learner plays at the scale "
-        f"of one grid that had the least regret on other seeds ({bench.n_tuning}), on one panel of each "
-        "family of laws. Where that is 0 there is no bonus at all, and learners with the same horizon are "
-        "the same. Few seeds can be afforded at 5,000 episodes; docs/evidence.md has one panel with 20.",
+        "The paper must have scaled its bonuses and does not say how. Here every learner plays at the "
+        f"scale of one grid that had the least regret on other seeds ({bench.n_tuning}), on one panel of "
+        "each family of laws. Where that is 0 there is no bonus at all, and learners with the same "
+        "horizon are the same. Few seeds can be afforded at 5,000 episodes; docs/evidence.md has one "
+        "panel with 20.",
         tuple(pictures),
         tuple(tables),
         (claim,),

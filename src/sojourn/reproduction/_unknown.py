@@ -32,8 +32,7 @@ def unknown(bench: Workbench) -> Chapter:
         "unknown",
         "When the law, or the horizon, is unknown",
         "Blocks of doubling length, each played with the law estimated so far; and learners with seven "
-        "horizons "
-        "that take turns. Where a terminal state ends an episode, its length stays hidden.",
+        "horizons that take turns. Where a terminal state ends an episode, its length stays hidden.",
         pictures=(
             Picture(
                 "unknown",
@@ -54,8 +53,8 @@ def _block() -> Claim:
         "Algorithm 2",
         "The block length √T · ln T · ln(ln(T)/δ) lets the law be estimated.",
         Verdict.DEPENDS if last >= _PAPERS_EPISODES else Verdict.HOLDS,
-        f"At T = {_PAPERS_EPISODES} and δ = 0.1 the first block is {block_length(_PAPERS_EPISODES)} episodes "
-        f"long: nothing is ever estimated. It is so up to T = {last:,}.",
+        f"At T = {_PAPERS_EPISODES} and δ = 0.1 the first block is {block_length(_PAPERS_EPISODES)} "
+        f"episodes long: nothing is ever estimated. It is so up to T = {last:,}.",
     )
 
 
@@ -68,8 +67,7 @@ def _cost(comparisons: list[Comparison]) -> Claim:
         verdicts.add(judge_ratio(literal, _CONSTANT))
         told.append(
             f"{literal.texts()[0]} times on {comparison.problem} (with all lengths and counts kept, our "
-            f"form, "
-            f"{ours.texts()[0]})"
+            f"form, {ours.texts()[0]})"
         )
     first = comparisons[0]
     return Claim(
@@ -77,9 +75,8 @@ def _cost(comparisons: list[Comparison]) -> Claim:
         "Not knowing the law costs no more than a constant factor.",
         verdicts.pop() if len(verdicts) == 1 else Verdict.DEPENDS,
         f"Over {first.episodes:,} episodes and {len(first.seeds)} seeds, its literal form has the regret "
-        f"of the "
-        f"learner that knows the law {' and '.join(told)}; at most {_CONSTANT:g} times is called a "
-        f"constant here.",
+        f"of the learner that knows the law {' and '.join(told)}; at most {_CONSTANT:g} times is called a "
+        "constant here.",
     )
 
 
@@ -89,10 +86,9 @@ def _empirical(errors: Errors) -> Claim:
         "Algorithm 2",
         "The empirical distribution of what was played estimates the law.",
         Verdict.DEPENDS if theirs[:, -1].mean() > 2.0 * ours[:, -1].mean() else Verdict.HOLDS,
-        f"Without terminal states it does, and is the same as Kaplan–Meier's. Where they hide lengths its "
-        f"largest "
-        f"error stays at {theirs[:, -1].mean():.2f} after {counts[-1]:,} episodes ({len(ours)} seeds); "
-        f"Kaplan–Meier's falls with slope {fitted_slope(counts, ours):.2f}.",
+        "Without terminal states it does, and is the same as Kaplan–Meier's. Where they hide lengths its "
+        f"largest error stays at {theirs[:, -1].mean():.2f} after {counts[-1]:,} episodes ({len(ours)} "
+        f"seeds); Kaplan–Meier's falls with slope {fitted_slope(counts, ours):.2f}.",
     )
 
 
@@ -114,12 +110,9 @@ def _selection(horizons: Comparison) -> list[Claim]:
                 f"Model selection over horizons by {rule} costs only a constant factor.",
                 judge_ratio(ratio, _FACTOR),
                 f"After {horizons.episodes:,} episodes, {len(horizons.seeds)} seeds{told}: "
-                f"{ratio.texts()[0]} "
-                f"times "
-                f"the regret of the best of {len(singles)} horizons, and "
+                f"{ratio.texts()[0]} times the regret of the best of {len(singles)} horizons, and "
                 f"{float(total[rule].mean() / worst.mean()):.2f} of the worst's; at most {_FACTOR:g} times "
-                f"is "
-                f"called a constant here.",
+                "is called a constant here.",
             )
         )
     return claims
