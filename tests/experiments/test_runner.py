@@ -10,10 +10,12 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from experiments.conftest import contents
 from experiments.harm import alive
 
+from sojourn._files import pack_archive
 from sojourn.experiments import (
     Processes,
     ThisProcess,
@@ -24,7 +26,10 @@ from sojourn.experiments import (
     verify_store,
 )
 from sojourn.experiments._forecast import forecast
+from sojourn.experiments._glance import says_trial
 from sojourn.experiments._store import Store
+from sojourn.experiments._stored import digest
+from sojourn.experiments._trials import FORMAT, RESULTS, play_trial
 
 RUN = [sys.executable, "-m", "sojourn", "run"]
 
@@ -267,13 +272,19 @@ def test_a_forecast_follows_the_log_or_a_try(store, write):
     assert forecast(take_stock(read_experiment(write()), Store(store)), Store(store), 2) == 0.0
 
 
-def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_path, store):
+def what_it_says(trial):
+    settings = json.loads(trial.settings)
+    return {"format": FORMAT, "results": RESULTS, "settings": settings, "seed": trial.seed, "problem": "x"}
+
+
+def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_path):
     spec = write(("seeds = 3", "seeds = 5000"), ("[0.1, 0.01]", "[0.1]"))
     experiment, folder = read_experiment(spec), Store(tmp_path / "many")
-    content = min((store / "trials").iterdir()).read_bytes()
+    regret = np.linspace(0.0, 1.0, 20)
     with folder.writing():
         for _, trial in experiment.trials():
-            (tmp_path / "many" / "trials" / f"{trial.key}-{_hash(content)}.npz").write_bytes(content)
+            content = pack_archive(what_it_says(trial), {"regret": regret})
+            (tmp_path / "many" / "trials" / f"{trial.key}-{digest(content)}.npz").write_bytes(content)
     run_experiment(experiment, folder, executor=ThisProcess())  # writes down that the timings are lost
     begun = time.process_time()
     report = run_experiment(read_experiment(spec), folder, executor=ThisProcess())
@@ -281,7 +292,47 @@ def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_pa
     assert (report.total, report.played) == (10_000, 0)
 
 
-def _hash(content):
-    from sojourn.experiments._stored import digest
+def test_whose_a_file_is_is_seen_at_a_glance(write):
+    # The long way, `read_trial` and `check_trial`, is what counts: this only says where it is not needed.
+    trials = [trial for _, trial in read_experiment(write()).trials()]
+    files = [play_trial(trial.text) for trial in trials]
+    for i, trial in enumerate(trials):
+        assert [says_trial(content, trial) for content in files] == [i == j for j in range(len(files))]
+    renamed = files[0].replace(b"about", b"other")
+    for content in (b"", b"about.npy", b"about.npy" * 9, files[0][:-400], renamed):
+        assert not says_trial(content, trials[0])
 
-    return digest(content)
+
+def test_a_file_under_another_trials_key_is_not_that_trial(store, write):
+    sound = contents(store)
+    first, second = sorted((store / "trials").iterdir())[:2]
+    first.unlink()
+    second.rename(second.with_name(first.name[:33] + second.name[33:]))
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert (report.reused, report.played) == (7, 2)
+    assert [note.partition(" was set aside")[0] for note in report.notes] == [
+        "A file with another trial's content"
+    ]
+    assert contents(store) == sound
+    assert [path.read_bytes() for path in (store / "damaged").iterdir()] == [sound[second.name]]
+
+
+def test_files_with_a_good_hash_that_say_it_otherwise_are_looked_at(store, write):
+    # One that says the same in other words is kept; what is no archive, or is large and another's, is not.
+    experiment = read_experiment(write())
+    (_, first), (_, second), (_, third), *_ = experiment.trials()
+    for path in (store / "trials").iterdir():
+        if path.name[:32] in {first.key, second.key, third.key}:
+            path.unlink()
+    about = what_it_says(first)
+    large = np.random.default_rng(0).random(200_000)
+    for key, content in (
+        (first.key, pack_archive(dict(reversed(about.items())), {"a": large})),
+        (second.key, pack_archive(about, {"a": large})),
+        (third.key, b"no archive"),
+    ):
+        (store / "trials" / f"{key}-{digest(content)}.npz").write_bytes(content)
+    stock = take_stock(experiment, Store(store))
+    assert first.key in stock.done
+    assert (len(stock.done), stock.damaged) == (7, ())
+    assert {file.key for file in stock.strays} == {second.key, third.key}

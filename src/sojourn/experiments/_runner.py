@@ -6,7 +6,7 @@ import contextlib
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from sojourn.experiments._records import describe_experiment
 from sojourn.experiments._spec import Cell, Experiment
 from sojourn.experiments._stock import Inventory, take_stock
 from sojourn.experiments._store import Store
-from sojourn.experiments._stored import StoredFile
 from sojourn.experiments._trials import Trial, check_trial, read_trial
 
 __all__ = ["Failure", "Report", "Watch", "run_experiment"]
@@ -105,7 +104,7 @@ def run_experiment(
     with store.writing() as is_alone, importing_from(experiment.folder):
         notes = list(_mend(store))
         stock = take_stock(experiment, store)
-        notes += _set_aside(store, stock.damaged)
+        notes += _set_aside(store, stock)
         told = describe_experiment(experiment)
         store.add_experiment(told)
         if watch is not None:
@@ -175,11 +174,15 @@ class _Others:
         return key in self._keys
 
 
-def _set_aside(store: Store, damaged: Iterable[StoredFile]) -> Iterator[str]:
-    for file in damaged:
+def _set_aside(store: Store, stock: Inventory) -> Iterator[str]:
+    for file in stock.damaged:
         kept = store.set_aside(file)
         if kept is not None:
             yield f"A damaged trial was set aside as {kept}, and is played again."
+    for file in stock.strays:
+        kept = store.set_aside(file.path)  # nobody makes it good: its hash is that of what is in it
+        if kept is not None:
+            yield f"A file with another trial's content was set aside as {kept}; that of its name is played."
 
 
 def _checked(outcome: Outcome) -> Outcome:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import enum
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from sojourn.experiments._glance import says_trial
+from sojourn.experiments._plain import open_plain
 from sojourn.experiments._processes import usable_cores
 from sojourn.experiments._spec import Cell, Experiment
 from sojourn.experiments._store import Store
 from sojourn.experiments._stored import StoredFile
-from sojourn.experiments._trials import Trial
+from sojourn.experiments._trials import Trial, check_trial, read_trial
 
 __all__ = ["Inventory", "take_stock"]
 
@@ -26,11 +30,13 @@ class Inventory:
         trials: All different trials by their key, with a cell that asks for each.
         done: Keys of those that are there and sound.
         damaged: Files of those that are there and are not.
+        strays: Files under the key of one of them that hold another trial, or none.
     """
 
     trials: dict[str, tuple[Cell, Trial]]
     done: frozenset[str]
     damaged: tuple[StoredFile, ...]
+    strays: tuple[StoredFile, ...] = ()
 
     @property
     def missing(self) -> list[str]:
@@ -39,21 +45,45 @@ class Inventory:
 
 
 def take_stock(experiment: Experiment, store: Store) -> Inventory:
-    """Return what there is of an experiment; every file of it is read and its hash checked."""
+    """Return what there is of an experiment; every file of it is read, its hash checked and whose it is."""
     trials: dict[str, tuple[Cell, Trial]] = {}
     for cell, trial in experiment.trials():
         trials.setdefault(trial.key, (cell, trial))
     stored = [trial for trial in store.trials() if trial.key in trials] if store.exists else []
+    asked = ((file, trials[file.key][1]) for file in stored)
     with ThreadPoolExecutor(usable_cores()) as threads:
-        sound = list(threads.map(_are_sound, _batches(stored)))
-    judged = list(zip(stored, itertools.chain.from_iterable(sound), strict=True))
-    done = frozenset(trial.key for trial, is_sound in judged if is_sound)
-    return Inventory(trials, done, tuple(trial for trial, is_sound in judged if not is_sound))
+        judged = [found for batch in threads.map(_judged, _batches(asked)) for found in batch]
+    by_verdict = {verdict: tuple(file for file, found in judged if found is verdict) for verdict in _Verdict}
+    done = frozenset(file.key for file in by_verdict[_Verdict.SOUND])
+    return Inventory(trials, done, by_verdict[_Verdict.DAMAGED], by_verdict[_Verdict.STRAY])
 
 
-def _are_sound(trials: list[StoredFile]) -> list[bool]:
-    return [trial.is_sound() for trial in trials]
+class _Verdict(enum.Enum):
+    SOUND = enum.auto()
+    DAMAGED = enum.auto()
+    STRAY = enum.auto()
 
 
-def _batches(files: list[StoredFile]) -> Iterator[list[StoredFile]]:
-    return (files[i : i + _AT_ONCE] for i in range(0, len(files), _AT_ONCE))
+def _judged(asked: Iterable[tuple[StoredFile, Trial]]) -> list[tuple[StoredFile, _Verdict]]:
+    return [(file, _judge(file, trial)) for file, trial in asked]
+
+
+def _judge(file: StoredFile, trial: Trial) -> _Verdict:
+    content = file.glance()
+    if content is None:
+        return _Verdict.DAMAGED
+    if says_trial(content, trial):
+        return _Verdict.SOUND
+    try:
+        with contextlib.nullcontext(content) if content else open_plain(file.path) as whole:
+            about, _ = read_trial(whole, file.name, only_about=True)
+        check_trial(about, file.key)
+    except ValueError:
+        return _Verdict.STRAY
+    return _Verdict.SOUND
+
+
+def _batches(asked: Iterable[tuple[StoredFile, Trial]]) -> Iterator[list[tuple[StoredFile, Trial]]]:
+    asked = iter(asked)
+    while batch := list(itertools.islice(asked, _AT_ONCE)):
+        yield batch

@@ -52,7 +52,11 @@ class StoredFile:
 
     def is_sound(self) -> bool:
         """Whether its bytes are those that its name states; memory does not grow with them."""
-        return self._look(wanted=False) is not None
+        return self.glance() is not None
+
+    def glance(self) -> bytes | None:
+        """Return its bytes if they are few, and nothing of many; None if they are not those of its name."""
+        return self._look(wanted=False)
 
     def read(self) -> bytes | None:
         """Return its bytes, or None if they are not those that its name states."""

@@ -9,7 +9,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import plan
 
 __all__ = [
+    "FORMAT",
     "RESULTS",
     "Trial",
     "check_trial",
@@ -133,9 +134,8 @@ def spread_by_ratios(episodes: int, most: int) -> IntArray:
 
 
 def read_trial(
-    content: bytes, name: str, *, only_about: bool = False
+    content: bytes | IO[bytes], name: str, *, only_about: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what a trial's file says of itself and, if wanted, holds; `name` is what messages call it."""
-    return unpack_archive(
-        io.BytesIO(content), name=name, form=FORMAT, writer="sojourn run", only_about=only_about
-    )
+    file = io.BytesIO(content) if isinstance(content, bytes) else content
+    return unpack_archive(file, name=name, form=FORMAT, writer="sojourn run", only_about=only_about)
