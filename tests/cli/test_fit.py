@@ -127,6 +127,14 @@ def test_hostile_logs_end_in_a_fit_or_in_one_line(run, name, tmp_path):
         (["nothing.csv"], "path must be a file that exists; got 'nothing.csv'."),
         (["sample:streming"], "Unknown sample 'streming'. Did you mean 'streaming'?"),
         (["sample:streaming", "--length", "lenth"], "has no column 'lenth'. Did you mean 'length'?"),
+        (
+            ["sample:streaming", "--entry", "length"],
+            "for each of --length and --entry; got 'length' for both",
+        ),
+        (
+            ["sample:streaming", "--group", "length"],
+            "for each of --length and --group; got 'length' for both",
+        ),
         (["sample:streaming", "--delta", "0"], "--delta must be a finite number > 0; got 0.0."),
         (["sample:streaming", "--confidence", "95"], "--confidence must be in (0, 1); got '95'."),
         (["sample:streaming", "--figure", "fit.bmp"], "--figure must end in .png or .svg or .pdf"),

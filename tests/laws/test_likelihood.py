@@ -313,3 +313,12 @@ def test_what_cannot_be_fitted_gets_one_line(call, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("family", ["geometric", "quasi_hyperbolic"])
+def test_where_no_step_was_survived_the_likelihood_is_one(family):
+    # Given H ≥ 4, a length of 4 has the chance 1 − γ: the smallest γ that may be is the most likely.
+    found = sj.fit([4, 9], family=family, entry=[4, 9])
+    assert found.log_likelihood == pytest.approx(0.0, abs=1e-11)
+    assert found.edge
+    assert sj.fit([1, 1], family=family).log_likelihood == 0.0

@@ -299,3 +299,75 @@ def test_of_families_as_good_as_one_another_one_at_no_edge_is_taken():
     heavy = analyse(SessionLog.from_columns(sj.Polynomial(1.05).sample(np.random.default_rng(0), 500)))
     assert heavy.best.fit.edge == ("p",)
     assert heavy.fits[1].bic_gap > 2.0
+
+
+def test_an_edge_that_does_not_touch_the_tail_leaves_the_mean_determined():
+    rng = np.random.default_rng(0)
+    lengths = rng.poisson(20, 10_000) + 1
+    found = analyse(SessionLog.from_columns(lengths))
+    assert found.best.fit.edge == ("r",)  # a Poisson law is what the negative binomial comes near there
+    assert found.determines_mean
+    text = said(found, "How long they last")
+    assert text.startswith("A session lasts 21 steps on average")
+    assert "at the edge of its family (r), as good as a simpler law" in text
+    assert not said(found, "How far to plan").startswith("The log does not")
+    # The same lengths, but one in six is still open at step 26 and nothing is known of what follows.
+    cut = analyse(SessionLog.from_columns(np.minimum(lengths, 26), lengths < 26))
+    assert cut.best.fit.edge == ("r",)
+    assert cut.still_open == pytest.approx((lengths >= 26).mean())
+    assert not cut.determines_mean
+
+
+def test_of_data_that_begin_late_only_what_follows_is_told():
+    law = sj.Mixture([0.6, 0.4], [sj.Geometric(0.3), sj.Geometric(0.95)])
+    lengths = law.sample(np.random.default_rng(0), 50_000)
+    far = lengths[lengths >= 10]
+    found = analyse(SessionLog.from_columns(far, entry=np.full(far.size, 10)))
+    assert found.determines_remaining
+    assert not found.determines_mean
+    assert found.remaining == pytest.approx(float((far - 9).mean()), rel=0.01)  # all were seen to their end
+    text = said(found, "How long they last")
+    assert text.startswith("No session was seen before step 10")
+    assert f"last {found.remaining:.3g} steps on average from there on (95% interval" in text
+    assert "A session lasts" not in text
+    # By hand: of those who get to step 10, half have ended by the median of their lengths.
+    assert f"half of them end by step {int(np.median(far))}" in text
+    for heading in ("A single γ", "How far to plan"):
+        assert said(found, heading).startswith("The log does not determine this, which rests on steps before")
+    assert said(found, "How people leave").startswith("Of those who reach step 10,")
+    record = found.as_dict()
+    assert record["mean_is_determined"] is False
+    assert record["mean_from_first_step_seen"] == found.remaining
+
+
+def test_late_data_whose_end_is_open_say_neither():
+    lengths = np.concatenate((np.full(60, 6), np.full(40, 30)))
+    found = analyse(SessionLog.from_columns(lengths, np.arange(100) < 60, entry=np.full(100, 5)))
+    assert not found.determines_remaining
+    text = said(found, "How long they last")
+    assert text.startswith("The log does not determine the mean from step 5 on")
+    # 60 last steps 5 and 6, and 40 the 26 steps from 5 to 30.
+    assert "those who get to step 5 last 11.6 steps on average from there on" in text
+
+
+def test_sessions_that_entered_at_their_last_step_say_nothing():
+    with pytest.raises(
+        ValueError, match=r"^late.csv must have a session that was seen to survive a step: all 3"
+    ):
+        analyse(SessionLog.from_columns([4, 9, 2], entry=[4, 9, 2], name="late.csv"))
+    assert analyse(SessionLog.from_columns([1, 1, 1])).law == sj.Geometric(0.0)
+
+
+def test_where_no_family_fits_the_data_have_the_first_word():
+    lengths = np.repeat([2, 9, 30], 2_000)
+    text = said(analyse(SessionLog.from_columns(lengths)), "How long they last")
+    assert text.startswith("A session lasts 13.7 steps on average by the data themselves")
+    assert "by the data themselves" not in said(analyse(draw(sj.Geometric(0.9), 500)), "How long they last")
+
+
+def test_what_happens_once_is_not_said_of_every_step():
+    fixed = said(analyse(SessionLog.from_columns([20] * 500)), "How people leave")
+    assert fixed == "Nobody leaves before step 20; there all do."
+    assert said(analyse(SessionLog.from_columns([1] * 500)), "How people leave") == "All leave at once."
+    late = said(analyse(SessionLog.from_columns([5, 6, 7, 8] * 9, entry=[5] * 36)), "How people leave")
+    assert "Leaving is about as likely" not in late

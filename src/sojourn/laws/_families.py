@@ -21,6 +21,9 @@ __all__ = ["HIGHEST_GAMMA", "ClimbedFamily", "Family", "GeometricFamily", "Quasi
 HIGHEST_GAMMA = 1.0 - 1e-12
 """Chances of one more step go up to here: the mean length must be finite."""
 
+_LOWEST_GAMMA = 1e-12
+"""And down to here where a row is given that it got past the first step: no chance at all would forbid it."""
+
 _COARSE = 2048
 """So many distinct lengths are enough to find a peak; it is then climbed with all of them."""
 
@@ -79,8 +82,8 @@ class GeometricFamily(Family):
 
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member in closed form."""
-        gamma, error = _share(sample.survived, sample.n_observed)
-        edge = ("gamma",) if gamma == HIGHEST_GAMMA else ()
+        gamma, error = _whole_share(sample)
+        edge = ("gamma",) if gamma in (HIGHEST_GAMMA, _LOWEST_GAMMA) else ()
         return Solution(Geometric(gamma), (gamma,), np.array([[error**2]]), edge)
 
 
@@ -102,7 +105,7 @@ class QuasiHyperbolicFamily(Family):
         ended, survived = sample.n_observed - ended_first, sample.survived - survived_first
         gamma, error = _share(survived, ended)
         if not at_first or not survived + ended or not survived_first or survived_first / at_first >= gamma:
-            whole, error = _share(sample.survived, sample.n_observed)
+            whole, error = _whole_share(sample)
             covariance = np.diag([math.nan, error**2])
             return Solution(QuasiHyperbolic(1.0, whole), (1.0, whole), covariance, ("beta",))
         second, error_second = _share(survived_first, ended_first)
@@ -112,6 +115,12 @@ class QuasiHyperbolicFamily(Family):
         covariance = slopes @ np.diag([error_second**2, error**2]) @ slopes.T
         edge = ("gamma",) if gamma == HIGHEST_GAMMA else ()
         return Solution(QuasiHyperbolic(beta, gamma), (beta, gamma), covariance, edge)
+
+
+def _whole_share(sample: Sample) -> tuple[float, float]:
+    """Return the share of all steps that were survived: over 0 where rows are given that they got far."""
+    gamma, error = _share(sample.survived, sample.n_observed)
+    return (gamma, error) if gamma or int(sample.entries[-1]) == 1 else (_LOWEST_GAMMA, math.nan)
 
 
 def _share(survived: float, ended: float) -> tuple[float, float]:

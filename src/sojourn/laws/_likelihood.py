@@ -219,10 +219,10 @@ def fit_sample(sample: Sample, family: str) -> Fit:
 def log_likelihood(law: LengthLaw, sample: Sample) -> float:
     """Return the log-likelihood of tallied lengths under any law; −inf if it rules one of them out."""
     marks, weights = sample.marks()
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # −∞ + ∞: what is given is ruled out as well
         total = np.dot(sample.ended, law.log_survival(sample.ends) + np.log(law.hazard(sample.ends)))
-    if marks.size:
-        total += np.dot(weights, law.log_survival(marks))
+        if marks.size:
+            total += np.dot(weights, law.log_survival(marks))
     return float(total) if not math.isnan(total) else -math.inf
 
 

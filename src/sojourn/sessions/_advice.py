@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.laws import MAX_STEP, Fit, Geometric, LengthLaw, quantile
+from sojourn.laws import MAX_STEP, Geometric, LengthLaw, quantile
 from sojourn.sessions._words import gamma_words, law_words, number, percent
 
 if TYPE_CHECKING:
@@ -16,6 +16,12 @@ __all__ = ["advise", "group_words"]
 
 _FEW = 10
 """With fewer sessions nothing is told for sure."""
+
+_OFF = 0.01
+"""By how much of the sessions the best law must leave the band before no family is said to fit."""
+
+_SELDOM = 1e-6
+"""A chance that nobody meets."""
 
 _SURE = 10.0
 """How much larger the log-likelihood ratio to a geometric law must be before leaving is said to change."""
@@ -72,11 +78,24 @@ def _sessions(analysis: Analysis) -> str:
 
 
 def _lengths(analysis: Analysis) -> str:
-    law, best = analysis.law, analysis.best.fit
-    if not analysis.determines_mean:
+    law, first = analysis.law, analysis.first
+    if not analysis.determines_remaining:
         return _undetermined(analysis)
-    text = f"A session lasts {_steps(law.mean)} on average{_interval(best)}; half of them last at most "
-    text += f"{number(quantile(law, 0.5))}, and one in ten more than {number(quantile(law, 0.1))}."
+    half, tenth = (number(_gone(analysis, left)) for left in (0.5, 0.1))
+    if first > 1:
+        text = (
+            f"No session was seen before step {first:,}, so the log does not determine the mean length. "
+            f"Those who get that far last {_steps(analysis.remaining)} on average from there on"
+            f"{_interval(analysis)}: half of them end by step {half}, and one in ten after step {tenth}."
+        )
+    else:
+        text = f"{_own_mean(analysis)}{_steps(law.mean)} on average{_interval(analysis)}"
+        text += f"; half of them last at most {half}, and one in ten more than {tenth}."
+    if analysis.best.fit.edge:
+        text += (
+            f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), as good as a "
+            "simpler law there; the data reach far enough for the mean not to depend on it."
+        )
     unseen = analysis.unseen
     if unseen > 0.02:
         text += (
@@ -86,20 +105,39 @@ def _lengths(analysis: Analysis) -> str:
     return text
 
 
+def _own_mean(analysis: Analysis) -> str:
+    """Return how the mean of the law is to be told: after that of the data, where no family fits them."""
+    own = analysis.kaplan_meier
+    if own is None or analysis.best.excess < _OFF:
+        return "A session lasts "
+    return (
+        f"A session lasts {_steps(own.mean)} on average by the data themselves (Kaplan–Meier). No family "
+        "fits them; by the best one it is "
+    )
+
+
+def _gone(analysis: Analysis, left: float) -> int:
+    """Return the step after which no more than a share is left of those who got to the first one seen."""
+    return quantile(analysis.law, left * float(analysis.law.survival(analysis.first)))
+
+
 def _undetermined(analysis: Analysis) -> str:
     """Return what is known of lengths where the mean is the fitted law's word and not the data's."""
-    law, edge, longest = analysis.law, analysis.best.fit.edge, analysis.log.longest
-    why = (
-        f"{percent(analysis.unseen)} of the {number(law.mean)} steps that the best fit makes it lie past the "
-    )
+    law, edge, longest, first = analysis.law, analysis.best.fit.edge, analysis.log.longest, analysis.first
+    mean = law.mean if first == 1 else analysis.remaining
+    why = f"{percent(analysis.unseen)} of the {number(mean)} steps that the best fit makes it lie past the "
     why += "longest session"
     if edge:
         why = f"the best fit is at the edge of its family ({', '.join(edge)})"
-    text = f"The log does not determine the mean length: {why}. Counted up to step {longest:,}, the longest "
-    text += f"session, sessions last {_steps(analysis.seen_mean)} on average"
-    half = quantile(law, 0.5)
-    text += f"; half of them last at most {number(half)}." if half <= longest else "."
-    return f"{text} More data, or longer ones, would settle it."
+    whose = f"those who get to step {first:,} last" if first > 1 else "sessions last"
+    what = f"mean from step {first:,} on, where the first was seen" if first > 1 else "mean length"
+    text = f"The log does not determine the {what}: {why}. Counted up to step {longest:,}, the longest "
+    text += f"session, {whose} {_steps(analysis.seen_mean - (first - 1))} on average"
+    text += " from there on" if first > 1 else ""
+    half = _gone(analysis, 0.5)
+    if half <= longest:
+        text += f"; half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
+    return f"{text}. More data, or longer ones, would settle it."
 
 
 def _steps(count: float) -> str:
@@ -107,28 +145,34 @@ def _steps(count: float) -> str:
     return f"{number(count)} step{'s' * (number(count) != '1')}"
 
 
-def _interval(fit: Fit) -> str:
-    """Return the 95% interval of the mean, on a logarithmic scale, if there is one."""
-    error = fit.error_of(lambda law: law.mean)
+def _interval(analysis: Analysis) -> str:
+    """Return the 95% interval of the mean from the first step seen, on a logarithmic scale, if it has one."""
+    fit, mean = analysis.best.fit, analysis.remaining
+    error = fit.error_of(lambda law: float(law.remaining(analysis.first)))
     if not error > 0.0 or fit.edge:
         return ""
-    times = math.exp(1.96 * error / fit.law.mean)
-    return f" (95% interval {number(fit.law.mean / times)} to {number(fit.law.mean * times)})"
+    times = math.exp(1.96 * error / mean)
+    return f" (95% interval {number(mean / times)} to {number(mean * times)})"
 
 
 def _leaving(analysis: Analysis) -> str:
-    law = analysis.law
-    early = _first_at_risk(law)
-    late = min(max(quantile(law, 0.1), early + 1), MAX_STEP)
-    if not analysis.determines_mean:
+    law, first = analysis.law, analysis.first
+    early = max(_first_at_risk(law), first)
+    late = min(max(_gone(analysis, 0.1), early + 1), MAX_STEP)
+    if not analysis.determines_remaining:
         late = min(late, max(analysis.log.longest, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
-    text = f"Nobody leaves before step {early}; then" if early > 1 else "After the first step"
+    if begin > 1.0 - _SELDOM:
+        return f"Nobody leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
+    text = f"Nobody leaves before step {early:,}; then" if early > 1 else "After the first step"
+    if early == first > 1:
+        text = f"Of those who reach step {early:,},"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
     sure = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood) > _SURE
     if not sure or 0.9 < end / begin < 1.1:
-        return f"{text} Leaving is about as likely at every step."
-    if end < begin and not analysis.determines_mean:
+        since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
+        return f"{text} {since} is about as likely at every step."
+    if end < begin and not analysis.determines_remaining:
         return (
             f"{text} Leaving slows down: who has stayed long will stay longer, how long the log does not say."
         )
@@ -160,7 +204,7 @@ def _law(analysis: Analysis) -> str:
     width = f"{100.0 * analysis.band.confidence:g}%"
     if best.in_band:
         return f"{text}. It stays inside the {width} band around the data at every step."
-    if best.excess < 0.01:
+    if best.excess < _OFF:
         return (
             f"{text}. It leaves the {width} band around the data, by {percent(best.excess)} of the sessions "
             f"at most (at step {best.step:,}): the log is long enough to tell, but little depends on it."
@@ -203,7 +247,11 @@ def _unsure(analysis: Analysis) -> str:
     """Return a warning where what follows rests on steps that are not in the log."""
     if analysis.determines_mean:
         return ""
-    return "The log does not determine this, which rests on steps past its longest session. By the best fit: "
+    if analysis.determines_remaining:
+        where = f"before step {analysis.first:,}, where the first session was seen"
+    else:
+        where = "past its longest session"
+    return f"The log does not determine this, which rests on steps {where}. By the best fit: "
 
 
 def _horizons(analysis: Analysis) -> str:

@@ -40,6 +40,9 @@ A family at the edge of its range is then a simpler one in disguise, whose BIC c
 would go further than it may; so one that is at no edge is taken.
 """
 
+_NEGLIGIBLE = 0.02
+"""A share of the mean, or of the sessions, on which nothing depends."""
+
 _MOST_STAIRS = 1_000_000
 _GROUP_DISTINCT = 1 << 12
 """So many distinct values of a group are kept apart where its laws are fitted."""
@@ -149,15 +152,38 @@ class Analysis:
         return tuple(_ranked(sample)[0] if sample.n_observed else None for sample in thin)
 
     @property
+    def remaining(self) -> float:
+        """How many steps, by the best fit, those who get to step `first` last from there on, on average."""
+        return float(self.law.remaining(self.first))
+
+    @property
     def unseen(self) -> float:
-        """The share of the best fit's mean that lies past the longest session of the log."""
+        """The share of the best fit's mean, from step `first` on, past the longest session of the log."""
         past = self.log.longest + 1
-        return float(self.law.tail(past)) / self.law.mean if past <= MAX_STEP else 0.0
+        whole = float(self.law.tail(self.first))
+        return float(self.law.tail(past)) / whole if past <= MAX_STEP and whole > 0.0 else 0.0
+
+    @property
+    def still_open(self) -> float:
+        """The share of those who get to step `first` that the longest session stands for, if it is open."""
+        at_end = self.log.lengths == self.log.longest
+        return 0.0 if self.log.observed[at_end].all() else float(self.band.estimate[-1])
+
+    @property
+    def determines_remaining(self) -> bool:
+        """Whether the log tells the mean from step `first` on: at least half of it is in the data.
+
+        Where the best fit is at an edge of its family, almost all of it must be: what lies past the data is
+        then as the edge would have it.
+        """
+        if self.best.fit.edge and max(self.unseen, self.still_open) > _NEGLIGIBLE:
+            return False
+        return self.unseen <= 0.5
 
     @property
     def determines_mean(self) -> bool:
-        """Whether the log tells the mean: the best fit is at no edge, and half of its mean is in the data."""
-        return not self.best.fit.edge and self.unseen <= 0.5
+        """Whether the log tells the mean: it begins at the first step, and tells the mean from there on."""
+        return self.first == 1 and self.determines_remaining
 
     @property
     def seen_mean(self) -> float:
@@ -209,7 +235,7 @@ def analyse(
             groups are compared.
 
     Raises:
-        ValueError: If no session was seen to end.
+        ValueError: If no session was seen to end, or all came under observation at their last step.
 
     Example:
         >>> import numpy as np, sojourn as sj
@@ -223,6 +249,11 @@ def analyse(
         raise ValueError(
             f"{log.name} must have a session that was seen to end: all {len(log):,} are open, "
             "and nothing is known of how long sessions are."
+        )
+    if (log.entry > 1).any() and not (log.lengths > log.entry).any():
+        raise ValueError(
+            f"{log.name} must have a session that was seen to survive a step: all {len(log):,} came under "
+            "observation at their last one; is the column of entries the right one?"
         )
     groups = test or compare_groups(log)  # first: of millions of rows, one kind of counts at a time
     sample = log.sample

@@ -110,7 +110,7 @@ def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
     if wanted.observed is None:
         _refuse_two_flags(names, source)
     observed = _find(names, wanted.observed, _OBSERVED + _OPEN, source=source)
-    return Columns(
+    found = Columns(
         names=tuple(names),
         length=length,
         observed=observed,
@@ -119,6 +119,28 @@ def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
         group=_find(names, wanted.group, _GROUPS, source=source),
         notes=_unused_flags(names) if observed is None and wanted.observed is None else (),
     )
+    _refuse_two_meanings(found, source)
+    return found
+
+
+def _refuse_two_meanings(columns: Columns, source: str) -> None:
+    """Raise `ValueError` if one column is to be two things."""
+    places = {
+        "--length": columns.length,
+        "--observed": columns.observed,
+        "--entry": columns.entry,
+        "--group": columns.group,
+    }
+    taken: dict[int, str] = {}
+    for option, place in places.items():
+        if place is None:
+            continue
+        if place in taken:
+            raise ValueError(
+                f"{source} must have a column for each of {taken[place]} and {option}; got "
+                f"{columns.name(place).strip()[:40]!r} for both (name another one, or say 'none')."
+            )
+        taken[place] = option
 
 
 def _refuse_two_flags(names: Sequence[str], source: str) -> None:
