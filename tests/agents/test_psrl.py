@@ -11,6 +11,7 @@ from reference.playing import play, start
 from reference.problems import SMALL, live
 
 import sojourn as sj
+from sojourn.errors import MemoryLimitError
 
 GEOMETRIC, SHAPED = sj.Geometric(0.9), sj.Polynomial(p=1.6, offset=3)
 
@@ -186,3 +187,10 @@ def test_posterior_sampling_counts_all_states_it_sees_however_few_were_said():
     values = run.learner.q_values()
     assert np.isfinite(values).all()
     assert np.abs(values).max() < 20.0
+
+
+def test_too_many_states_to_draw_apart_may_be_drawn_together():
+    problem = {"n_states": 10**12, "n_actions": 2, "episodes": 9}
+    with pytest.raises(MemoryLimitError, match=r'GiB are free; draw .* \(unseen="together"\), or give a '):
+        sj.PSRL(GEOMETRIC, unseen="apart").start(**problem, rng=np.random.default_rng(0))
+    assert sj.PSRL(GEOMETRIC).start(**problem, rng=np.random.default_rng(0)).act(5, 1) in (0, 1)

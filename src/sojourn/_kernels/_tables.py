@@ -1,10 +1,9 @@
 """What an optimistic learner knows: tables that grow with what was visited.
 
 States are numbered as they appear; number 0 is the one absorbing state of all transitions that end an
-episode. A pair is a (state, action) that was played; posterior sampling
-gives one to all actions of a state that was seen. An arc is a successor that a pair was seen to have, in
-the order of first sight; arcs are linked from their pair and into their successor. Values of all layers of a
-pair or state lie side by side.
+episode. A pair is a (state, action) that was played; posterior sampling gives one to all actions of a state
+that was seen. An arc is a successor that a pair was seen to have, in the order of first sight; arcs are
+linked from their pair and into their successor. Values of all layers of a pair or state lie side by side.
 """
 
 from __future__ import annotations

@@ -161,8 +161,9 @@ class SimpleBernstein:
     """What is left of Bernstein's bonus in practice: scale · ρ(h) · [√(L Var_{P̂}(V_{h+1})/n) + c·L/n].
 
     c = Γ(h+1)/γ(h+1) and L = ln(S·A·T·N/δ), for any law. Constants and the term of rare successors are left
-    out of `GeneralBernstein`, as public codes do with UCB-VI's; there is no proof of optimism. On small
-    problems Q ≥ Q* held in all trials at a third of this scale, and failed in most at a hundredth.
+    out of `GeneralBernstein`, as public codes do with UCB-VI's; there is no proof of optimism. On two small
+    problems Q ≥ Q* held at scale 1 after 3,000 episodes, in all of 80 trials; at a third it failed in one of
+    them, and at a hundredth in all.
     """
 
     scale: float = 1.0
@@ -190,8 +191,9 @@ class EQO:
     unknown ("quasi-optimism"). The paper has one number c for all layers, which it tunes in its experiments;
     in its theorem c also grows with the number of episodes, which this one does not, and its constants could
     not be confirmed: c is stated here for a general law, up to `scale`. At `Fixed(H)` it is H − h for H. As
-    everywhere in `UCBVI`, Q also never rises again, which the paper does not ask for. On small problems
-    Q ≥ Q* held in all trials at a third of this scale, and failed in most at a hundredth.
+    everywhere in `UCBVI`, Q also never rises again, which the paper does not ask for. On two small problems
+    Q ≥ Q* held at scale 1 after 3,000 episodes, in all of 80 trials; at a third it failed in 12 of them, and
+    at a hundredth in all.
     """
 
     scale: float = 1.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_range", "is_number", "is_whole"]
+__all__ = ["check_range", "check_terminal_reward", "is_number", "is_whole"]
 
 
 def is_whole(value: Any) -> bool:
@@ -28,3 +28,10 @@ def check_range(reward_range: Any) -> tuple[float, float]:
     if not -np.inf < low < high < np.inf:
         raise ValueError(f"reward_range must be two finite numbers, the lower first; got {reward_range!r}.")
     return low, high
+
+
+def check_terminal_reward(terminal_reward: Any) -> float:
+    """Return what the absorbing state pays."""
+    if not is_number(terminal_reward):
+        raise ValueError(f"terminal_reward must be a finite number; got {terminal_reward!r}.")
+    return float(terminal_reward)

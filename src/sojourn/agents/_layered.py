@@ -11,6 +11,7 @@ import numpy as np
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_positive, check_whole
+from sojourn.agents._inputs import check_terminal_reward
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._room import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw
@@ -65,7 +66,7 @@ class Layered:
             "n_actions": check_whole("n_actions", n_actions, least=1),
             "rewards": rewards,
             "reward_range": reward_range,
-            "terminal_reward": terminal_reward,
+            "terminal_reward": check_terminal_reward(terminal_reward),
             "key": int(rng.integers(2**63)),
         }
         return self._begin(check_whole("episodes", episodes, least=1), rng, problem)
@@ -120,7 +121,7 @@ def states_of(settings: Any, n_states: int | None, why: str) -> int:
             "n_states must be given, by the problem or in the settings; got None. "
             f"Write {name}(..., n_states=1_000) with as many as you expect, for {why}."
         )
-    return int(known)
+    return check_whole("n_states", known, least=1)
 
 
 def worth_of(law: LengthLaw, n_layers: int) -> FloatArray:

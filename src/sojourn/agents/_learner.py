@@ -29,7 +29,7 @@ from sojourn._kernels import (
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 from sojourn._validation import check_whole
-from sojourn.agents._inputs import check_range, is_number, is_whole
+from sojourn.agents._inputs import check_range, check_terminal_reward, is_number, is_whole
 from sojourn.agents._protocol import Played
 from sojourn.agents._room import (
     START_ROOM,
@@ -79,6 +79,8 @@ class TabularLearner(TableViews):
     """Whether its rule asks for the steps of an episode in their order."""
     keeps_traces = False
     """Whether its policy is often that of the last episode, so that valuations are worth keeping."""
+    remedy = "give a smaller horizon or a larger truncation"
+    """What to do where its tables do not fit."""
     plans_all_actions = False
     """Whether all actions of a state that was seen take room, not only those that were played."""
 
@@ -99,8 +101,7 @@ class TabularLearner(TableViews):
         n_actions = check_whole("n_actions", n_actions, least=1)
         n_states = None if n_states is None else check_whole("n_states", n_states, least=1)
         low, high = check_range(reward_range)
-        if not np.isfinite(terminal_reward):
-            raise ValueError(f"terminal_reward must be a finite number; got {terminal_reward!r}.")
+        terminal_reward = check_terminal_reward(terminal_reward)
         self.settings = settings
         self.n_states, self.n_actions = n_states, n_actions
         self.episode = 0
@@ -425,7 +426,7 @@ class TabularLearner(TableViews):
         check_fits(
             table_bytes(n_layers, states, pairs) + table_bytes(n_layers, old.names.size, old.visits.size),
             f"A learner of {n_layers:,} layers that has seen {n_pairs:,} pairs",
-            "give a smaller horizon or a larger truncation",
+            self.remedy,
         )
         self._tables = copied(old, self._empty_tables(states, pairs, arcs))
         self._grow(states, pairs, arcs)

@@ -29,7 +29,9 @@ class PSRL(Layered):
     are lumped: their probability is drawn as a whole, from the same posterior; a share B of it goes to one of
     them, drawn evenly, and the rest to all of them evenly. B = U^(a/2) with U uniform and a the lump's weight
     in the prior, so that all probabilities have the means, variances and covariances of the full Dirichlet
-    posterior; and as `prior` falls also its law, which puts all of a light lump on one state.
+    posterior; and as `prior` falls also its law, which puts all of a light lump on one state. Two moments
+    agree and not all: where the lump is heavy, now and then one state gets far more than in any draw from the
+    full Dirichlet, and the learner explores more.
 
     All pairs are drawn independently, those of states that were never seen too (`unseen="apart"`): an episode
     costs S·A·N, whatever was visited. With `unseen="together"` pairs of states that were never seen share one
@@ -121,6 +123,7 @@ class PosteriorSampler(TabularLearner):
         self._all_best = float(self._best.sum())
         self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
         if is_apart:
+            self.remedy = f'draw states that were never seen together (unseen="together"), or {self.remedy}'
             self._make_room(all_states)
         self._learn()
 
