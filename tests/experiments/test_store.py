@@ -325,6 +325,25 @@ def test_strangers_are_told_and_left_alone(store, write):
     assert (store / "trials" / "notes.txt").read_text() == "mine"
 
 
+def test_only_archives_count_as_played(store):
+    before = Store(store).trial_keys()
+    (store / "trials" / f"{'0' * 32}-{'0' * 32}.json").touch()
+    (store / "experiments" / f"{'0' * 32}-{'0' * 32}.npz").touch()
+    assert Store(store).trial_keys() == before == {file.key for file in Store(store).trials()}
+    assert len(Store(store).strangers()) == 2
+
+
+def test_a_record_from_the_future_hides_no_later_one(store, write):
+    (first,) = (store / "experiments").iterdir()
+    ahead = time.time() + 1e6
+    os.utime(first, (ahead, ahead))
+    run_experiment(read_experiment(write(("seeds = 3", "seeds = 2"))), store, executor=ThisProcess())
+    (second,) = (store / "experiments").iterdir()
+    assert second != first
+    assert verify_store(store).experiments == (("tiny", 6, 6),)
+    assert len(load_results(store)) == 6
+
+
 def test_a_full_disk_leaves_a_sound_store(write, tmp_path, monkeypatch):
     experiment, folder = read_experiment(write()), tmp_path / "store"
     write_to, calls = os.fsync, 0

@@ -20,6 +20,7 @@ import json
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ __all__ = ["Store"]
 _NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(npz|json)")
 _ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = ("trials", "experiments", "damaged")
+_TICK = 2_000_000_000  # nanoseconds: no file system dates files more coarsely
 
 
 class Store:
@@ -126,10 +128,13 @@ class Store:
         content = json.dumps(told, sort_keys=True, indent=1).encode()
         key = digest(str(told["name"]).encode())
         kept = self._keep("experiments", f"{key}-{digest(content)}.json", content)
+        others = [file for file in self._files("experiments") if file.key == key and file.path != kept]
+        # The last one counts, also if it was there before another, or a clock that was ahead dated that.
+        last = max(time.time_ns(), *(_age(file)[0] + _TICK for file in others), 0)
         with contextlib.suppress(FileNotFoundError):  # another run put its own in its place
-            os.utime(kept)  # the last one counts, also if it was there before another
-        for other in self._files("experiments"):
-            if other.key == key and _age(other) < _age(StoredFile(str(kept.parent), kept.name)):
+            os.utime(kept, ns=(last, last))
+        for other in others:
+            if _age(other) < _age(StoredFile(str(kept.parent), kept.name)):
                 other.path.unlink(missing_ok=True)
         return kept
 
@@ -145,10 +150,7 @@ class Store:
 
     def trial_keys(self) -> set[str]:
         """Return the keys of the trials that there are; nothing more is looked at, so it is quick."""
-        try:
-            return {name[:32] for name in os.listdir(self.folder / "trials") if _NAME.fullmatch(name)}
-        except FileNotFoundError:
-            return set()
+        return {name[:32] for name in self._names("trials")}
 
     def experiments(self) -> list[StoredFile]:
         """Return the files of what was last asked for under each name, in the order of their names.
@@ -168,14 +170,15 @@ class Store:
         return sorted(path for place in places for path in place.iterdir() if path not in known)
 
     def _files(self, folder: str) -> list[StoredFile]:
-        place = self.folder / folder
+        return [StoredFile(str(self.folder / folder), name) for name in sorted(self._names(folder))]
+
+    def _names(self, folder: str) -> list[str]:
         try:
-            names = sorted(os.listdir(place))
+            names = os.listdir(self.folder / folder)
         except FileNotFoundError:
             return []
-        found = ((name, _NAME.fullmatch(name)) for name in names)
-        ending = _ENDINGS[folder]
-        return [StoredFile(str(place), name) for name, match in found if match and match[1] == ending]
+        found, ending = ((name, _NAME.fullmatch(name)) for name in names), _ENDINGS[folder]
+        return [name for name, match in found if match and match[1] == ending]
 
     def set_aside(self, file: StoredFile | Path) -> Path | None:
         """Move a damaged file out of the way; it is not deleted.
