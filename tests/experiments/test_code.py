@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
+import time
+import zipfile
 
 import pytest
 
@@ -158,6 +161,110 @@ def test_code_edited_after_its_import_is_refused(spec, lab, name, old, new, was_
     (lab / name).write_text(text)
     _sources._sources.clear()
     read_experiment(spec)
+
+
+ANYTHING = """\
+import dataclasses, functools
+{top}
+class Play:
+    def __init__(self, action): self.action = action
+    def act(self, state, h): return self.action
+    def observe(self, *_): pass
+    def end_episode(self, *_): pass
+@dataclasses.dataclass(frozen=True)
+class Mine:
+    a: int = {default}
+    kind = {kind}
+    def start(self, **_): return Play({action})
+"""
+EDITS = {
+    "dataclass default": {"default": "{}", "action": "self.a"},
+    "class attribute": {"kind": "{}", "action": "Mine.kind"},
+    "lower-case constant": {"top": "action = {}", "action": "action"},
+    "negative constant": {"top": "A = -{}", "action": "-A"},
+    "annotated constant": {"top": "A: int = {}", "action": "A"},
+    "tuple": {"top": "A = ({},)", "action": "A[0]"},
+    "cached function": {"top": "@functools.cache\ndef f(): return {}", "action": "f()"},
+    "function default": {"top": "def f(x={}): return x", "action": "f()"},
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_whatever_was_edited_after_the_import_is_refused(write, tmp_path, edit):
+    # At once, and by one letter: neither the file's time nor its size need tell.
+    spec = write(('"random"', '"own_any:Mine"'))
+    plain = {"top": "", "default": "0", "kind": "0", "action": "0"} | EDITS[edit]
+    path = tmp_path / "own_any.py"
+    path.write_text(ANYTHING.format(**plain).replace("{}", "0"))
+    with importing_from(tmp_path):
+        module = importlib.import_module("own_any")
+    path.write_text(ANYTHING.format(**plain).replace("{}", "1"))
+    with pytest.raises(ValueError, match=r"own_any\.py was changed after own_any was imported; restart"):
+        read_experiment(spec)
+    with importing_from(tmp_path):
+        importlib.invalidate_caches()
+        path.write_text(path.read_text() + "# so that nobody takes the compiled file for this one\n")
+        importlib.reload(module)
+    read_experiment(spec)
+
+
+@pytest.mark.parametrize("is_edited", [True, False])
+def test_what_was_imported_before_anybody_looked_is_known_by_its_age(write, tmp_path, is_edited):
+    spec = write(('"random"', '"own_early:Mine"'))
+    text = ANYTHING.format(top="", default=0, kind=0, action="self.a")
+    (tmp_path / "own_early.py").write_text(text)
+    edit = f"open('own_early.py', 'w').write({text.replace('a: int = 0', 'a: int = 1')!r})\n"
+    script = (
+        "import own_early\n" + edit * is_edited + "from sojourn.experiments import read_experiment\n"
+        f"read_experiment({spec.name!r})\n"
+    )
+    time.sleep(0.05)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == is_edited, done.stderr
+    assert ("own_early.py was changed after own_early was imported" in done.stderr) == is_edited
+
+
+def test_code_that_is_in_no_file_is_refused(write, tmp_path):
+    with zipfile.ZipFile(tmp_path / "own.zip", "w") as packed:
+        packed.writestr("own_zipped.py", ANYTHING.format(top="", default=0, kind=0, action=0))
+    with (
+        importing_from(tmp_path / "own.zip"),
+        pytest.raises(
+            ValueError, match=r"The code of own_zipped must be in a file that can be read; there is none\.$"
+        ),
+    ):
+        read_experiment(write(('"random"', '"own_zipped:Mine"')))
+    spec = write(('"random"', '"__main__:Mine"'))
+    script = ANYTHING.format(
+        top="from sojourn.experiments import read_experiment", default=0, kind=0, action=0
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}\nread_experiment({spec.name!r})"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "The code of __main__ must be in a file that can be read and not typed in" in done.stderr
+
+
+@pytest.mark.parametrize("executor", [ThisProcess(retries=0), Processes(1, retries=0)])
+def test_what_a_trial_imports_late_must_be_what_it_began_with(write, tmp_path, executor):
+    late = ANYTHING.format(top="", default=0, kind=0, action="self.late()") + (
+        "    def late(self):\n"
+        "        import pathlib\n"
+        "        pathlib.Path(__file__).with_name('own_late.py').write_text('A = 1\\n')\n"
+        "        import own_late\n"
+        "        return own_late.A\n"
+    )
+    (tmp_path / "own_slow.py").write_text(late)
+    (tmp_path / "own_late.py").write_text("A = 0\n")
+    spec = write(("seeds = 3", "seeds = 1"), ("[0.1, 0.01]", "[0.1]"), ('"random"', '"own_slow:Mine"'))
+    report = run_experiment(read_experiment(spec), tmp_path / "store", executor=executor)
+    (failure,) = report.failures
+    assert failure.reason.endswith("the code of a learner or problem is not the one that the run began with.")
 
 
 def test_a_constant_that_is_set_from_outside_is_refused(spec, lab):

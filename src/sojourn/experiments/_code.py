@@ -9,6 +9,7 @@ are imported by a name that is computed, and installed packages of others.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -44,9 +45,13 @@ def code_of(modules: Iterable[str]) -> dict[str, str]:
 
 
 def check_loaded_code(modules: Iterable[str]) -> None:
-    """Raise `ValueError` if what was loaded here is not what its file says, or another file's."""
+    """Raise `ValueError` if what was loaded here is not what its file says, is another file's or in none."""
     for name in modules:
-        for module, source in _made_of(name).items():
+        made_of = _made_of(name)
+        if name not in made_of and _top(name) not in sys.stdlib_module_names:
+            typed = " and not typed in" if name == "__main__" else ""
+            raise ValueError(f"The code of {name} must be in a file that can be read{typed}; there is none.")
+        for module, source in made_of.items():
             elsewhere = found_elsewhere(source)
             if elsewhere is not None:
                 raise ValueError(

@@ -15,14 +15,14 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["Source", "find_source", "found_elsewhere", "is_installed"]
+from sojourn.experiments._imported import imported_from, is_older_than_this_process, lies_among_installed
 
-_INSTALLED = ("site-packages", "dist-packages")
+__all__ = ["Source", "find_source", "found_elsewhere", "is_installed"]
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The file of a module, as it was when it was first looked at after the module's import.
+    """The file of a module, as it was when the module was imported, or is if it was not.
 
     Attributes:
         spec: The import that it belongs to; a module that is loaded anew has another.
@@ -30,6 +30,7 @@ class Source:
         digest: A digest of its bytes.
         content: Its bytes, if it is Python that can be parsed.
         imports: Names of the modules that it imports, and of what it imports from them.
+        is_certain: Whether a module that is loaded is known to be made from these bytes.
     """
 
     spec: ModuleSpec
@@ -37,6 +38,7 @@ class Source:
     digest: str
     content: bytes = field(repr=False)
     imports: tuple[str, ...] = field(repr=False)
+    is_certain: bool
 
     @property
     def path(self) -> Path:
@@ -54,9 +56,9 @@ class Source:
         module = sys.modules.get(self.spec.name)
         if module is None:
             return True
-        if _stamp(self.path) != self.stamp and not self._is_unchanged():
+        if not self.is_certain or not self._is_unchanged():
             return False
-        is_plain = type(self.spec.loader) is SourceFileLoader and not _lies_among_installed(str(self.path))
+        is_plain = type(self.spec.loader) is SourceFileLoader and not lies_among_installed(str(self.path))
         return not is_plain or _has_its_code(module, self)
 
     def _is_unchanged(self) -> bool:
@@ -77,13 +79,17 @@ def find_source(name: str) -> Source | None:
     known = _sources.get(name)
     if known is not None and known.is_of(spec):
         return known
-    try:
-        stamp, content = _stamp(Path(spec.origin)), Path(spec.origin).read_bytes()
-    except OSError:
-        return None
+    path, stamp = Path(spec.origin), _stamp(Path(spec.origin))
+    content = imported_from(spec) if name in sys.modules else None
+    is_certain = content is not None or lies_among_installed(spec.origin) or is_older_than_this_process(path)
+    if content is None:
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
     tree = _parsed(content) if spec.origin.endswith(".py") else None
     imports = () if tree is None else tuple(dict.fromkeys(_imports(tree, spec)))
-    source = Source(spec, stamp, _digest(content), b"" if tree is None else content, imports)
+    source = Source(spec, stamp, _digest(content), b"" if tree is None else content, imports, is_certain)
     _sources[name] = source
     return source
 
@@ -106,11 +112,7 @@ def is_installed(name: str) -> bool:
     if spec is None:
         return True
     places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ())
-    return not places or any(_lies_among_installed(str(place)) for place in places)
-
-
-def _lies_among_installed(place: str) -> bool:
-    return any(part in _INSTALLED for part in Path(place).parts)
+    return not places or any(lies_among_installed(str(place)) for place in places)
 
 
 def _find_spec(name: str) -> ModuleSpec | None:

@@ -85,11 +85,11 @@ def play_trial(text: str) -> bytes:
     """Play the trial that one line of JSON states, and return its file: a function of that line alone."""
     told = json.loads(text)
     settings, seed = told["settings"], told["seed"]
-    if code_of(own_modules(settings["problem"], settings["learner"])) != settings.get("code", {}):
-        raise ValueError("the code of a learner or problem is not the one that the run began with.")
+    _check_code(settings)
     mdp, law = _problem(settings["problem"]), parse_law(settings["law"])
     agent = build(settings["learner"], lambda: plan(mdp, law))
     run = learn(agent, mdp, law, episodes=settings["episodes"], seed=seed)
+    _check_code(settings)  # again: it may have imported more meanwhile
     about = {
         "format": FORMAT,
         "results": RESULTS,
@@ -98,6 +98,11 @@ def play_trial(text: str) -> bytes:
         "problem": run.problem,
     }
     return pack_archive(about, _recorded(run, settings["record"]))
+
+
+def _check_code(settings: Mapping[str, Any]) -> None:
+    if code_of(own_modules(settings["problem"], settings["learner"])) != settings.get("code", {}):
+        raise ValueError("the code of a learner or problem is not the one that the run began with.")
 
 
 @functools.lru_cache(maxsize=8)
