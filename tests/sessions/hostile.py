@@ -48,6 +48,8 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "1e999999999": (b"length\n1e999999999\n4\n", (2, 1)),
     "exponent below one": (b"length\n1e-3\n4\n", (2, 1)),
     "above 2**53": (b"length\n9007199254740993\n9007199254740992\n", (2, 1)),
+    "above 2**53 with a point": (b"length\n9007199254740993.0\n9007199254740992.0\n", (2, 1)),
+    "point and zero alone": (b"length\n.0\n0.0\n5.0\n4\n", (4, 2)),
     "200 digits": (b"length\n" + LONG + b"\n4\n", (2, 1)),
     "leading zeros": (b"length\n007\n4\n", (2, 2)),
     "many leading zeros": (b"length\n" + b"0" * 30 + b"7\n4\n", (2, 2)),

@@ -134,9 +134,12 @@ def test_parquet_of_usual_types_is_read(tmp_path):
     pq.write_table(table, tmp_path / "log.parquet")
     log = read_sessions(tmp_path / "log.parquet")
     assert as_rows(log) == [(3, True, 1, 0), (4, False, 1, 1)]
-    for unsigned in (pa.uint8(), pa.int16(), pa.uint64(), pa.float32()):
+    for unsigned in (pa.uint8(), pa.int16(), pa.uint64(), pa.float16(), pa.float32()):
         pq.write_table(pa.table({"length": pa.array([3, 4], type=unsigned)}), tmp_path / "log.parquet")
         assert as_rows(read_sessions(tmp_path / "log.parquet")) == [(3, True, 1, 0), (4, True, 1, 0)]
+    flags = pa.array([Decimal("1.0"), Decimal("0.0"), Decimal("0.5")])
+    pq.write_table(pa.table({"length": [3, 4, 5], "ended": flags}), tmp_path / "log.parquet")
+    assert as_rows(read_sessions(tmp_path / "log.parquet")) == [(3, True, 1, 0), (4, False, 1, 0)]
     pq.write_table(pa.table({"length": [True, True]}), tmp_path / "log.parquet")
     with pytest.raises(ValueError, match="all 2 are rejected"):
         read_sessions(tmp_path / "log.parquet")
@@ -250,3 +253,34 @@ def test_columns_that_may_tell_open_sessions_are_noted(tmp_path):
     assert "'was_censored' may say otherwise" in note
     assert read_sessions(path, observed="none").account.notes == ()
     assert read_sessions(write(tmp_path / "log.csv", "length,country\n3,x\n")).account.notes == ()
+
+
+def test_long_groups_that_begin_alike_stay_apart(tmp_path):
+    begin = "https://shop.example/" + "a" * 100
+    path = tmp_path / "log.csv"
+    path.write_text("length,group\n" + f"3,{begin}A\n4,{begin}B\n5,{begin}A\n" * 9, encoding="utf-8")
+    log = read_sessions(path)
+    assert log.n_groups == 2
+    assert np.bincount(log.group, log.counts).tolist() == [18, 9]
+    assert all(len(name) < 110 and name.startswith(begin[:80]) for name in log.labels)
+
+
+def test_numbers_with_a_point_are_read_as_those_without(tmp_path):
+    rng = np.random.default_rng(0)
+    numbers = [*rng.integers(1, 2**53, 300).tolist(), *range(1, 200), 2**53]
+    path = tmp_path / "log.csv"
+    path.write_text("length\n" + "".join(f"{n}.0\n" for n in numbers), encoding="utf-8")
+    log = read_sessions(path)
+    assert np.repeat(log.lengths, log.counts).tolist() == sorted(numbers)
+
+
+def test_numbers_with_a_point_are_not_read_one_by_one(tmp_path, monkeypatch):
+    import sojourn.sessions._csv as reader
+
+    def refuse(cell):
+        raise AssertionError(cell)
+
+    monkeypatch.setattr(reader, "read_whole", refuse)
+    path = tmp_path / "log.csv"
+    path.write_text("id,length,entry\n" + 'a,12.0,3.0\nb,"7.0",1\n', encoding="utf-8")
+    assert read_sessions(path).lengths.tolist() == [7, 12]

@@ -275,3 +275,50 @@ def test_well_formed_steps_are_read_as_pythons_own_writer_writes_them(tmp_path_f
     assert log.account.n_used == log.account.n_rows == len(pairs)
     found = [(log.states[s], log.actions[a]) for s, a in zip(log.state, log.action, strict=True)]
     assert found == [(state.strip(), action.strip()) for state, action in pairs]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "a,1,x,go,1,0\na,2," + "y" * (1 << 21) + ",go,1,1\nb,1,x,go,1,1\n",
+        "step,state,action,reward,ended,episode\n1,x,go,1,0,a\n2,x,go,1,1\n1,x,go,1,1,b\n",
+    ],
+    ids=["a row that is too long", "the episode's cell is missing"],
+)
+def test_an_unfinished_episode_before_a_row_of_no_known_episode_is_left_out(text, tmp_path):
+    log = read_steps(write(tmp_path / "log.csv", text))
+    assert (log.account.n_rows, log.account.n_used) == (3, 1)
+    assert log.ended.tolist() == [True]  # it would be an open episode of one step otherwise
+    assert "is not known of 1 row:" in log.account.notes[0]
+    assert read_steps(write(tmp_path / "log.csv", HEAD + "b,1,x,go,1,1\nc,1\n")).account.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("episode,step,state,state,action,reward,ended", "must have one column 'state'; it has 2."),
+        (
+            "Stepan,42,Episodio,b,0,1",
+            "must have a column 'episode'; its first row, of 6 cells, does not look",
+        ),
+        ("epsode,step,state,action,reward,ended", "a column 'episode'. Did you mean 'epsode'?"),
+    ],
+)
+def test_rows_of_names_that_will_not_do_get_one_line(names, message, tmp_path):
+    with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
+        read_steps(write(tmp_path / "log.csv", f"{names}\na,1,x,y,go,1,1\n"))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("b,1,x,go,1_000,1", "row 3: reward must be a finite number; got '1_000'."),
+        ("b,1,x,go,٣,1", "row 3: reward must be a finite number; got '٣'."),
+        ("b,1,x\ry,go,1,1", "row 3: a carriage return within a row must be in quotes."),
+    ],
+)
+def test_cells_that_other_programs_read_otherwise_are_refused(row, told, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(f"{HEAD}a,1,x,go,1,1\n{row}\n".encode())
+    assert [str(one) for one in read_steps(path).account.first_rejected] == [told]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import lru_cache
 
 from sojourn.laws import MAX_STEP
 
 __all__ = [
     "FLAGS",
+    "RETURNED",
     "TOO_LONG",
     "UNCLOSED",
     "UNREADABLE",
@@ -40,6 +42,7 @@ FLAGS = {
 TOO_LONG = "a row must have at most 1 MB"
 UNCLOSED = "a quote must be closed"
 UNREADABLE = "a row must be cells of at most 131,072 characters"
+RETURNED = "a carriage return within a row must be in quotes"
 """What rows break that cannot be read at all."""
 
 _DELIMITERS = b",;\t|"
@@ -77,7 +80,7 @@ def read_whole(cell: str) -> int | None:
     text = cell.strip()
     if not _WHOLE.fullmatch(text):
         return None
-    number = int(text) if text.isdigit() else float(text)
+    number = Decimal(text)
     return int(number) if 1 <= number <= MAX_STEP and number == int(number) else None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sojourn._validation import did_you_mean
 from sojourn.sessions._cells import looks_like_data
 
-__all__ = ["Columns", "Wanted", "find_columns"]
+__all__ = ["Columns", "Wanted", "are_names", "find_columns", "listed"]
 
 _LENGTHS = ("length", "session_length", "episode_length", "lengths", "steps", "n_steps", "duration")
 _ENDED = ("observed", "ended", "complete", "completed", "finished", "closed")
@@ -105,7 +105,7 @@ def find_columns(names: Sequence[str], wanted: Wanted, source: str) -> Columns:
             )
         raise ValueError(
             f"{source} must have a column of session lengths called 'length', or one named with --length "
-            f"(length=…); {_listed(names)}."
+            f"(length=…); {listed(names)}."
         )
     if wanted.observed is None:
         _refuse_two_flags(names, source)
@@ -171,10 +171,8 @@ def _find(names: Sequence[str], asked: str | None, usual: Sequence[str], *, sour
         places = [i for i, name in enumerate(names) if name.strip() == asked.strip()]
         if not places:
             known = [name.strip()[:40] for name in names[:1000] if not looks_like_data(name)]
-            hint = did_you_mean(asked, known) if _are_names(names) else ""
-            raise ValueError(
-                f"{source} has no column {asked!r}{hint and '.'}{hint or f'; {_listed(names)}.'}"
-            )
+            hint = did_you_mean(asked, known) if are_names(names) else ""
+            raise ValueError(f"{source} has no column {asked!r}{hint and '.'}{hint or f'; {listed(names)}.'}")
     else:
         plain = [_plain(name) for name in names]
         places = next(
@@ -186,13 +184,14 @@ def _find(names: Sequence[str], asked: str | None, usual: Sequence[str], *, sour
     return places[0] if places else None
 
 
-def _are_names(names: Sequence[str]) -> bool:
+def are_names(names: Sequence[str]) -> bool:
+    """Whether none of the cells in a first row looks like data."""
     return not any(looks_like_data(name) for name in names)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return the names; where the first row may be one of data, only how many cells it has."""
-    if _are_names(names):
+    if are_names(names):
         return "got " + ", ".join(repr(name[:40]) for name in names[:8]) + (", …" if len(names) > 8 else "")
     cells = f"{len(names):,} cell{'s' * (len(names) != 1)}"
     return f"its first row, of {cells}, does not look like names: put a row of names above it"

@@ -248,7 +248,7 @@ class _Rows:
         used[where[good]] = True
         codes = np.zeros(distinct.size, dtype=np.int64)
         for i in np.flatnonzero(used)[np.argsort(first[used])].tolist():
-            codes[i] = self.ledger.code(cells.text(column, int(first[i])).strip()[:80])
+            codes[i] = self.ledger.code(cells.text(column, int(first[i])).strip())
         return np.asarray(codes[where])
 
 

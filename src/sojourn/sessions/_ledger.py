@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 
 import numpy as np
@@ -14,6 +15,7 @@ from sojourn.sessions._tally import Tally
 __all__ = ["FirstRejected", "Ledger"]
 
 _MOST_GROUPS = 1000
+_MOST_IN_A_LABEL = 80
 _NAMED = 5
 """How many of the rejected rows are named."""
 
@@ -78,7 +80,7 @@ class Ledger:
         """Return the number of a group; 0 once there are too many of them."""
         if self._notes:
             return 0
-        number = self._groups.setdefault(label, len(self._groups))
+        number = self._groups.setdefault(_short(label), len(self._groups))
         if number >= _MOST_GROUPS:
             name = self._columns.name(self._columns.group)
             self._notes.append(
@@ -99,3 +101,11 @@ class Ledger:
         notes = (*columns.notes, *self._notes)
         account = Account(self._n_rows, self._n_used, self._rejected.n, first, notes, columns.used)
         return SessionLog.from_tally(self._tally, list(self._groups), account, source)
+
+
+def _short(label: str) -> str:
+    """Return a label; of a long one the beginning, and a hash that tells it from others that begin alike."""
+    if len(label) <= _MOST_IN_A_LABEL:
+        return label
+    digest = hashlib.blake2b(label.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return f"{label[:_MOST_IN_A_LABEL]}… ({digest})"

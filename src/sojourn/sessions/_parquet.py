@@ -97,7 +97,7 @@ class _Rows:
     def _flags(self, column: Any, name: str, good: BoolArray) -> BoolArray:
         numbers = _numbers(column, flags=True)
         if numbers is None:
-            found = [read_flag(cell) if isinstance(cell, str) else None for cell in column.to_pylist()]
+            found = [_flag(cell) for cell in column.to_pylist()]
             plain = np.array([flag is not None for flag in found], dtype=bool)
             flags = np.array([flag is True for flag in found], dtype=bool)
         else:
@@ -108,7 +108,7 @@ class _Rows:
 
     def _codes(self, column: Any, good: BoolArray) -> IntArray:
         encoded = column.dictionary_encode() if hasattr(column, "dictionary_encode") else column
-        words = [str(word)[:80] for word in encoded.dictionary.to_pylist()]
+        words = [str(word) for word in encoded.dictionary.to_pylist()]
         raw = encoded.indices.to_numpy(zero_copy_only=False)
         places = np.where(np.isnan(raw), len(words), raw) if raw.dtype.kind == "f" else raw
         places = places.astype(np.int64)
@@ -119,6 +119,13 @@ class _Rows:
         return np.asarray(codes[places])
 
 
+def _flag(cell: object) -> bool | None:
+    """Return what a cell says that is no number of the machine's own."""
+    if isinstance(cell, Decimal):
+        return {0: False, 1: True}.get(int(cell)) if cell in (0, 1) else None
+    return read_flag(cell) if isinstance(cell, str) else None
+
+
 def _numbers(column: Any, *, flags: bool) -> Any:
     """Return a column of numbers, or of flags where they will do, NaN where there is none; else None."""
     import pyarrow.types as kinds  # noqa: PLC0415
@@ -127,4 +134,5 @@ def _numbers(column: Any, *, flags: bool) -> Any:
         column = column.cast("int8")
     elif not (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
         return None
-    return column.to_numpy(zero_copy_only=False)
+    numbers = column.to_numpy(zero_copy_only=False)
+    return numbers.astype(np.float64) if numbers.dtype == np.float16 else numbers  # that ends at 65,504

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sojourn.sessions._cells import TOO_LONG, UNCLOSED, UNREADABLE, delimiter_of
+from sojourn.sessions._cells import RETURNED, TOO_LONG, UNCLOSED, UNREADABLE, delimiter_of
 from sojourn.sessions._chunks import MOST_QUOTED, pieces
 
 __all__ = ["HEAD", "Record", "records", "split"]
@@ -87,7 +87,8 @@ class _Lines:
             return
         self._delimiter = self._delimiter or chr(delimiter_of(line.encode()))
         cells = split(line, self._delimiter)
-        yield Record(number, cells) if cells else self._unread(number, line, UNREADABLE)
+        wrong = RETURNED if "\r" in line.rstrip("\r") else UNREADABLE
+        yield Record(number, cells) if cells else self._unread(number, line, wrong)
         self._n_cells = self._n_cells or len(cells or ())
 
     def _joined(self) -> Iterator[Record]:

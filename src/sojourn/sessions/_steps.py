@@ -14,6 +14,7 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn._validation import did_you_mean
 from sojourn.mdps import TabularMDP
 from sojourn.sessions._cells import delimiter_of, flag_rule, read_flag, read_whole, shown, whole_rule
+from sojourn.sessions._columns import are_names, listed
 from sojourn.sessions._groups import MOST_GROUPS, GroupTest, log_rank
 from sojourn.sessions._ledger import FirstRejected
 from sojourn.sessions._log import Account, SessionLog
@@ -123,7 +124,9 @@ def read_steps(path: str | os.PathLike[str]) -> StepLog:
 
     `ended` is true at the last step of an episode that was seen to end by itself; an episode without it is
     still open. A column `terminated`, if there is one, is true where a terminal state of the problem ended
-    it. States and actions may be any words. An episode of which a row is missing or wrong is left out whole.
+    it. States and actions may be any words. An episode of which a row is wrong, or seen
+    to be missing, is left out whole. Where a bad row does not say to which episode it belongs, the unfinished
+    one right before it is left out, and `account.notes` say so.
 
     Raises:
         ValueError: If the file cannot be read, a column is missing, or no episode can be used.
@@ -161,6 +164,7 @@ class _Reader:
         self._rows: list[_Row] = []
         self._words = {name: Numbering() for name in _WORDS}
         self._spoilt: set[int] = set()
+        self._n_astray = 0
 
     def take(self, record: Record) -> None:
         """Take in a row; the first one has names."""
@@ -175,6 +179,8 @@ class _Reader:
             place = self._places["episode"]
             if len(cells) > place:
                 self._spoil(cells[place])
+            if len(cells) <= place or place:  # cells may have moved
+                self._spoil_before()
             return
         found = {name: cells[place].strip() for name, place in self._places.items()}
         wrong = _wrong(found)
@@ -187,15 +193,34 @@ class _Reader:
         episode, state, action = (self._words[name].code(found[name]) for name in _WORDS)
         self._rows.append((row, episode, step, state, action, reward, ended, terminated))
 
+    def _spoil_before(self) -> None:
+        """Leave out the unfinished episode before a row of which it is not known where it belongs."""
+        self._n_astray += 1
+        if self._rows and not any(self._rows[-1][6:]):
+            self._spoilt.add(self._rows[-1][1])
+
     def _spoil(self, episode: str) -> None:
         """Leave out an episode, one of whose rows cannot be used."""
         if len(episode.strip()) <= _MOST_IN_A_WORD:
             self._spoilt.add(self._words["episode"].code(episode.strip()))
 
+    def _notes(self) -> tuple[str, ...]:
+        if not self._n_astray:
+            return ()
+        rows = f"{self._n_astray:,} row{'s' * (self._n_astray > 1)}"
+        return (
+            f"To which episode a row belongs is not known of {rows}: an unfinished one right before such a "
+            "row is left out, but others may lack their last step.",
+        )
+
     def _name(self, names: list[str]) -> None:
         for name in _NAMES:
             if name not in names:
-                raise ValueError(f"{self._source} must have a column {name!r}.{did_you_mean(name, names)}")
+                hint = f".{did_you_mean(name, names)}" if are_names(names) else f"; {listed(names)}."
+                raise ValueError(f"{self._source} must have a column {name!r}{hint}")
+        for name in (*_NAMES, "terminated"):
+            if names.count(name) > 1:
+                raise ValueError(f"{self._source} must have one column {name!r}; it has {names.count(name)}.")
         self._n_columns = len(names)
         self._places = {name: names.index(name) for name in (*_NAMES, "terminated") if name in names}
 
@@ -233,7 +258,7 @@ class _Reader:
             terminated=np.array(columns[7], dtype=bool),
             states=states,
             actions=actions,
-            account=Account(self._n_rows, len(steps), self._rejected.n, first),
+            account=Account(self._n_rows, len(steps), self._rejected.n, first, self._notes()),
             name=self._source,
         )
 
@@ -247,16 +272,20 @@ def _wrong(cells: dict[str, str]) -> tuple[str, str] | None:
             return f"{name} must have at most {_MOST_IN_A_WORD:,} characters", f"{len(cells[name]):,}"
     if read_whole(cells["step"]) is None:
         return whole_rule("step"), shown(cells["step"])
-    try:
-        finite = math.isfinite(float(cells["reward"]))
-    except ValueError:
-        finite = False
-    if not finite:
+    if not _is_number(cells["reward"]):
         return "reward must be a finite number", shown(cells["reward"])
     for name in ("ended", "terminated"):
         if read_flag(cells.get(name, "0")) is None:
             return flag_rule(name), shown(cells[name])
     return None
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a finite number as all programs write them."""
+    try:
+        return cell.isascii() and "_" not in cell and math.isfinite(float(cell))
+    except ValueError:
+        return False
 
 
 def _disorder(rows: list[_Row]) -> str:

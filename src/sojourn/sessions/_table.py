@@ -13,7 +13,7 @@ from sojourn.laws import MAX_STEP
 
 __all__ = ["Bytes", "Table"]
 
-_QUOTE = 34
+_QUOTE, _POINT, _ZERO = 34, 46, 48
 _MOST_DIGITS, _MARGIN = 18, 24
 """Digits that are read at once, and the bytes that three looks at eight of them reach back."""
 
@@ -23,6 +23,9 @@ _TO_TOP, _HIGH_BITS = np.uint64(0x7676767676767676), np.uint64(0x808080808080808
 
 _STAGES = ((8, 10, 0x00FF00FF00FF00FF), (16, 100, 0x0000FFFF0000FFFF), (32, 10_000, 0xFFFFFFFF))
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+_ALL_BITS = 2**64 - 1
+_SHORT = 80
+"""Bytes of a word that all words are looked at together for; what follows, one by one."""
 
 Bytes = NDArray[np.uint8]
 
@@ -69,9 +72,11 @@ class Table:
         return begin, stop
 
     def text(self, column: int, row: int) -> str:
-        """Return a cell as text."""
+        """Return a cell as text, a doubled quote in quotes as one."""
         begin, stop = self._bounds_of(column, row)
-        return self.buffer[begin:stop].tobytes().decode("utf-8", "replace")
+        text = self.buffer[begin:stop].tobytes().decode("utf-8", "replace")
+        in_quotes = self.quoted and begin > 0 and self.buffer[begin - 1] == _QUOTE
+        return text.replace('""', '"') if in_quotes else text
 
     def _bounds_of(self, column: int, row: int) -> tuple[int, int]:
         begin = int(self.marks[self.first[row] + column - 1]) + 1 if column else int(self.begins[row])
@@ -82,8 +87,14 @@ class Table:
         return begin, stop
 
     def digits(self, column: int) -> tuple[IntArray, BoolArray]:
-        """Return numbers, and where cells are nothing but digits that make one from 1 to 2**53."""
+        """Return numbers, and where cells are digits alone, or with ".0", that make one from 1 to 2**53."""
         begin, stop = self._bounds(column)
+        pointed = (
+            (stop - begin > 2)
+            & (self.buffer[stop - 1] == _ZERO)
+            & (self.buffer[np.maximum(stop - 2, 0)] == _POINT)
+        )
+        stop = stop - 2 * pointed
         width = stop - begin
         values, plain = np.zeros(width.size, dtype=np.uint64), (width > 0) & (width <= _MOST_DIGITS)
         for k in range(-(-int(width[plain].max()) // 8) if plain.any() else 0):
@@ -106,15 +117,17 @@ class Table:
         return np.where((width <= 8) & printable, eight | filled << np.uint64(5), np.uint64(0))
 
     def hashes(self, column: int) -> NDArray[np.uint64]:
-        """Return cells as numbers that differ where the first 80 bytes or the widths do."""
+        """Return cells as numbers that differ where the cells do."""
         begin, stop = self._bounds(column)
         width = stop - begin
         state = width.astype(np.uint64) * _ODD
-        for k in range(min(-(-int(width.max()) // 8) if width.size else 0, 10)):
+        for k in range(-(-min(int(width.max()), _SHORT) // 8) if width.size else 0):
             left = np.clip(width - 8 * k, 0, 8)
             eight = _without_high(self._eights[np.minimum(begin + 8 * k, stop) + _MARGIN], 8 - left)
             mixed = (state ^ eight) * _ODD
             state = np.where(left > 0, mixed ^ (mixed >> np.uint64(29)), state)
+        for i in np.flatnonzero(width > _SHORT).tolist():
+            state[i] ^= np.uint64(hash(self.buffer[begin[i] : stop[i]].tobytes()) & _ALL_BITS)
         return state
 
     @cached_property
