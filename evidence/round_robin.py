@@ -2,7 +2,7 @@
 
     python evidence/round_robin.py
 
-writes docs/round-robin.md. A quarter of an hour of processor time, on all cores; trials are kept as they
+writes docs/round-robin.md. Some twenty minutes of processor time, on all cores; trials are kept as they
 come, so that a run that was stopped goes on from there, and a second one takes a minute or two.
 """
 

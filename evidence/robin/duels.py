@@ -5,13 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import stdtr, stdtrit
 
 import sojourn as sj
 
-__all__ = ["RESAMPLES", "certified", "duel", "holm", "leading", "ranked", "texts", "totals"]
+__all__ = [
+    "LITTLE",
+    "RESAMPLES",
+    "certified",
+    "duel",
+    "holm",
+    "is_below",
+    "leading",
+    "mean_ranks",
+    "plain_texts",
+    "ranked",
+    "ratios",
+    "texts",
+    "totals",
+]
 
 RESAMPLES = 1_000
+LITTLE = 0.01
+"""Added to both parts of a ratio of regrets, so that there is one where nobody has any."""
 
 
 def totals(comparison: sj.Comparison) -> np.ndarray:
@@ -34,6 +50,18 @@ def ranked(means: Sequence[float], width: float) -> np.ndarray:
             ranks[order[first:i]] = (first + 1 + i) / 2.0
             first = i
     return ranks
+
+
+def mean_ranks(comparisons: Sequence[sj.Comparison], learners: Sequence[int]) -> np.ndarray:
+    """Return the mean rank of some learners among each other."""
+    means = [comparison.total_regret.mean[list(learners)] for comparison in comparisons]
+    found = [ranked(row, certified(one)) for row, one in zip(means, comparisons, strict=True)]
+    return np.asarray(np.mean(found, axis=0))
+
+
+def ratios(means: np.ndarray) -> np.ndarray:
+    """Return mean regrets, `(comparisons, learners)`, relative to the smallest of each comparison."""
+    return np.asarray((means + LITTLE) / (means.min(axis=1, keepdims=True) + LITTLE))
 
 
 def leading(comparisons: Sequence[sj.Comparison]) -> np.ndarray:
@@ -61,6 +89,17 @@ def duel(comparison: sj.Comparison) -> tuple[np.ndarray, np.ndarray]:
     return means, np.where(np.abs(means) <= certified(comparison), 1.0, p_values)
 
 
+def is_below(found: np.ndarray, mark: np.ndarray, width: float) -> np.ndarray:
+    """Tell whose total regrets, `(learners, seeds)`, lie below those of a mark, paired by seed.
+
+    They do if all of Student's 95% interval of the mean difference lies below 0, by more than `width`.
+    """
+    differences = found - mark
+    n = differences.shape[1]
+    halves = stdtrit(n - 1, 0.975) * differences.std(axis=1, ddof=1) / np.sqrt(n)
+    return np.asarray(differences.mean(axis=1) + halves < -width)
+
+
 def holm(p_values: np.ndarray) -> np.ndarray:
     """Return Holm's adjusted p-values: at most a share α of such families has one that is falsely ≤ α."""
     flat = np.ravel(p_values)
@@ -70,12 +109,15 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return adjusted.reshape(np.shape(p_values))
 
 
-def texts(comparison: sj.Comparison) -> list[str]:
-    """Return mean total regrets with their intervals; the best in bold, no interval where seeds agree."""
+def plain_texts(comparison: sj.Comparison) -> list[str]:
+    """Return mean total regrets with their intervals; no interval where seeds agree."""
     estimate, width = comparison.total_regret, certified(comparison)
-    halves, least = estimate.half_width, estimate.mean.min()
-    told = []
-    for text, mean, half in zip(estimate.texts(), estimate.mean, halves, strict=True):
-        one = text if half > width else f"{mean:,.4g}"
-        told.append(f"**{one}**" if mean - least <= width else one)
-    return told
+    told = zip(estimate.texts(), estimate.mean, estimate.half_width, strict=True)
+    return [text if half > width else f"{mean:,.4g}" for text, mean, half in told]
+
+
+def texts(comparison: sj.Comparison) -> list[str]:
+    """Return the same with the best in bold."""
+    means, width = comparison.total_regret.mean, certified(comparison)
+    told = zip(plain_texts(comparison), means, strict=True)
+    return [f"**{text}**" if mean - means.min() <= width else text for text, mean in told]

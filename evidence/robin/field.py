@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 import sojourn as sj
+from robin.duels import certified, is_below, totals
+from robin.idle import IDLE, MYOPIC
 from sojourn.experiments import Experiment
 
 __all__ = ["Field"]
@@ -48,3 +51,28 @@ class Field:
     def on(self, problem: str) -> list[sj.Comparison]:
         """Return what came of a problem, law by law."""
         return [comparison for comparison in self.comparisons if comparison.problem == problem]
+
+    @cached_property
+    def idle(self) -> tuple[sj.Comparison, ...]:
+        """What came of players that never learn, on the same seeds."""
+        return tuple(
+            sj.compare(
+                IDLE,
+                sj.parse_problem(self.problems[one.problem]),
+                one.law,
+                episodes=self.episodes,
+                seeds=one.seeds,
+            )
+            for one in self.comparisons
+        )
+
+    @cached_property
+    def pays_to_learn(self) -> np.ndarray:
+        """Whether anybody has less regret than who never learns and looks no further than a step."""
+        row = list(IDLE).index(MYOPIC)
+        return np.array(
+            [
+                is_below(totals(one), totals(idle)[row], certified(one) + certified(idle)).any()
+                for one, idle in zip(self.comparisons, self.idle, strict=True)
+            ]
+        )
