@@ -93,6 +93,32 @@ def test_little_time_goes_to_waste():
     assert time.monotonic() - begun < 1.2 * 59 * 0.05 / 2 + 0.3
 
 
+@pytest.mark.parametrize(("task", "most"), [("long_nap", 3), ("nap", 5)])
+def test_jobs_are_asked_for_when_there_is_somebody_to_run_them(task, most):
+    taken, ahead = [], []
+
+    def jobs():
+        for i in range(12):
+            taken.append(i)
+            yield Job(str(i), str(i))
+
+    for n_back, outcome in enumerate(Processes(2).run(f"experiments.tasks:{task}", jobs())):
+        assert outcome.content == outcome.key.encode()
+        ahead.append(len(taken) - n_back)
+    assert max(ahead) == most  # with the one that just came back
+
+
+def test_an_answer_is_not_lost_where_no_more_jobs_can_be_had():
+    def jobs():
+        yield Job("first", "echo")
+        raise OSError("the disk is gone")
+
+    outcomes = Processes(1).run(TASK, jobs())
+    assert next(outcomes).key == "first"
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(outcomes)
+
+
 def test_a_damaged_read_only_or_shared_cache_never_breaks_a_run(tmp_path, monkeypatch):
     cache = tmp_path / "cache"
     monkeypatch.setenv("SOJOURN_CACHE_DIR", str(cache))

@@ -1,7 +1,9 @@
 """The executor of local processes, with a supervisor of its own.
 
-Every worker is a fresh interpreter with one call in its hands and one waiting, so that it never idles
-between two. If it dies, the call in its hands is tried again later, and another worker takes its place.
+Every worker is a fresh interpreter with one call in its hands. Jobs are asked for when there is somebody to
+run them, for another run may have done what comes later; only while calls are short does one more wait at
+each worker, so that it does not idle between two. If it dies, the call in its hands is tried again later, and
+another worker takes its place.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from sojourn.experiments._warden import Warden
 
 __all__ = ["Processes", "usable_cores"]
 
-_AHEAD = 2  # calls that a worker holds: one in its hands, one waiting
+_SHORT = 0.1  # seconds up to which a call is so short that the next one waits beside it
 _MOST_DEATHS = 3  # of workers in a row that never got ready
 _PATIENCE = 2.0  # seconds that workers are given to die
 
@@ -74,12 +76,13 @@ class _Supervisor:
     def __init__(self, function: str, jobs: Iterable[Job], n_workers: int, retries: int) -> None:
         self._function, self._n_workers, self._retries = function, n_workers, retries
         self._fresh = (_Try(job, 1) for job in jobs)
-        self._waiting: deque[_Try] = deque()  # the next ones; few, for others may play what was not begun
+        self._waiting: deque[_Try] = deque()  # handed to workers that died before they began them
         self._again: deque[_Try] = deque()  # those that failed, after all others
         self._warden: Warden | None = None
         self._workers: list[Hired] = []
         self._news: queue.SimpleQueue[tuple[Hired, Frame | None]] = queue.SimpleQueue()
         self._deaths = 0
+        self._are_short: deque[bool] = deque(maxlen=2 * n_workers)  # the last calls
 
     def outcomes(self) -> Generator[Outcome, None, None]:
         self._fill()
@@ -88,15 +91,18 @@ class _Supervisor:
             if worker not in self._workers:
                 continue
             made = self._death_of(worker) if frame is None else self._answer_of(worker, *frame)
-            self._fill()
-            if made is not None:
-                yield made
+            try:
+                self._fill()  # first, so that nobody idles meanwhile
+            finally:
+                if made is not None:
+                    yield made  # also if no more jobs can be had
 
     def _answer_of(self, worker: Hired, kind: bytes, content: bytes, seconds: float) -> Outcome | None:
         worker.is_ready, self._deaths = True, 0
         if kind == READY:
             return None
         call = worker.calls.popleft()
+        self._are_short.append(seconds <= _SHORT)
         if kind == RESULT:
             return Outcome(call.job.key, content, "", seconds, call.number)
         return self._failed(call, content.decode(errors="replace"), seconds)
@@ -124,30 +130,28 @@ class _Supervisor:
         return Outcome(call.job.key, None, reason, seconds, call.number)
 
     def _fill(self) -> None:
-        """Start workers that are missing, and hand out calls: first to who has none."""
-        self._look_ahead()
-        while len(self._workers) < self._n_workers and self._n_idle_calls() > 0:
-            self._workers.append(self._hire())
-        for ahead in range(1, _AHEAD + 1):
-            for worker in self._workers:
-                # Near the end nobody hoards: the last calls wait here for whoever is free first.
-                if len(worker.calls) < ahead and len(self._waiting) > (0 if ahead == 1 else self._n_workers):
-                    call = self._waiting.popleft()
-                    worker.hand(call, call.job.text)
-                    self._look_ahead()
+        """Hand out calls: one to each worker, started if it is missing; one more where all are short."""
+        while (call := self._next() if self._has_room() else None) is not None:
+            idle = next((worker for worker in self._workers if not worker.calls), None)
+            if idle is None:
+                idle = self._hire()
+                self._workers.append(idle)
+            idle.hand(call, call.job.text)
+        if not self._are_short or not all(self._are_short):
+            return
+        for worker in self._workers:
+            if len(worker.calls) == 1 and (call := self._next()) is not None:
+                worker.hand(call, call.job.text)
 
-    def _look_ahead(self) -> None:
-        """Have more calls waiting than there are workers, as long as there are so many."""
-        while len(self._waiting) <= self._n_workers:
-            call = next(self._fresh, None)
-            if call is None and self._again:
-                call = self._again.popleft()
-            if call is None:
-                return
-            self._waiting.append(call)
+    def _has_room(self) -> bool:
+        return len(self._workers) < self._n_workers or any(not worker.calls for worker in self._workers)
 
-    def _n_idle_calls(self) -> int:
-        return len(self._waiting) - sum(not worker.calls for worker in self._workers)
+    def _next(self) -> _Try | None:
+        """Return the next call, which nobody has begun; None if there is none."""
+        if self._waiting:
+            return self._waiting.popleft()
+        call = next(self._fresh, None)
+        return call if call is not None or not self._again else self._again.popleft()
 
     def _hire(self) -> Hired:
         if self._warden is None:
