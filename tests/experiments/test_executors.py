@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.experiments import Executor, ExecutorError, Job, Processes, Ray, ThisProcess
-from sojourn.experiments._executor import say_death
+from sojourn.experiments._executor import say_death, say_error
 from sojourn.testing import check_executor
 
 TASK = "sojourn.testing._executors:task"
@@ -66,6 +66,22 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
         [sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout == "once\n4\n"
+
+
+def test_a_file_named_like_a_module_of_python_does_not_stop_workers(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("raise RuntimeError('my own')")
+    monkeypatch.chdir(tmp_path)
+    (outcome,) = Processes(1, retries=0).run(TASK, [Job("a", "echo")])
+    assert outcome.reason == ""
+
+
+def test_errors_that_cannot_be_said_have_at_least_a_name():
+    class WordlessError(Exception):
+        def __str__(self):
+            raise RuntimeError("no words")
+
+    assert say_error(WordlessError()) == "WordlessError"
+    assert say_error(ValueError("file \udcff is bad")) == "ValueError: file ? is bad"
 
 
 def test_workers_that_cannot_start_are_an_error(monkeypatch):

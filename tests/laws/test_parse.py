@@ -1,8 +1,11 @@
+import os
+
 import pytest
 from laws.cases import EVERY_LAW
 
 import sojourn as sj
 from sojourn.laws import LAWS
+from sojourn.laws._csv import read_survival
 
 
 @pytest.mark.parametrize("law", EVERY_LAW, ids=lambda law: repr(law)[:60])
@@ -159,3 +162,21 @@ def test_bad_tables_name_the_file_and_the_row(text, message, tmp_path):
 def test_a_missing_table_is_named():
     with pytest.raises(ValueError, match=r"^'nofile.csv' cannot be read as a survival table: No such file"):
         sj.parse_law('tabulated("nofile.csv")')
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_table_in_a_pipe_or_a_device_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in (tmp_path / "pipe.csv", "/dev/zero"):
+        with pytest.raises(
+            ValueError, match=r"cannot be read as a survival table: it is not a regular file\.$"
+        ):
+            read_survival(path)
+
+
+def test_a_table_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "large.csv").write_text("1\n0.5\n0.25\n")
+    assert read_survival(tmp_path / "large.csv") == [1.0, 0.5, 0.25]
+    monkeypatch.setattr("sojourn.laws._csv._MOST_BYTES", 8)
+    with pytest.raises(ValueError, match=r"it is larger than 8 bytes\.$"):
+        read_survival(tmp_path / "large.csv")

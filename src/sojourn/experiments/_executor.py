@@ -75,7 +75,10 @@ class Executor(Protocol):
 
 def say_error(error: BaseException) -> str:
     """Return an error in one line of reasonable length."""
-    words = " ".join(str(error).split())
+    try:
+        words = " ".join(str(error).split()).encode(errors="replace").decode()
+    except Exception:  # whatever an error of the user's own does when it is asked
+        words = ""
     text = f"{type(error).__name__}: {words}" if words else type(error).__name__
     return text if len(text) <= 500 else f"{text[:499]}…"
 

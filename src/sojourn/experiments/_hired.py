@@ -117,7 +117,7 @@ class Hired:
 def _start(function: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     told = json.dumps({"path": sys.path, "function": function})
     return subprocess.Popen(
-        [sys.executable, "-c", _START, told],
+        [sys.executable, "-P", "-c", _START, told],  # -P: nothing in this folder stands in for Python's own
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
     import os
 
 __all__ = ["read_survival"]
+
+_MOST_BYTES = 1 << 28
 
 
 def read_survival(path: str | os.PathLike[str]) -> list[float]:
@@ -22,7 +26,7 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
     """
     name = Path(path).name
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = _read(Path(path)).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"{str(path)!r} cannot be read as a survival table: {reason}.") from error
@@ -60,6 +64,17 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
     if not survival:
         raise ValueError(empty)
     return survival
+
+
+def _read(path: Path) -> bytes:
+    """Return a regular file's bytes; a pipe, which would be waited for, and a device are not opened."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {_MOST_BYTES:,} bytes")
+    return content
 
 
 def _is_number(cell: str) -> bool:
