@@ -15,6 +15,7 @@ from sojourn.experiments import _kinds, example_names, read_example, read_experi
 from sojourn.experiments._beliefs import parse_belief
 from sojourn.experiments._folder import importing_from
 from sojourn.experiments._grid import count_points, points
+from sojourn.experiments._settings import resolve
 
 
 def learners(experiment):
@@ -303,3 +304,15 @@ def test_the_work_of_reading_a_type_does_not_grow_with_a_grid(write, own, monkey
     text = write().read_text().replace('"random"', f"{learner}\n{name} = {{ grid = [{grid}] }}")
     assert len(read_experiment(write(text=text)).cells) == 302
     assert len(looked) <= 5
+
+
+def test_a_value_of_another_type_is_no_default(tmp_path):
+    (tmp_path / "own_typed.py").write_text(
+        "class Mine:\n    def __init__(self, a=1, b=True): pass\n    def start(self, **_): return self\n"
+    )
+    with importing_from(tmp_path):
+        for given, kept in (({"a": 1, "b": True}, {}), ({"a": True}, {"a": True}), ({"b": 1}, {"b": 1})):
+            settings = resolve({"type": "own_typed:Mine", **given}, sj.Fixed(3), "mine")
+            assert {key: repr(settings[key]) for key in settings if key != "type"} == {
+                key: repr(value) for key, value in kept.items()
+            }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import json
 import math
 import types
 from collections.abc import Hashable, Iterator, Mapping
@@ -44,8 +45,11 @@ class Kind:
         return [name for name in self.parameters if name not in self.defaults and name not in given]
 
     def is_default(self, name: str, value: Any) -> bool:
-        """Whether the plain form of a value is that of the argument's default."""
-        return name in self._plain_defaults and self._plain_defaults[name] == [value]
+        """Whether the plain form of a value is that of the argument's default; 1, 1.0 and true are three."""
+        default = self._plain_defaults.get(name)
+        return default == [value] and json.dumps(default, sort_keys=True) == json.dumps(
+            [value], sort_keys=True
+        )
 
     @functools.cached_property
     def _plain_defaults(self) -> dict[str, list[Any] | None]:
