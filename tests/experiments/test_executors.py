@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -73,6 +74,14 @@ def test_a_file_named_like_a_module_of_python_does_not_stop_workers(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (outcome,) = Processes(1, retries=0).run(TASK, [Job("a", "echo")])
     assert outcome.reason == ""
+
+
+def test_what_jobs_print_does_not_pile_up(monkeypatch):
+    files, make = [], tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda: files.append(make()) or files[-1])
+    jobs = [Job(str(i), f"print {'x' * 10_000}") for i in range(8)]  # a megabyte each
+    sizes = [os.fstat(files[0].fileno()).st_size for _ in Processes(1).run(TASK, jobs)]
+    assert max(sizes) < 3_000_000
 
 
 def test_errors_that_cannot_be_said_have_at_least_a_name():

@@ -98,6 +98,11 @@ class Hired:
             else:
                 self._process.kill()
 
+    def forget_words(self) -> None:
+        """Drop what it printed: it answered, and only what comes before a death is of use."""
+        os.lseek(self._errors.fileno(), 0, os.SEEK_SET)  # the place is the worker's too
+        os.ftruncate(self._errors.fileno(), 0)
+
     def say_death(self) -> str:
         """Return how it died, in one line."""
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _LAST_WORDS))

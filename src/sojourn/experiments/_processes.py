@@ -101,6 +101,7 @@ class _Supervisor:
         worker.is_ready, self._deaths = True, 0
         if kind == READY:
             return None
+        worker.forget_words()
         call = worker.calls.popleft()
         self._are_short.append(seconds <= _SHORT)
         if kind == RESULT:
