@@ -61,7 +61,11 @@ def ranks(field: Field) -> str:
     ]
     header = ["learner", "mean rank", "leads", "without twins", f"where learning pays, {paying.sum()}"]
     header += [f"first, of {len(means)}", "regret relative to the best"]
-    return f"{table(header, rows)}\n\n{paragraph(_about_ranks(field, mean))}"
+    best = field.names[min(apart, key=lambda i: apart[i])]
+    found_there = field.names[int(np.argmin(there))] if paying.any() else "nobody"
+    note = f"""{_about_ranks(field, mean)} Without the twins {best} has the best mean rank, and where learning
+        pays {found_there}."""
+    return f"{table(header, rows)}\n\n{paragraph(note)}"
 
 
 def _about_ranks(field: Field, mean: np.ndarray) -> str:
@@ -71,9 +75,9 @@ def _about_ranks(field: Field, mean: np.ndarray) -> str:
     return f"""Ranks are by mean total regret, 1 is best, and ties share theirs. A learner leads in so many
         of {RESAMPLES:,} draws of seeds with replacement: then it has the best mean rank. This is about the
         luck of seeds alone, and not about the choice of the problems, the laws or the field, with others of
-        which the order may be another. {" and ".join(TWINS)} are the paper's learner with another bonus:
-        they take ranks from whoever lies between them, so ranks are also given without them. Learning
-        pays where anybody has less regret than a player that never learns (see [Total
+        which the order may be another. The learners {" and ".join(TWINS)} are the paper's with another
+        bonus: they come in a row and push others back, so ranks are also given without them. Learning pays
+        where anybody has less regret than a myopic player that never learns (see [Total
         regret](#total-regret)). The last column is a geometric mean of ratios, with {LITTLE:g} added to both
         regrets of each. By mean rank the paper's learner is number {len(ahead) + 1} of
         {len(mean)}{behind}."""
@@ -123,6 +127,9 @@ def furthest_behind(field: Field) -> str:
     if mine > theirs:
         text += """ This is what optimism costs: a pair that was never played is at its cap whatever the
             scale of the bonus, so that every action of every state is tried first."""
+    if not field.pays_to_learn[on == problem].any():
+        text += f""" It says little of learning: in {field.episodes} episodes nobody beats a player there that
+            never learns."""
     return paragraph(text)
 
 

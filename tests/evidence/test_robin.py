@@ -92,7 +92,9 @@ def test_ranks_are_also_given_without_twins(robin, swimmers):
     found = swimmers.comparisons
     assert robin.duels.mean_ranks(found, range(4)).tolist() == [1.5, 1.5, 3.0, 4.0]
     assert robin.duels.mean_ranks(found, [0, 2, 3]).tolist() == [1.0, 2.0, 3.0]
-    rows = robin.sections.ranks(swimmers).splitlines()[2:6]
+    told = robin.sections.ranks(swimmers)
+    assert "Without the twins paper has the best mean rank" in " ".join(told.split())
+    rows = told.splitlines()[2:6]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     assert [(row[0], row[1], row[3]) for row in cells] == [
         ("paper", "1.50", "1.00"),
@@ -113,4 +115,6 @@ def test_where_nobody_has_any_regret_nobody_is_behind(robin):
     only_one_action = "garnet(3, 1, 2, seed=0)"
     field = make_field(robin, only_one_action, {"paper": BOLD, "again": BOLD}, episodes=3, seeds=2)
     np.testing.assert_allclose(field.means, 0.0, atol=1e-6)
-    assert "1.0 times the regret" in " ".join(robin.sections.furthest_behind(field).split())
+    told = " ".join(robin.sections.furthest_behind(field).split())
+    assert "1.0 times the regret" in told
+    assert told.endswith("in 3 episodes nobody beats a player there that never learns.")
