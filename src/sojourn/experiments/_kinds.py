@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import json
 import math
 import types
 from collections.abc import Hashable, Iterator, Mapping
@@ -45,11 +44,9 @@ class Kind:
         return [name for name in self.parameters if name not in self.defaults and name not in given]
 
     def is_default(self, name: str, value: Any) -> bool:
-        """Whether the plain form of a value is that of the argument's default; 1, 1.0 and true are three."""
+        """Whether the plain form of a value is that of the argument's default; 1 is 1.0, and not true."""
         default = self._plain_defaults.get(name)
-        return default == [value] and json.dumps(default, sort_keys=True) == json.dumps(
-            [value], sort_keys=True
-        )
+        return default is not None and _are_same(default, [value])
 
     @functools.cached_property
     def _plain_defaults(self) -> dict[str, list[Any] | None]:
@@ -181,3 +178,12 @@ def shown(value: Any) -> str:
     """Return a value for a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    """Whether plain values are equal, where numbers are not taken for truth values."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_are_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_are_same(one[key], other[key]) for key in one)
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
