@@ -643,3 +643,13 @@ def test_a_record_that_is_none_is_told(store, content):
     ):
         load_results(store)
     assert [finding.what for finding in verify_store(store).findings] == ["it is no record of an experiment"]
+
+
+def test_a_marker_that_is_another_file_too_is_not_written_over(tmp_path):
+    precious, store = tmp_path / "precious.txt", tmp_path / "store"
+    precious.write_text("mine")
+    store.mkdir()
+    (store / "sojourn-store.json").hardlink_to(precious)
+    with pytest.raises(ValueError, match="has another name, a hard link; remove it first"):
+        Store(store).marker.mend()
+    assert precious.read_text() == "mine"

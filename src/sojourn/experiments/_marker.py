@@ -86,10 +86,17 @@ class Marker:
                 file.write(MARK)
 
     def mend(self) -> bool:
-        """Write it again if it is damaged, in place; return whether it was."""
+        """Write it again if it is damaged, in place; return whether it was.
+
+        One that is a file of another name too is refused: it would be written over under that name as well.
+        """
         if self.read() == MARK:
             return False
         with open_plain(self.path, to_write=True) as file:
+            if os.fstat(file.fileno()).st_nlink > 1:
+                raise ValueError(
+                    f"{self.path} is damaged and has another name, a hard link; remove it first."
+                )
             file.write(MARK)
             file.truncate()
             os.fsync(file.fileno())
