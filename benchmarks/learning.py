@@ -22,6 +22,7 @@ import sojourn as sj
 from sojourn._kernels import Scale, World, follow, number_state, open_row, record, take_in
 from sojourn.agents._room import clean_steps
 from sojourn.learning._judge import Judge, world_of
+from sojourn.learning._learn import start_on
 
 EPISODES = 5_000
 RIVAL_EPISODES = 200
@@ -72,15 +73,10 @@ class Dense:
 
 
 def start(mdp: sj.TabularMDP, law: sj.LengthLaw, scale: float, episodes: int) -> sj.agents.Optimist:
-    normalized = mdp.normalized()
-    return sj.UCBVI(law, sj.PaperBonus(scale)).start(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        episodes=episodes,
-        rewards=normalized.rewards,
-        terminal_reward=normalized.terminal_reward,
-        rng=np.random.default_rng(0),
+    learner: sj.agents.Optimist = start_on(
+        sj.UCBVI(law, sj.PaperBonus(scale)), mdp, episodes, np.random.default_rng(0)
     )
+    return learner
 
 
 def draw(mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -286,13 +282,7 @@ def growth() -> bool:
         mdp = sj.mdps.garnet(n_states, 3, 3, seed=0)
         world, judge = world_of(mdp), Judge(mdp, law)
         agent = sj.UCBVI(law, sj.PaperBonus(0.001), horizon=horizon)
-        learner = agent.start(
-            n_states=n_states,
-            n_actions=3,
-            episodes=episodes,
-            rewards=mdp.rewards,
-            rng=np.random.default_rng(0),
-        )
+        learner = start_on(agent, mdp, episodes, np.random.default_rng(0))
         starts, drawn = draw(mdp, law, episodes)
         clock = time.perf_counter()
         learner.play(world, judge.scale, np.random.default_rng(2), starts, drawn)

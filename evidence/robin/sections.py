@@ -27,6 +27,7 @@ from robin.field import Field
 from robin.idle import IDLE
 from sojourn.laws import label
 from sojourn.learning._judge import judge_of, world_of
+from sojourn.learning._learn import start_on
 
 __all__ = ["furthest_behind", "learned", "losses", "ranks", "regrets", "times", "unbeaten"]
 
@@ -233,18 +234,11 @@ def times(field: Field) -> str:
 def _seconds(agent: Any, mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -> float:
     """Return the processor time of a trial that is not valued, the best of some."""
     scale = judge_of(mdp, law).scale._replace(survival=np.zeros(0), tails=np.zeros(1))
-    normalized, world, clocks = mdp.normalized(), world_of(mdp), []
+    world, clocks = world_of(mdp), []
     for _ in range(CLOCKS):
         rng = np.random.default_rng(0)
         starts, drawn = rng.choice(mdp.n_states, size=episodes, p=mdp.start), law.sample(rng, episodes)
-        learner = agent.start(
-            n_states=mdp.n_states,
-            n_actions=mdp.n_actions,
-            episodes=episodes,
-            rewards=normalized.rewards,
-            terminal_reward=normalized.terminal_reward,
-            rng=rng,
-        )
+        learner = start_on(agent, mdp, episodes, rng)
         begun = time.process_time()
         learner.play(world, scale, rng, starts, drawn)
         clocks.append(time.process_time() - begun)

@@ -34,3 +34,14 @@ def start(agent, mdp, episodes, seed=5, **settings):
         rng=np.random.default_rng(seed),
         **{"rewards": mdp.rewards, **settings},
     )
+
+
+def count_violations(learners, q_star):
+    """How many learners have a Q value of the first layer below the best, and the share below its cap."""
+    found, below, n = 0, 0.0, 0
+    for learner in learners:
+        q = learner.q_values(np.arange(len(q_star)))[0]
+        found += bool((q < q_star - 1e-9).any())
+        below += (q < learner._belief.caps[0] - 1e-9).mean()
+        n += 1
+    return found, below / n

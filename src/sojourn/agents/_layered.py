@@ -17,7 +17,7 @@ from sojourn.agents._room import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw
 from sojourn.theory import choose_truncation
 
-__all__ = ["Layered", "check_layered", "discount_of", "layers_of", "states_of", "value_after", "worth_of"]
+__all__ = ["Layered", "discount_of", "layers_of", "states_of", "value_after", "worth_of"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,21 @@ class Layered:
     n_states: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_layered(self)
+        if not isinstance(self.law, LengthLaw):
+            raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {self.law!r}.")
+        if self.horizon is not None:
+            check_whole("horizon", self.horizon, least=1)
+            if self.truncation != "default":
+                raise ValueError(
+                    f"truncation must be left out if a horizon is given; got {self.truncation!r}."
+                )
+        elif self.truncation != "default":
+            check_positive("truncation", self.truncation)
+        check_choice("ties", self.ties, ["random", "first"])
+        check_choice("after", self.after, ["restart", "hold"])
+        check_choice("count", self.count, ["all", "first"])
+        if self.n_states is not None:
+            check_whole("n_states", self.n_states, least=1)
 
     def layers(self, episodes: int) -> tuple[int, float]:
         """Return the number of layers N and the truncation Δ for so many episodes."""
@@ -74,25 +88,6 @@ class Layered:
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> TabularLearner:
         """Return a learner for so many episodes; `problem` is what every `TabularLearner` takes."""
         raise NotImplementedError
-
-
-def check_layered(settings: Any) -> None:
-    """Refuse settings of a learner of layers that make no sense; one line says which."""
-    if not isinstance(settings.law, LengthLaw):
-        raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {settings.law!r}.")
-    if settings.horizon is not None:
-        check_whole("horizon", settings.horizon, least=1)
-        if settings.truncation != "default":
-            raise ValueError(
-                f"truncation must be left out if a horizon is given; got {settings.truncation!r}."
-            )
-    elif settings.truncation != "default":
-        check_positive("truncation", settings.truncation)
-    check_choice("ties", settings.ties, ["random", "first"])
-    check_choice("after", settings.after, ["restart", "hold"])
-    check_choice("count", settings.count, ["all", "first"])
-    if settings.n_states is not None:
-        check_whole("n_states", settings.n_states, least=1)
 
 
 def layers_of(

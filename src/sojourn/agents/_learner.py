@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,36 +10,28 @@ import numpy as np
 from sojourn._kernels import (
     Belief,
     Manner,
-    Scale,
     Tables,
     Trace,
-    World,
     choose,
     fill_policy,
-    follow,
-    look_up_all,
     number_state,
     open_row,
-    play,
     record,
     take_in,
-    value_from,
 )
 from sojourn._memory import check_fits
-from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
 from sojourn.agents._inputs import check_range, check_terminal_reward, is_number, is_whole
-from sojourn.agents._protocol import Played
 from sojourn.agents._room import (
     START_ROOM,
     Outlook,
     clean_steps,
-    clean_trace,
     copied,
     empty_tables,
     table_bytes,
 )
-from sojourn.agents._views import TableViews
+from sojourn.agents._trials import TrialPlayer
 
 __all__ = ["TERMINAL", "TabularLearner"]
 
@@ -50,12 +41,9 @@ TERMINAL = 0
 _NO_NAME = -1  # what that is called, which no state of an environment is
 _NO_PRIOR = np.zeros((0, 0))
 _SLACK = 1e-9  # of rewards mapped to [0, 1], for rounding
-_MOST_STEPS = 1 << 20  # of an episode that a rule is shown without returning to Python
-_MOST_AHEAD = 4_096
-"""States that room is made for before an episode that might visit so many."""
 
 
-class TabularLearner(TableViews):
+class TabularLearner(TrialPlayer):
     """A learner whose policy is greedy in Q values. States are numbered as they appear.
 
     A subclass says by its `rule` what is made of an episode. Its settings have `ties`, `after` and `count`.
@@ -75,10 +63,6 @@ class TabularLearner(TableViews):
 
     counts_arcs = True
     """Whether successors are counted, for a model."""
-    keeps_steps = False
-    """Whether its rule asks for the steps of an episode in their order."""
-    keeps_traces = False
-    """Whether its policy is often that of the last episode, so that valuations are worth keeping."""
     remedy = "give a smaller horizon or a larger truncation"
     """What to do where its tables do not fit."""
     plans_all_actions = False
@@ -129,11 +113,6 @@ class TabularLearner(TableViews):
         self._tables.value[TERMINAL] = absorbing * (outlook.caps if worth is None else worth)
 
     @property
-    def rule(self) -> Any:
-        """What is made of an episode, as kernels take it."""
-        raise NotImplementedError
-
-    @property
     def n_layers(self) -> int:
         """Number of layers N, after which its clock has gone round."""
         return self._outlook.ratios.size if self._clock is None else self._clock
@@ -163,113 +142,6 @@ class TabularLearner(TableViews):
     def can_play_trials(self) -> bool:
         """Whether `play` does the same as `act`, `observe` and `end_episode`."""
         return self._rewards is not None and self.n_states is not None
-
-    def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
-        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
-        look_up_all(self._tables, scale.numbers)
-        parts = (self._tables, self._belief, self.manner, scale, self._trace_of(scale))
-        value, width = value_from(world, *parts, self.episode, start)
-        return float(value), float(width)
-
-    def play(
-        self,
-        world: World,
-        scale: Scale,
-        rng: np.random.Generator,
-        starts: IntArray,
-        drawn: IntArray,
-        *,
-        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
-        early: FloatArray | None = None,
-        n_early: int = 0,
-    ) -> Played:
-        """Play whole episodes.
-
-        `value_of` values the coming policy from a start state where following it forward does not. To `early`
-        `(episodes,)` the rewards of the first `n_early` steps of each episode are added.
-        """
-        size = starts.size
-        lengths, observed = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
-        rewards, values, widths = np.empty(size), np.full(size, np.nan), np.full(size, np.nan)
-        done, known = 0, np.full(2, np.nan)
-        early = np.zeros(size) if early is None else early
-        longest = min(int(drawn.max(initial=0)), _MOST_STEPS) if self.keeps_steps else 0
-        while done < size:
-            rest = slice(done, None)
-            n_played = play(
-                world,
-                self._tables,
-                self._belief,
-                self.rule,
-                self.manner,
-                scale,
-                self._trace_of(scale),
-                clean_steps(self._tables.visits.size, longest),
-                self.episode,
-                starts[rest],
-                drawn[rest],
-                rng,
-                lengths[rest],
-                observed[rest],
-                rewards[rest],
-                n_early,
-                early[rest],
-                values[rest],
-                widths[rest],
-                known,
-            )
-            is_stuck = n_played < 0
-            n_played = -1 - n_played if is_stuck else n_played
-            done += n_played
-            self.episode += n_played
-            known[:] = np.nan
-            if is_stuck:
-                known[:] = self._value(world, scale, int(starts[done]), value_of)
-            elif done < size:
-                ahead = int(min(drawn[done], world.is_terminal.size))
-                if ahead <= _MOST_AHEAD and not (self.keeps_steps and drawn[done] > longest):
-                    self._make_room(int(min(drawn[done], world.data.size)))
-                else:  # room for whatever so long an episode might visit would be far too much
-                    known[:] = self._value(world, scale, int(starts[done]), value_of)
-                    one = self._play_one(world, rng, int(starts[done]), int(drawn[done]), n_early)
-                    lengths[done], observed[done], rewards[done], first = one
-                    values[done], widths[done] = known
-                    early[done] += first
-                    known[:] = np.nan
-                    done += 1
-        return Played(lengths, observed, rewards, values, widths)
-
-    def _value(
-        self,
-        world: World,
-        scale: Scale,
-        start: int,
-        value_of: Callable[[Any, int], tuple[float, float]] | None,
-    ) -> tuple[float, float]:
-        """Return what the coming policy is worth, however it can be found."""
-        if scale.survival.size == 0:
-            return np.nan, np.nan
-        value, width = self.value_from(world, scale, start)
-        if not np.isnan(value):
-            return value, width
-        return (np.inf, np.inf) if value_of is None else value_of(self, start)
-
-    def _play_one(
-        self, world: World, rng: np.random.Generator, state: int, length: int, n_early: int
-    ) -> tuple[int, bool, float, float]:
-        """Play an episode step by step; return its length, whether that was seen, and its rewards."""
-        h, ended, total, early = 0, False, 0.0, 0.0
-        while h < length and not ended:
-            h += 1
-            row = state * self.n_actions + self.act(state, h)
-            following = int(follow(world, row, rng.random()))
-            ended = bool(world.is_terminal[following])
-            total += float(world.paid[row])
-            early += float(world.rewards[row]) if h <= n_early else 0.0
-            self.observe(state, row % self.n_actions, float(world.rewards[row]), following, ended)
-            state = following
-        self.end_episode(h, not ended)
-        return h, not ended, total, early
 
     def act(self, state: int, h: int) -> int:
         """Return the greedy action in `state` at step `h`, counted from 1."""
@@ -363,13 +235,6 @@ class TabularLearner(TableViews):
         take_in(self.rule, self._tables, self._belief, steps, n_played, n_steps)
         self._played.clear()
         self._steps.clear()
-
-    def _trace_of(self, scale: Scale) -> Trace:
-        """Return what the last valuation by this scale saw, or a clean sheet for it."""
-        if self._traced is None or self._traced[0] is not scale.survival:
-            kept = clean_trace(scale if self.keeps_traces else scale._replace(start=-1), self.n_layers)
-            self._traced = scale.survival, kept
-        return self._traced[1]
 
     def _layer(self, h: int) -> int:
         """Return the layer, from 0, that plays step h."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._kernels import Scale, World
-from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn._typing import IntArray
 from sojourn._validation import check_whole
 from sojourn.agents._balancing import D3RB, Books, Rule
 from sojourn.agents._protocol import Played
 from sojourn.agents._surveyor import Lengths, Surveyor
 from sojourn.agents._unknown_law import UnknownLaw
+from sojourn.agents._views import ForwardedViews
 from sojourn.laws import LengthLaw
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class HorizonSelection:
         return Selector(self, learners, **problem)
 
 
-class Selector:
+class Selector(ForwardedViews):
     """A learner of `HorizonSelection`.
 
     Attributes:
@@ -165,24 +166,6 @@ class Selector:
         self.playing.end_episode(length, observed)
         early, self._early, self._step = self._early, 0.0, 0
         self._enter(early, length)
-
-    def policy(self) -> PolicyArray:
-        """Return the policy of the coming episode, `(N, S)`."""
-        return self.playing.policy()
-
-    def q_values(self, states: IntArray | None = None) -> FloatArray:
-        """Return Q of the coming episode, `(N, len(states), A)`, of the candidate that plays."""
-        return self.playing.q_values(states)
-
-    @property
-    def visits(self) -> Any:
-        """How often each (state, action) was played by the candidate that plays, sparse."""
-        return self.playing.visits
-
-    @property
-    def transition_counts(self) -> list[tuple[int, int, int, int]]:
-        """Every (state, action, next state, count) that the candidate that plays has seen."""
-        return self.playing.transition_counts
 
     @property
     def law(self) -> LengthLaw:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._kernels import Scale, World
-from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
+from sojourn._typing import BoolArray, IntArray
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._protocol import Played
+from sojourn.agents._views import ForwardedViews
 from sojourn.laws import Empirical, LengthLaw
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Lengths:
         return np.array(self.lengths[first:], dtype=np.int64), np.array(self.observed[first:], dtype=np.bool_)
 
 
-class Surveyor:
+class Surveyor(ForwardedViews):
     """A learner of `UnknownLaw`: within a block it is the learner of `UCBVI` that believes the last estimate.
 
     Attributes:
@@ -83,6 +84,11 @@ class Surveyor:
         self._left = self._block
         self._first = len(lengths)  # of this block, among the lengths
         self._inner = begin(settings.first_law, self._trial_of_block())
+
+    @property
+    def playing(self) -> Optimist:
+        """The learner that plays this block; in the literal form it has seen nothing else."""
+        return self._inner
 
     @property
     def law(self) -> LengthLaw:
@@ -112,24 +118,6 @@ class Surveyor:
         self._inner.end_episode(length, observed)
         self._lengths.add([int(length)], [bool(observed)])
         self._count(1)
-
-    def policy(self) -> PolicyArray:
-        """Return the policy of the coming episode, `(N, S)`."""
-        return self._inner.policy()
-
-    def q_values(self, states: IntArray | None = None) -> FloatArray:
-        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
-        return self._inner.q_values(states)
-
-    @property
-    def visits(self) -> Any:
-        """How often each (state, action) was played, sparse; in the literal form, in this block."""
-        return self._inner.visits
-
-    @property
-    def transition_counts(self) -> list[tuple[int, int, int, int]]:
-        """Every (state, action, next state, count) seen; next state −1 is the end of an episode."""
-        return self._inner.transition_counts
 
     def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
         """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""

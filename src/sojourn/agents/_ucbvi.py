@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from sojourn._typing import FloatArray
-from sojourn._validation import check_choice, check_open_unit, check_whole
+from sojourn._validation import check_choice, check_open_unit
 from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus, check_bonus
-from sojourn.agents._layered import check_layered, layers_of, states_of, value_after, worth_of
+from sojourn.agents._layered import Layered, states_of, value_after, worth_of
 from sojourn.agents._optimist import Optimist
 from sojourn.agents._room import NO_SPREAD, Outlook
-from sojourn.laws import LengthLaw
 
 __all__ = ["UCBVI"]
 
 
 @dataclass(frozen=True)
-class UCBVI:
+class UCBVI(Layered):
     """UCB-VI for any law of episode lengths (the paper's Algorithm 1 with Update-Q-values).
 
     Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus), from the caps Γ(h)/γ(h) down, where
@@ -39,46 +38,23 @@ class UCBVI:
         n_states: Number of states in the logarithm where the problem does not say it.
     """
 
-    law: LengthLaw
     bonus: Bonus | VarianceBonus = field(default_factory=PaperBonus)
     delta: float = field(default=0.1, kw_only=True)
-    horizon: int | None = field(default=None, kw_only=True)
-    truncation: float | str = field(default="default", kw_only=True)
-    ties: str = field(default="random", kw_only=True)
-    after: str = field(default="restart", kw_only=True)
-    count: str = field(default="all", kw_only=True)
     replan: str = field(default="every", kw_only=True)
-    n_states: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_bonus(self.bonus)
-        check_layered(self)
+        super().__post_init__()
         check_open_unit("delta", self.delta)
         check_choice("replan", self.replan, ["every", "doubling"])
 
-    def layers(self, episodes: int) -> tuple[int, float]:
-        """Return the number of layers N and the truncation Δ for so many episodes."""
-        return layers_of(self.law, self.horizon, self.truncation, episodes)
-
-    def start(
-        self,
-        *,
-        n_states: int | None,
-        n_actions: int,
-        episodes: int,
-        rewards: FloatArray | None = None,
-        reward_range: tuple[float, float] = (0.0, 1.0),
-        terminal_reward: float = 0.0,
-        rng: np.random.Generator,
-    ) -> Optimist:
-        """Return a learner that has seen nothing; see `Agent.start`."""
-        episodes = check_whole("episodes", episodes, least=1)
-        known = states_of(self, n_states, "its logarithm")
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> Optimist:
+        known = states_of(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
         caps = worth_of(self.law, n_layers)
-        size = Size(known, n_actions, episodes, n_layers, self.delta)
+        size = Size(known, problem["n_actions"], episodes, n_layers, self.delta)
         reward_bonus = -1.0
-        if rewards is None:
+        if problem["rewards"] is None:
             reward_bonus = self.bonus.scale * math.sqrt(size.log() / 2.0)
         bonus, spread = np.zeros(n_layers), NO_SPREAD
         if hasattr(self.bonus, "spread"):
@@ -94,13 +70,4 @@ class UCBVI:
             reward_bonus=reward_bonus,
             power=float(getattr(self.bonus, "power", 0.5)),
         )
-        return Optimist(
-            self,
-            outlook,
-            n_states=n_states,
-            n_actions=check_whole("n_actions", n_actions, least=1),
-            rewards=rewards,
-            reward_range=reward_range,
-            terminal_reward=terminal_reward,
-            key=int(rng.integers(2**63)),
-        )
+        return Optimist(self, outlook, **problem)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 from sojourn._kernels import Belief, Tables, find_state
-from sojourn._typing import FloatArray, IntArray
+from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["TableViews"]
+__all__ = ["ForwardedViews", "TableViews"]
 
 
 class TableViews:
@@ -59,3 +62,34 @@ class TableViews:
             (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
             for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
         ]
+
+
+class ForwardedViews(ABC):
+    """What a learner shows that leaves playing to another: the policy, Q values and counts of that one."""
+
+    @property
+    @abstractmethod
+    def playing(self) -> Any:
+        """The learner that plays the coming episode."""
+
+    def policy(self) -> PolicyArray:
+        """Return the policy of the coming episode, `(N, S)`."""
+        policy: PolicyArray = self.playing.policy()
+        return policy
+
+    def q_values(self, states: IntArray | None = None) -> FloatArray:
+        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
+        found: FloatArray = self.playing.q_values(states)
+        return found
+
+    @property
+    def visits(self) -> sparse.coo_array:
+        """How often each (state, action) was played by the learner that plays now, sparse."""
+        visits: sparse.coo_array = self.playing.visits
+        return visits
+
+    @property
+    def transition_counts(self) -> list[tuple[int, int, int, int]]:
+        """Every (state, action, next state, count) that this one saw; next state −1 ends an episode."""
+        counts: list[tuple[int, int, int, int]] = self.playing.transition_counts
+        return counts

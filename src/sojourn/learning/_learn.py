@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gymnasium import Env
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["learn", "play_by_protocol", "play_trials"]
+__all__ = ["learn", "play_by_protocol", "play_trials", "start_on"]
 
 
 def learn(
@@ -87,15 +87,7 @@ def learn(
         raise ValueError(f"reward_range must be left out: the rewards are known; got {reward_range!r}.")
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     for_lengths, for_starts, for_transitions, for_learner = streams
-    normalized = mdp.normalized()
-    learner = agent.start(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        episodes=episodes,
-        rewards=normalized.rewards,
-        terminal_reward=normalized.terminal_reward,
-        rng=for_learner,
-    )
+    learner = start_on(agent, mdp, episodes, for_learner)
     drawn = law.sample(for_lengths, episodes)
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
@@ -144,6 +136,19 @@ def play_trials(
         "regret": judge.regret(played.values, starts),
         "regret_width": judge.regret_width(starts, played.widths),
     }
+
+
+def start_on(agent: Agent, mdp: TabularMDP, episodes: int, rng: np.random.Generator) -> Any:
+    """Return a learner that has seen nothing of a problem, and is told its rewards mapped to [0, 1]."""
+    normalized = mdp.normalized()
+    return agent.start(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        episodes=episodes,
+        rewards=normalized.rewards,
+        terminal_reward=normalized.terminal_reward,
+        rng=rng,
+    )
 
 
 def play_by_protocol(
