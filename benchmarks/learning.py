@@ -19,10 +19,18 @@ import numba
 import numpy as np
 
 import sojourn as sj
-from sojourn._kernels import Scale, World, follow, number_state, open_row, record, take_in
-from sojourn.agents._room import clean_steps
-from sojourn.learning._judge import Judge, world_of
+from sojourn._kernels import (
+    ProblemArrays,
+    ReferenceArrays,
+    apply_update,
+    follow,
+    initialize_q_row,
+    number_state,
+    record,
+)
+from sojourn.agents._table_memory import empty_episode_buffer
 from sojourn.learning._learn import start_on
+from sojourn.learning._reference import Reference, problem_arrays
 
 EPISODES = 5_000
 RIVAL_EPISODES = 200
@@ -49,7 +57,7 @@ def blas_threads() -> str:
 class Dense:
     """Update-Q-values on dense tables, one BLAS product a layer: what one would write first."""
 
-    def __init__(self, learner: sj.agents.Optimist, mdp: sj.TabularMDP) -> None:
+    def __init__(self, learner: sj.agents.UCBVILearner, mdp: sj.TabularMDP) -> None:
         self.belief, self.outlook = learner._belief, learner._outlook
         self.rewards, self.terminal = mdp.rewards, mdp.terminal[0] if mdp.terminal else None
         self.terminal_value = mdp.terminal_reward * self.outlook.caps
@@ -72,8 +80,8 @@ class Dense:
             value = self.q[h].max(axis=1)
 
 
-def start(mdp: sj.TabularMDP, law: sj.LengthLaw, scale: float, episodes: int) -> sj.agents.Optimist:
-    learner: sj.agents.Optimist = start_on(
+def start(mdp: sj.TabularMDP, law: sj.LengthLaw, scale: float, episodes: int) -> sj.agents.UCBVILearner:
+    learner: sj.agents.UCBVILearner = start_on(
         sj.UCBVI(law, sj.PaperBonus(scale)), mdp, episodes, np.random.default_rng(0)
     )
     return learner
@@ -85,7 +93,11 @@ def draw(mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -> tuple[np.ndarr
 
 
 def seconds_an_episode(
-    learner: sj.agents.Optimist, world: World, scale: Scale, starts: np.ndarray, drawn: np.ndarray
+    learner: sj.agents.UCBVILearner,
+    world: ProblemArrays,
+    scale: ReferenceArrays,
+    starts: np.ndarray,
+    drawn: np.ndarray,
 ) -> float:
     clock = time.perf_counter()
     learner.play(world, scale, np.random.default_rng(2), starts, drawn)
@@ -93,7 +105,11 @@ def seconds_an_episode(
 
 
 def steps_of(
-    learner: sj.agents.Optimist, world: World, rng: np.random.Generator, starts: np.ndarray, drawn: np.ndarray
+    learner: sj.agents.UCBVILearner,
+    world: ProblemArrays,
+    rng: np.random.Generator,
+    starts: np.ndarray,
+    drawn: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play episodes by the protocol; return steps (state, action, successor or −1), and where each ends."""
     steps, ends = [], []
@@ -125,7 +141,7 @@ def take_down(tables, belief, rule, room, rewards, steps, ends, learns):  # type
             there = 0 if following < 0 else number_state(tables, following)
             pair = record(tables, here, action, there, True)
             if tables.visits[pair] == 1:
-                open_row(tables, belief, pair)
+                initialize_q_row(tables, belief, pair)
             tables.paid[pair] = rewards[state, action]
             if room.mark[pair] != k:
                 room.mark[pair] = k
@@ -133,15 +149,15 @@ def take_down(tables, belief, rule, room, rewards, steps, ends, learns):  # type
                 n_played += 1
         first = ends[k]
         if learns:
-            take_in(rule, tables, belief, room, n_played, 0)
+            apply_update(rule, tables, belief, room, n_played, 0)
 
 
-def replanning_alone(twins: list[sj.agents.Optimist], steps: np.ndarray, ends: np.ndarray) -> float:
+def replanning_alone(twins: list[sj.agents.UCBVILearner], steps: np.ndarray, ends: np.ndarray) -> float:
     """Return the seconds an episode that replanning takes: the same steps counted with it and without."""
     seconds = []
     for learns, learner in zip((True, False), twins, strict=True):
         learner._make_room(4_096)
-        room = clean_steps(learner._tables.visits.size, 0)
+        room = empty_episode_buffer(learner._tables.visits.size, 0)
         parts = (learner._tables, learner._belief, learner.rule, room, learner._rewards)
         take_down(*parts, steps[:0], ends[:0], learns)
         clock = time.perf_counter()
@@ -152,7 +168,7 @@ def replanning_alone(twins: list[sj.agents.Optimist], steps: np.ndarray, ends: n
 
 def taxi() -> bool:
     mdp, law = sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.95)
-    normalized, world, judge = mdp.normalized(), world_of(mdp), Judge(mdp, law)
+    normalized, world, judge = mdp.normalized(), problem_arrays(mdp), Reference(mdp, law)
     unvalued = judge.scale._replace(survival=np.zeros(0), tails=np.zeros(1))
     print(f"Taxi, geometric 0.95, {EPISODES:,} episodes; BLAS threads: {blas_threads()}")
     is_fine = True
@@ -218,7 +234,7 @@ def dense_sweep(counts, visits, rewards, ratios, bonus, q, value):  # type: igno
 
 def river() -> bool:
     mdp, law, episodes = sj.mdps.river_swim(6), sj.Geometric(0.9), 10**7
-    world, judge = world_of(mdp), Judge(mdp, law)
+    world, judge = problem_arrays(mdp), Reference(mdp, law)
     learner = start(mdp, law, 1.0, episodes)
     starts, drawn = draw(mdp, law, 1_000_000)
     print(f"RiverSwim(6), geometric 0.9, scale 1, {learner.n_layers} layers, replanning every episode")
@@ -280,7 +296,7 @@ def growth() -> bool:
         (1_000, 50, 2_000),
     ]:
         mdp = sj.mdps.garnet(n_states, 3, 3, seed=0)
-        world, judge = world_of(mdp), Judge(mdp, law)
+        world, judge = problem_arrays(mdp), Reference(mdp, law)
         agent = sj.UCBVI(law, sj.PaperBonus(0.001), horizon=horizon)
         learner = start_on(agent, mdp, episodes, np.random.default_rng(0))
         starts, drawn = draw(mdp, law, episodes)

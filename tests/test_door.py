@@ -49,7 +49,7 @@ def test_other_names_are_refused():
         ("import sojourn; sojourn.mdps.river_swim(6)", ["numba", "matplotlib", "gymnasium", "scipy.stats"]),
         ("from sojourn.experiments import read_example", ["numpy", "numba", "pydantic"]),
         (
-            "import sojourn.experiments._worker, sojourn.experiments._trials",
+            "import sojourn.experiments.executors._worker, sojourn.experiments.trials._trial",
             ["gymnasium", "pydantic", "rich"],
         ),
         ("import sojourn; sojourn.plan", ["matplotlib", "gymnasium", "scipy.stats"]),

@@ -26,8 +26,8 @@ from robin.duels import (
 from robin.field import Field
 from robin.idle import IDLE
 from sojourn.laws import label
-from sojourn.learning._judge import judge_of, world_of
 from sojourn.learning._learn import start_on
+from sojourn.learning._reference import cached_reference, problem_arrays
 
 __all__ = ["furthest_behind", "learned", "losses", "ranks", "regrets", "times", "unbeaten"]
 
@@ -233,8 +233,8 @@ def times(field: Field) -> str:
 
 def _seconds(agent: Any, mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -> float:
     """Return the processor time of a trial that is not valued, the best of some."""
-    scale = judge_of(mdp, law).scale._replace(survival=np.zeros(0), tails=np.zeros(1))
-    world, clocks = world_of(mdp), []
+    scale = cached_reference(mdp, law).scale._replace(survival=np.zeros(0), tails=np.zeros(1))
+    world, clocks = problem_arrays(mdp), []
     for _ in range(CLOCKS):
         rng = np.random.default_rng(0)
         starts, drawn = rng.choice(mdp.n_states, size=episodes, p=mdp.start), law.sample(rng, episodes)

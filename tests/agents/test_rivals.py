@@ -11,7 +11,7 @@ from reference.playing import count_violations, play, start
 from reference.problems import SMALL, costly_end, live
 
 import sojourn as sj
-from sojourn.agents import _learner
+from sojourn.agents import _compiled_play
 from sojourn.agents._bonuses import Size
 from sojourn.learning import _learn
 from sojourn.testing import check_learner
@@ -61,7 +61,7 @@ def test_it_is_a_learner(agent):
 @pytest.mark.parametrize("agent", AGENTS, ids=name)
 def test_both_ways_of_playing_give_the_same_bits(agent, mdp, law, monkeypatch):
     fast = sj.learn(agent, mdp, law, episodes=40, seed=3)
-    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    monkeypatch.setattr(_learn, "play_compiled", _learn.play_by_protocol)
     slow = sj.learn(agent, mdp, law, episodes=40, seed=3)
     for part in ("regret", "regret_width", "rewards", "lengths", "observed", "starts"):
         np.testing.assert_array_equal(getattr(fast, part), getattr(slow, part), err_msg=part)
@@ -74,7 +74,7 @@ def test_both_ways_of_playing_give_the_same_bits(agent, mdp, law, monkeypatch):
 def test_regret_is_that_of_the_policy_played(agent, law):
     # The forward valuation against `evaluate` of the written-out policy, also for coins and lumped models.
     mdp = sj.mdps.garnet(8, 3, 2, seed=7)
-    judge, world = _learn.Judge(mdp, law), _learn.world_of(mdp)
+    judge, world = _learn.Reference(mdp, law), _learn.problem_arrays(mdp)
     learner = start(agent, mdp, 30)
     rng = np.random.default_rng(1)
     for _ in range(4):
@@ -340,13 +340,13 @@ def test_episodes_too_long_to_keep_are_played_step_by_step_with_the_same_bits(mo
     # Under heavy tails a length may be astronomic while a terminal state ends the episode soon.
     agent, mdp = sj.QLearning(GEOMETRIC, 0.001), PROBLEMS[2]
     whole = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=2)
-    monkeypatch.setattr(_learner, "_MOST_STEPS", 6)
+    monkeypatch.setattr(_compiled_play, "_MOST_STEPS", 6)
     assert (whole.lengths > 6).any()
     parts = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=2)
     np.testing.assert_array_equal(parts.regret, whole.regret)
     np.testing.assert_array_equal(parts.learner.q_values(), whole.learner.q_values())
     monkeypatch.undo()
-    learner, judge, world = start(agent, mdp, 3), _learn.Judge(mdp, GEOMETRIC), _learn.world_of(mdp)
+    learner, judge, world = start(agent, mdp, 3), _learn.Reference(mdp, GEOMETRIC), _learn.problem_arrays(mdp)
     played = learner.play(world, judge.scale, np.random.default_rng(0), np.array([0]), np.array([10**12]))
     assert not played.observed[0]
 

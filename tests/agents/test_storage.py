@@ -13,7 +13,7 @@ import pytest
 import sojourn as sj
 from sojourn.agents import BONUSES, load_learner
 from sojourn.agents import _bonuses as bonuses
-from sojourn.learning._judge import Judge, world_of
+from sojourn.learning._reference import Reference, problem_arrays
 
 LAW = sj.Geometric(0.8)
 AGENTS = [
@@ -89,13 +89,13 @@ def test_a_learner_goes_on_bit_for_bit(agent, mdp, tmp_path):
 @pytest.mark.parametrize("agent", [AGENTS[0], AGENTS[4]], ids=repr)
 def test_a_learner_goes_on_in_compiled_trials_too(agent, tmp_path):
     mdp = PROBLEMS[0].normalized()
-    world = world_of(mdp)
+    world = problem_arrays(mdp)
     starts, drawn = np.zeros(30, dtype=np.int64), LAW.sample(np.random.default_rng(3), 30)
     learner = start(agent, mdp)
-    learner.play(world, Judge(mdp, LAW).scale, np.random.default_rng(1), starts, drawn)
+    learner.play(world, Reference(mdp, LAW).scale, np.random.default_rng(1), starts, drawn)
     again = load_learner(learner.save(tmp_path / "learner.npz"))
     for one in (learner, again):
-        one.play(world, Judge(mdp, LAW).scale, np.random.default_rng(2), starts, drawn)  # room of its own
+        one.play(world, Reference(mdp, LAW).scale, np.random.default_rng(2), starts, drawn)  # room of its own
     assert_same(learner, again)
 
 
@@ -181,7 +181,7 @@ def test_other_files_are_refused_by_name(content, tmp_path):
     path = tmp_path / "other.npz"
     path.write_bytes(content)
     with pytest.raises(
-        ValueError, match=r"other.npz is not a file that Optimist.save wrote, or it is damaged.$"
+        ValueError, match=r"other.npz is not a file that UCBVILearner.save wrote, or it is damaged.$"
     ):
         load_learner(path)
 

@@ -37,7 +37,7 @@ def test_it_is_a_learner(agent):
 )
 def test_both_ways_of_playing_give_the_same_bits(agent, mdp, monkeypatch):
     compiled = sj.learn(agent, mdp, LAW, episodes=120, seed=3)
-    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    monkeypatch.setattr(_learn, "play_compiled", _learn.play_by_protocol)
     spoken = sj.learn(agent, mdp, LAW, episodes=120, seed=3)
     for name in ("lengths", "observed", "rewards", "regret", "regret_width"):
         np.testing.assert_array_equal(getattr(compiled, name), getattr(spoken, name))

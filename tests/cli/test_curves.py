@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sojourn.cli._curves import Curve, Frame, draw
+from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 
 
 def half_line(steps):

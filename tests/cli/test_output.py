@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sojourn.cli._output import bounds, number, print_json, shortened, spell_out
+from sojourn.cli.output._console import bounds, number, print_json, shortened, spell_out
 
 
 @pytest.mark.parametrize(

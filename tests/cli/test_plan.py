@@ -286,7 +286,7 @@ def test_nothing_is_cut_off_at_any_width(run, width):
 
 
 def test_averages_are_bounded_outwards():
-    from sojourn.cli._plan import _average
+    from sojourn.cli.commands._plan import _average
 
     rng = np.random.default_rng(0)
     start, values = rng.dirichlet(np.ones(50)), rng.normal(size=50)

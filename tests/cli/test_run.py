@@ -11,7 +11,7 @@ import sys
 import pytest
 from cli.tiny import SPEC
 
-from sojourn.cli._watch import duration
+from sojourn.cli.output._progress import duration
 
 BAD = """
 class Bad:
@@ -168,12 +168,12 @@ def test_durations_are_words(seconds, text):
 def test_what_is_left_is_told_without_what_it_took_to_start(monkeypatch, capsys):
     from types import SimpleNamespace
 
-    from sojourn.cli import _watch
+    from sojourn.cli.output import _progress
 
     now = 0.0
-    monkeypatch.setattr(_watch.time, "monotonic", lambda: now)
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now)
     stock = SimpleNamespace(missing=["a"] * 101, trials=["a"] * 101, done=[])
-    with _watch.Watch("slow to start") as watch:
+    with _progress.Watch("slow to start") as watch:
         watch(stock, None)
         for played in range(1, 12):
             now = 100.0 + 2.0 * played  # the first after 102 s, and then one every 2 s

@@ -11,8 +11,8 @@ import zipfile
 import pytest
 
 from sojourn.experiments import Processes, ThisProcess, _sources, read_experiment, run_experiment
-from sojourn.experiments._code import check_loaded_code, code_of, own_modules
-from sojourn.experiments._folder import importing_from
+from sojourn.experiments.spec._code_identity import check_loaded_code, code_of, own_modules
+from sojourn.experiments.spec._import_path import importing_from
 
 LEARNER = """\
 from __future__ import annotations
@@ -102,9 +102,9 @@ def test_installed_packages_are_no_part_of_it(spec, lab):
 
 
 def _made_of(name):
-    from sojourn.experiments import _code
+    from sojourn.experiments.spec import _code_identity
 
-    return _code._made_of(name)
+    return _code_identity._made_of(name)
 
 
 def test_the_same_code_elsewhere_is_the_same_learner(spec, lab, tmp_path_factory):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.experiments import Executor, ExecutorError, Job, Processes, Ray, ThisProcess
-from sojourn.experiments._executor import say_death, say_error
+from sojourn.experiments.executors._base import say_death, say_error
 from sojourn.testing import check_executor
 
 TASK = "sojourn.testing._executors:task"
@@ -94,7 +94,9 @@ def test_errors_that_cannot_be_said_have_at_least_a_name():
 
 
 def test_workers_that_cannot_start_are_an_error(monkeypatch):
-    monkeypatch.setattr("sojourn.experiments._hired._START", "raise SystemExit('no such thing')")
+    monkeypatch.setattr(
+        "sojourn.experiments.executors._worker_process._START", "raise SystemExit('no such thing')"
+    )
     begun = time.monotonic()
     with pytest.raises(ExecutorError, match=r"Workers cannot be started: .* exit code 1: no such thing\.$"):
         list(Processes(2).run(TASK, [Job("a", "echo"), Job("b", "echo")]))

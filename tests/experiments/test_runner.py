@@ -22,14 +22,14 @@ from sojourn.experiments import (
     _runner,
     read_experiment,
     run_experiment,
-    take_stock,
+    take_inventory,
     verify_store,
 )
-from sojourn.experiments._forecast import forecast
-from sojourn.experiments._glance import says_trial
-from sojourn.experiments._store import Store
-from sojourn.experiments._stored import digest
-from sojourn.experiments._trials import FORMAT, RESULTS, play_trial
+from sojourn.experiments._eta import forecast
+from sojourn.experiments.store._quick_check import says_trial
+from sojourn.experiments.store._store import Store
+from sojourn.experiments.store._stored_file import digest
+from sojourn.experiments.trials._trial import FORMAT, RESULTS, play_trial
 
 RUN = [sys.executable, "-m", "sojourn", "run"]
 
@@ -261,15 +261,15 @@ def test_only_who_is_not_alone_plays_in_another_order(write, tmp_path):
 
 def test_a_forecast_follows_the_log_or_a_try(store, write):
     experiment = read_experiment(write(("seeds = 3", "seeds = 13")))
-    stock = take_stock(experiment, Store(store))
+    stock = take_inventory(experiment, Store(store))
     assert len(stock.missing) == 30
     for key, _ in list(stock.trials.items()):
         if key in stock.done:
             Store(store).timings.append(key, 2.0)
     assert forecast(stock, Store(store), 2) == pytest.approx(30.0)
-    fresh = take_stock(experiment, Store(store / "none"))
+    fresh = take_inventory(experiment, Store(store / "none"))
     assert 0.0 < forecast(fresh, Store(store / "none"), 1) < 20.0
-    assert forecast(take_stock(read_experiment(write()), Store(store)), Store(store), 2) == 0.0
+    assert forecast(take_inventory(read_experiment(write()), Store(store)), Store(store), 2) == 0.0
 
 
 def what_it_says(trial):
@@ -332,7 +332,7 @@ def test_files_with_a_good_hash_that_say_it_otherwise_are_looked_at(store, write
         (third.key, b"no archive"),
     ):
         (store / "trials" / f"{key}-{digest(content)}.npz").write_bytes(content)
-    stock = take_stock(experiment, Store(store))
+    stock = take_inventory(experiment, Store(store))
     assert first.key in stock.done
     assert (len(stock.done), stock.damaged) == (7, ())
     assert {file.key for file in stock.strays} == {second.key, third.key}

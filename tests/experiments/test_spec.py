@@ -11,11 +11,12 @@ import pytest
 from experiments.hostile import FILES, GOOD
 
 import sojourn as sj
-from sojourn.experiments import _kinds, example_names, read_example, read_experiment
-from sojourn.experiments._beliefs import parse_belief
-from sojourn.experiments._folder import importing_from
-from sojourn.experiments._grid import count_points, points
-from sojourn.experiments._settings import resolve
+from sojourn.experiments import example_names, read_example, read_experiment
+from sojourn.experiments.spec import _agent_types
+from sojourn.experiments.spec._agent_settings import resolve
+from sojourn.experiments.spec._grid import count_points, points
+from sojourn.experiments.spec._import_path import importing_from
+from sojourn.experiments.spec._relative_laws import parse_belief
 
 
 def learners(experiment):
@@ -297,8 +298,8 @@ def test_examples_are_experiments(tmp_path):
 @pytest.mark.parametrize("learner", ['"ucbvi"\nlaw = "true"', '"own_learners:Mine"\nlaw = "true"'])
 def test_the_work_of_reading_a_type_does_not_grow_with_a_grid(write, own, monkeypatch, learner):
     looked = []
-    hints = _kinds._hints
-    monkeypatch.setattr(_kinds, "_hints", lambda make: (looked.append(make), hints(make))[1])
+    hints = _agent_types._hints
+    monkeypatch.setattr(_agent_types, "_hints", lambda make: (looked.append(make), hints(make))[1])
     grid = ", ".join(str(i) for i in range(1, 301))
     name = "n_states" if "ucbvi" in learner else "size"
     text = write().read_text().replace('"random"', f"{learner}\n{name} = {{ grid = [{grid}] }}")

@@ -34,9 +34,9 @@ from sojourn.experiments import (
     run_experiment,
     verify_store,
 )
-from sojourn.experiments._marker import MARK, MARKER, VERSION, Marker, mark_of
-from sojourn.experiments._stored import StoredFile, digest
-from sojourn.experiments._timings import TimingLog
+from sojourn.experiments.store._marker import MARK, MARKER, VERSION, Marker, mark_of
+from sojourn.experiments.store._stored_file import StoredFile, digest
+from sojourn.experiments.store._timings import TimingLog
 
 
 @pytest.mark.parametrize("how", [*WAYS, "exchanged"])
@@ -392,7 +392,7 @@ def test_declared_sizes_are_checked_before_anything_is_allocated(store, tmp_path
     import io
     import zipfile
 
-    from sojourn.experiments._trials import read_trial
+    from sojourn.experiments.trials._trial import read_trial
 
     name = min((store / "trials").iterdir())
     for lie in ("shape", "size"):

@@ -11,8 +11,8 @@ import pytest
 
 import sojourn as sj
 from sojourn.experiments import RESULTS, Trial, read_experiment
-from sojourn.experiments._settings import to_text
-from sojourn.experiments._trials import play_trial, read_trial, spread_by_ratios, trial_key
+from sojourn.experiments.spec._agent_settings import to_text
+from sojourn.experiments.trials._trial import play_trial, read_trial, spread_by_ratios, trial_key
 
 SETTINGS = {
     "problem": "river_swim(n=3)",
@@ -66,7 +66,7 @@ def test_checkpoints_rise_from_the_first_to_the_last(episodes, most):
 def test_the_bytes_do_not_depend_on_the_process(tmp_path):
     code = (
         "import sys, hashlib, time\n"
-        "from sojourn.experiments._trials import play_trial\n"
+        "from sojourn.experiments.trials._trial import play_trial\n"
         "print(hashlib.sha256(play_trial(sys.argv[1])).hexdigest())"
     )
     found = set()
@@ -91,7 +91,7 @@ def test_a_learner_without_a_policy_has_no_regret(write, tmp_path):
         "    def observe(self, *_): pass\n"
         "    def end_episode(self, *_): pass\n"
     )
-    from sojourn.experiments._folder import importing_from
+    from sojourn.experiments.spec._import_path import importing_from
 
     experiment = read_experiment(write(('type = "random"', 'type = "own_blind:Blind"')))
     with importing_from(tmp_path):

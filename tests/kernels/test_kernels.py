@@ -19,7 +19,7 @@ from sojourn._kernels import (
     raise_gain,
     sweep,
 )
-from sojourn._kernels._slices import BLOCK
+from sojourn._kernels.planning._blocked_rows import BLOCK
 from sojourn.planning._problem import Problem
 
 

@@ -5,7 +5,7 @@ from laws.cases import EVERY_LAW
 
 import sojourn as sj
 from sojourn.laws import LAWS
-from sojourn.laws._csv import read_survival
+from sojourn.laws._survival_csv import read_survival
 
 
 @pytest.mark.parametrize("law", EVERY_LAW, ids=lambda law: repr(law)[:60])
@@ -177,6 +177,6 @@ def test_a_table_in_a_pipe_or_a_device_is_refused_at_once(tmp_path):
 def test_a_table_that_is_too_large_is_refused(tmp_path, monkeypatch):
     (tmp_path / "large.csv").write_text("1\n0.5\n0.25\n")
     assert read_survival(tmp_path / "large.csv") == [1.0, 0.5, 0.25]
-    monkeypatch.setattr("sojourn.laws._csv._MOST_BYTES", 8)
+    monkeypatch.setattr("sojourn.laws._survival_csv._MOST_BYTES", 8)
     with pytest.raises(ValueError, match=r"it is larger than 8 bytes\.$"):
         read_survival(tmp_path / "large.csv")

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import sojourn as sj
 from sojourn.learning import _learn
-from sojourn.learning._scale import drift_losses
+from sojourn.learning._reference_arrays import drift_losses
 
 GEOMETRIC, HEAVY = sj.Geometric(0.9), sj.Polynomial(p=1.4, offset=5)
 PROBLEMS = [
@@ -29,7 +29,7 @@ PROBLEMS = [
 def test_both_ways_of_playing_give_the_same_bits(mdp, settings, monkeypatch):
     agent = sj.UCBVI(GEOMETRIC, sj.PaperBonus(0.003), **settings)
     fast = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=3)
-    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    monkeypatch.setattr(_learn, "play_compiled", _learn.play_by_protocol)
     slow = sj.learn(agent, mdp, GEOMETRIC, episodes=60, seed=3)
     for name in ("regret", "regret_width", "rewards", "lengths", "observed", "starts"):
         np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name), err_msg=name)
@@ -47,7 +47,7 @@ def test_both_ways_of_playing_give_the_same_bits(mdp, settings, monkeypatch):
 )
 def test_the_rivals_play_the_same_both_ways(mdp, agent, monkeypatch):
     fast = sj.learn(agent, mdp, GEOMETRIC, episodes=25, seed=1)
-    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    monkeypatch.setattr(_learn, "play_compiled", _learn.play_by_protocol)
     slow = sj.learn(agent, mdp, GEOMETRIC, episodes=25, seed=1)
     np.testing.assert_array_equal(fast.regret, slow.regret)
     np.testing.assert_array_equal(fast.rewards, slow.rewards)
@@ -57,7 +57,7 @@ def test_the_rivals_play_the_same_both_ways(mdp, agent, monkeypatch):
 def test_both_ways_learn_the_same(mdp):
     normalized = mdp.normalized()
     learners = []
-    for player in (_learn.play_trials, _learn.play_by_protocol):
+    for player in (_learn.play_compiled, _learn.play_by_protocol):
         learner = sj.UCBVI(GEOMETRIC, sj.PaperBonus(0.003)).start(
             n_states=mdp.n_states,
             n_actions=mdp.n_actions,
@@ -68,7 +68,7 @@ def test_both_ways_learn_the_same(mdp):
         )
         drawn = GEOMETRIC.sample(np.random.default_rng(2), 40)
         starts = np.random.default_rng(3).choice(mdp.n_states, size=40, p=mdp.start)
-        judge = _learn.Judge(mdp, GEOMETRIC)
+        judge = _learn.Reference(mdp, GEOMETRIC)
         player(learner, judge, starts, drawn, rng=np.random.default_rng(4), progress=lambda share: None)
         learners.append(learner)
     fast, slow = learners
@@ -97,7 +97,7 @@ def test_both_ways_learn_the_same(mdp):
 def test_regret_is_that_of_the_policy_played(mdp, law, ties, after):
     # The forward valuation against `evaluate` of the written-out policy, a different algorithm.
     agent = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.001), horizon=7, after=after, ties=ties)
-    judge, world, normalized = _learn.Judge(mdp, law), _learn.world_of(mdp), mdp.normalized()
+    judge, world, normalized = _learn.Reference(mdp, law), _learn.problem_arrays(mdp), mdp.normalized()
     learner = agent.start(
         n_states=mdp.n_states,
         n_actions=mdp.n_actions,
@@ -132,11 +132,11 @@ def test_a_policy_that_cannot_be_followed_is_valued_as_a_table(monkeypatch):
     run = sj.learn(agent, mdp, law, episodes=5)
     asked = []
     monkeypatch.setattr(
-        _learn.Judge,
+        _learn.Reference,
         "value",
         lambda judge, learner, world, start: asked.append(start) or judge.value_of_table(learner, start),
     )
-    monkeypatch.setattr(_learn, "play_trials", _learn.play_by_protocol)
+    monkeypatch.setattr(_learn, "play_compiled", _learn.play_by_protocol)
     np.testing.assert_array_equal(sj.learn(agent, mdp, law, episodes=5).regret, run.regret)
     assert asked
 
@@ -163,7 +163,7 @@ def test_what_is_kept_between_valuations_does_not_change_them(mdp, horizon, ties
     # the same value. Where the clock starts again, early layers are played late by states reached late.
     law = sj.Geometric(0.85)
     agent = sj.UCBVI(law, sj.PaperBonus(0.003), horizon=horizon, after=after, ties=ties)
-    judge, world, start = _learn.Judge(mdp, law), _learn.world_of(mdp), int(mdp.start.argmax())
+    judge, world, start = _learn.Reference(mdp, law), _learn.problem_arrays(mdp), int(mdp.start.argmax())
     learner = agent.start(
         n_states=mdp.n_states,
         n_actions=mdp.n_actions,

@@ -94,12 +94,12 @@ def test_long_policies_that_start_again_are_bracketed(n_rows):
 
 
 def test_a_round_is_the_same_on_full_and_on_sparse_tables(monkeypatch):
-    from sojourn.planning import _rounds
+    from sojourn.planning import _policy_cycle
 
     mdp, law = sj.mdps.garnet(8, 3, 2, seed=3), sj.Polynomial(p=1.5)
     rows = np.random.default_rng(3).integers(0, 3, size=(40, 8))
     full = sj.evaluate(mdp, law, rows, after="restart", tolerance=1e-5)
-    monkeypatch.setattr(_rounds, "_DENSE_STATES", 0)
+    monkeypatch.setattr(_policy_cycle, "_DENSE_STATES", 0)
     thin = sj.evaluate(mdp, law, rows, after="restart", tolerance=1e-5)
     assert full.width <= 1e-5
     np.testing.assert_allclose(full.value, thin.value, atol=1e-9)

@@ -212,7 +212,7 @@ def test_the_first_bad_rows_are_named_in_whatever_order_they_are_found(tmp_path)
 
 @given(st.permutations(range(1, 40)))
 def test_the_smallest_rows_are_kept(rows):
-    from sojourn.sessions._ledger import FirstRejected
+    from sojourn.sessions.reading._ingest import FirstRejected
 
     kept = FirstRejected()
     for row in rows:

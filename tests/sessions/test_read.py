@@ -205,15 +205,15 @@ def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path)
 
 
 def test_large_files_are_read_in_pieces(tmp_path, monkeypatch):
-    from sojourn.sessions import _chunks
+    from sojourn.sessions.reading import _line_blocks
 
     rng = np.random.default_rng(3)
     lengths = rng.geometric(0.1, 4000)
     lines = [f'"note {i}\nmore",{n}\n' if i % 50 == 0 else f"plain,{n}\n" for i, n in enumerate(lengths)]
     path = write(tmp_path / "log.csv", "id,length\n" + "".join(lines))
     whole = read_sessions(path)
-    monkeypatch.setattr(_chunks, "_PIECE", 97)
-    monkeypatch.setattr(sys.modules["sojourn.sessions._read"], "_HEAD", 31)
+    monkeypatch.setattr(_line_blocks, "_PIECE", 97)
+    monkeypatch.setattr(sys.modules["sojourn.sessions.reading._read"], "_HEAD", 31)
     pieces = read_sessions(path)
     assert as_rows(whole) == as_rows(pieces) == sorted((int(n), True, 1, 0) for n in lengths)
     assert whole.account == pieces.account
@@ -275,7 +275,7 @@ def test_numbers_with_a_point_are_read_as_those_without(tmp_path):
 
 
 def test_numbers_with_a_point_are_not_read_one_by_one(tmp_path, monkeypatch):
-    import sojourn.sessions._csv as reader
+    import sojourn.sessions.reading._csv as reader
 
     def refuse(cell):
         raise AssertionError(cell)

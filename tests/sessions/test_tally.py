@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.sessions import _tally
-from sojourn.sessions._table import Table
+from sojourn.sessions.reading import _row_counts
+from sojourn.sessions.reading._cell_table import Table
 
 from .alone import needs_peak, read_alone
 
@@ -21,8 +21,8 @@ rows = st.tuples(wholes, st.booleans(), wholes, st.sampled_from([0, 1, 999, 70_0
 def test_rows_that_are_alike_are_counted_in_whatever_pieces_they_come(rows, piece, few):
     # Lengths, entries and groups of 54, 53 and 17 bits do not fit into one word; small ones do.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_tally, "_FEWEST", few)
-        tally = _tally.Tally()
+        patch.setattr(_row_counts, "_FEWEST", few)
+        tally = _row_counts.Tally()
         for first in range(0, len(rows), piece):
             lengths, observed, entry, group = (
                 np.array(part) for part in zip(*rows[first : first + piece], strict=True)

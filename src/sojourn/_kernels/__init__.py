@@ -6,50 +6,51 @@ P(·|s, a); rewards are flat in the same order. `packed` holds the same numbers 
 
 from __future__ import annotations
 
-from sojourn._kernels._backward import (
+from sojourn._kernels._problem import PlayOptions, ProblemArrays, ReferenceArrays
+from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
+from sojourn._kernels.learning._full_replan import SweepScratch
+from sojourn._kernels.learning._greedy import choose, fill_policy
+from sojourn._kernels.learning._incremental_replan import IncrementalScratch, watch_all
+from sojourn._kernels.learning._play import follow, play
+from sojourn._kernels.learning._tables import MOST_MASKED, Tables, find_state, number_state, record
+from sojourn._kernels.learning._tie_breaking import mix_in, priority
+from sojourn._kernels.learning._update_bernstein import BernsteinUpdate
+from sojourn._kernels.learning._update_psrl import PSRLUpdate
+from sojourn._kernels.learning._update_q_learning import QLearningUpdate
+from sojourn._kernels.learning._update_ucbvi import UCBVIUpdate
+from sojourn._kernels.learning._update_ucbvi_gamma import UCBVIGammaUpdate
+from sojourn._kernels.learning._updates import EpisodeBuffer, apply_update
+from sojourn._kernels.planning._backward_induction import (
     accumulate_horizons,
     evaluate_deterministic,
     evaluate_stochastic,
     induce,
     sweep,
 )
-from sojourn._kernels._belief import Belief, open_row
-from sojourn._kernels._changes import Desk, watch_all
-from sojourn._kernels._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
-from sojourn._kernels._greedy import choose, fill_policy
-from sojourn._kernels._lessons import Steps, take_in
-from sojourn._kernels._posterior import Sampling
-from sojourn._kernels._replan import Replanning
-from sojourn._kernels._retrace import Trace
-from sojourn._kernels._rolling import Rolling
-from sojourn._kernels._rounds import follow_round
-from sojourn._kernels._slices import fill_slices, measure_slices
-from sojourn._kernels._sweep import Sheet
-from sojourn._kernels._tables import MOST_MASKED, Tables, find_state, number_state, record
-from sojourn._kernels._temporal import Temporal
-from sojourn._kernels._ties import mix_in, priority
-from sojourn._kernels._trial import follow, play
-from sojourn._kernels._value import look_up_all, value_from
-from sojourn._kernels._variance import Spread
-from sojourn._kernels._world import Manner, Scale, World
+from sojourn._kernels.planning._blocked_rows import fill_slices, measure_slices
+from sojourn._kernels.planning._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
+from sojourn._kernels.planning._policy_cycle import follow_policy_cycle
+from sojourn._kernels.valuation._forward_value import look_up_states, value_from
+from sojourn._kernels.valuation._incremental_value import ValueCache
 
 __all__ = [
     "MOST_MASKED",
-    "Belief",
-    "Desk",
-    "Manner",
-    "Replanning",
-    "Rolling",
-    "Sampling",
-    "Scale",
-    "Sheet",
-    "Spread",
-    "Steps",
+    "AssumedLaw",
+    "BernsteinUpdate",
+    "EpisodeBuffer",
+    "IncrementalScratch",
+    "PSRLUpdate",
+    "PlayOptions",
+    "ProblemArrays",
+    "QLearningUpdate",
+    "ReferenceArrays",
+    "SweepScratch",
     "Tables",
-    "Temporal",
-    "Trace",
-    "World",
+    "UCBVIGammaUpdate",
+    "UCBVIUpdate",
+    "ValueCache",
     "accumulate_horizons",
+    "apply_update",
     "choose",
     "evaluate_deterministic",
     "evaluate_stochastic",
@@ -57,15 +58,15 @@ __all__ = [
     "fill_slices",
     "find_state",
     "follow",
-    "follow_round",
+    "follow_policy_cycle",
     "gain_slope",
     "induce",
-    "look_up_all",
+    "initialize_q_row",
+    "look_up_states",
     "lower_gain",
     "measure_slices",
     "mix_in",
     "number_state",
-    "open_row",
     "play",
     "preserving_residual",
     "priority",
@@ -73,7 +74,6 @@ __all__ = [
     "record",
     "residuals",
     "sweep",
-    "take_in",
     "value_from",
     "watch_all",
 ]

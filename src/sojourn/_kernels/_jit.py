@@ -105,7 +105,7 @@ def cache_directory() -> Path | None:
     what it inlined from another.
     """
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     try:
         directory = _cache_base() / "kernels" / digest.hexdigest()[:16]

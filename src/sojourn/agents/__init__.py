@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn.agents._balancing import D3RB, DynamicBalancing
+from sojourn.agents._baselines import OptimalPlayer, RandomPlayer
 from sojourn.agents._bonuses import (
     EQO,
     Bernstein,
@@ -11,16 +11,16 @@ from sojourn.agents._bonuses import (
     PaperBonus,
     SimpleBernstein,
 )
-from sojourn.agents._optimist import Optimist
-from sojourn.agents._players import OptimalPlayer, RandomPlayer
+from sojourn.agents._horizon_selection import HorizonSelection
 from sojourn.agents._protocol import Agent, CompiledLearner, Learner, PlanningLearner, Played
 from sojourn.agents._psrl import PSRL
 from sojourn.agents._q_learning import EpsilonGreedy, QLearning
 from sojourn.agents._registry import AGENTS, BONUSES
-from sojourn.agents._selection import HorizonSelection
+from sojourn.agents._selection_rules import D3RB, DynamicBalancing
 from sojourn.agents._storage import load_learner
 from sojourn.agents._ucbvi import UCBVI
 from sojourn.agents._ucbvi_gamma import UCBVIGamma
+from sojourn.agents._ucbvi_learner import UCBVILearner
 from sojourn.agents._unknown_law import UnknownLaw
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "HorizonSelection",
     "Learner",
     "OptimalPlayer",
-    "Optimist",
     "PaperBonus",
     "PlanningLearner",
     "Played",
@@ -48,6 +47,7 @@ __all__ = [
     "RandomPlayer",
     "SimpleBernstein",
     "UCBVIGamma",
+    "UCBVILearner",
     "UnknownLaw",
     "load_learner",
 ]

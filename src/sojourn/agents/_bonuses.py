@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from sojourn._kernels import Spread
+from sojourn._kernels import BernsteinUpdate
 from sojourn._typing import FloatArray
 from sojourn._validation import check_nonnegative, check_whole
 from sojourn.laws import LengthLaw
@@ -76,7 +76,7 @@ class VarianceBonus(Protocol):
     def scale(self) -> float:
         """What the published bonus is multiplied by; 1 is the published one."""
 
-    def spread(self, law: LengthLaw, size: Size) -> Spread:
+    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
 
 
@@ -130,7 +130,7 @@ class Bernstein:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def spread(self, law: LengthLaw, size: Size) -> Spread:
+    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
         longest, log = _classic(type(self).__name__, law, size)
         return _spread(self.scale, np.ones(size.horizon), np.full(size.horizon, longest), log, size)
@@ -150,7 +150,7 @@ class GeneralBernstein:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def spread(self, law: LengthLaw, size: Size) -> Spread:
+    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
         h = np.arange(1, size.horizon + 1)
         return _spread(self.scale, law.continuation(h), law.remaining(h + 1), size.log(), size)
@@ -171,10 +171,10 @@ class SimpleBernstein:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def spread(self, law: LengthLaw, size: Size) -> Spread:
+    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
         h, log, none = np.arange(1, size.horizon + 1), size.log(), np.zeros(size.horizon)
-        return Spread(
+        return BernsteinUpdate(
             outer=self.scale * law.continuation(h),
             variance=log,
             plain=law.remaining(h + 1) * log,
@@ -217,9 +217,9 @@ def _classic(name: str, law: LengthLaw, size: Size) -> tuple[float, float]:
     return longest, math.log(5.0 * pairs * size.episodes * longest / size.delta)
 
 
-def _spread(scale: float, outer: FloatArray, caps: FloatArray, log: float, size: Size) -> Spread:
+def _spread(scale: float, outer: FloatArray, caps: FloatArray, log: float, size: Size) -> BernsteinUpdate:
     pairs = float(size.n_states) ** 2 * size.n_actions
-    return Spread(
+    return BernsteinUpdate(
         outer=scale * outer,
         variance=8.0 * log,
         plain=14.0 * caps * log / 3.0,

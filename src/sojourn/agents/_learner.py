@@ -8,30 +8,30 @@ from typing import Any
 import numpy as np
 
 from sojourn._kernels import (
-    Belief,
-    Manner,
+    AssumedLaw,
+    PlayOptions,
     Tables,
-    Trace,
+    ValueCache,
+    apply_update,
     choose,
     fill_policy,
+    initialize_q_row,
     number_state,
-    open_row,
     record,
-    take_in,
 )
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
-from sojourn.agents._inputs import check_range, check_terminal_reward, is_number, is_whole
-from sojourn.agents._room import (
+from sojourn.agents._checks import check_range, check_terminal_reward, is_number, is_whole
+from sojourn.agents._compiled_play import CompiledPlay
+from sojourn.agents._table_memory import (
     START_ROOM,
     Outlook,
-    clean_steps,
     copied,
+    empty_episode_buffer,
     empty_tables,
     table_bytes,
 )
-from sojourn.agents._trials import TrialPlayer
 
 __all__ = ["TERMINAL", "TabularLearner"]
 
@@ -43,7 +43,7 @@ _NO_PRIOR = np.zeros((0, 0))
 _SLACK = 1e-9  # of rewards mapped to [0, 1], for rounding
 
 
-class TabularLearner(TrialPlayer):
+class TabularLearner(CompiledPlay):
     """A learner whose policy is greedy in Q values. States are numbered as they appear.
 
     A subclass says by its `rule` what is made of an episode. Its settings have `ties`, `after` and `count`.
@@ -93,7 +93,7 @@ class TabularLearner(TrialPlayer):
         self._rewards = None if rewards is None else self._scaled_table(rewards)
         self._key = np.uint64(key)
         self._outlook, self._clock = outlook, clock
-        self._belief = Belief(
+        self._belief = AssumedLaw(
             outlook.ratios,
             outlook.caps[:-1].copy(),
             outlook.bonus,
@@ -107,7 +107,7 @@ class TabularLearner(TrialPlayer):
         self._awaited: tuple[int, int, int] | None = None
         self._step = 0
         self._tables = self._empty_tables(START_ROOM, self._pairs_of(START_ROOM), START_ROOM)
-        self._traced: tuple[FloatArray, Trace] | None = None
+        self._traced: tuple[FloatArray, ValueCache] | None = None
         number_state(self._tables, _NO_NAME)
         absorbing = self._scaled(terminal_reward)
         self._tables.value[TERMINAL] = absorbing * (outlook.caps if worth is None else worth)
@@ -118,10 +118,10 @@ class TabularLearner(TrialPlayer):
         return self._outlook.ratios.size if self._clock is None else self._clock
 
     @property
-    def manner(self) -> Manner:
+    def manner(self) -> PlayOptions:
         """How it plays, as kernels take it."""
         settings = self.settings
-        return Manner(
+        return PlayOptions(
             key=self._key,
             is_random=settings.ties == "random",
             starts_again=settings.after == "restart",
@@ -139,7 +139,7 @@ class TabularLearner(TrialPlayer):
         return str(self.settings.after)
 
     @property
-    def can_play_trials(self) -> bool:
+    def has_compiled_loop(self) -> bool:
         """Whether `play` does the same as `act`, `observe` and `end_episode`."""
         return self._rewards is not None and self.n_states is not None
 
@@ -175,7 +175,7 @@ class TabularLearner(TrialPlayer):
         there = TERMINAL if terminated else number_state(self._tables, next_state)
         pair = record(self._tables, here, action, there, self.counts_arcs)
         if self._tables.visits[pair] == 1:
-            open_row(self._tables, self._belief, pair)
+            initialize_q_row(self._tables, self._belief, pair)
         if self._rewards is not None:
             paid = self._tables.paid[pair] = self._rewards[state, action]
         else:
@@ -228,11 +228,11 @@ class TabularLearner(TrialPlayer):
     def _learn(self) -> None:
         """Make of the episode what the rule says, and forget its steps."""
         n_played, n_steps = len(self._played), len(self._steps)
-        steps = clean_steps(n_played, n_steps)
+        steps = empty_episode_buffer(n_played, n_steps)
         steps.played[:] = self._played
         for i, step in enumerate(self._steps):
             steps.pairs[i], steps.layers[i], steps.following[i], steps.rewards[i] = step
-        take_in(self.rule, self._tables, self._belief, steps, n_played, n_steps)
+        apply_update(self.rule, self._tables, self._belief, steps, n_played, n_steps)
         self._played.clear()
         self._steps.clear()
 

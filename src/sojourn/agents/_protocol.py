@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sojourn._kernels import Scale, World
+from sojourn._kernels import ProblemArrays, ReferenceArrays
 from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
 
 __all__ = ["Agent", "CompiledLearner", "Learner", "PlanningLearner", "Played"]
@@ -62,16 +62,16 @@ class CompiledLearner(PlanningLearner, Protocol):
     """
 
     @property
-    def can_play_trials(self) -> bool:
+    def has_compiled_loop(self) -> bool:
         """Whether it does, with the settings that it has."""
 
-    def value_from(self, world: World, scale: Scale, start: int) -> tuple[float, float]:
+    def value_from(self, world: ProblemArrays, scale: ReferenceArrays, start: int) -> tuple[float, float]:
         """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
 
     def play(
         self,
-        world: World,
-        scale: Scale,
+        world: ProblemArrays,
+        scale: ReferenceArrays,
         rng: np.random.Generator,
         starts: IntArray,
         drawn: IntArray,

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import Sampling
+from sojourn._kernels import PSRLUpdate
 from sojourn._validation import check_choice, check_nonnegative, check_positive
-from sojourn.agents._layered import Layered, states_of, worth_of
+from sojourn.agents._layered_agent import LayeredAgent, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._room import Outlook
+from sojourn.agents._table_memory import Outlook
 
-__all__ = ["PSRL", "PosteriorSampler"]
+__all__ = ["PSRL", "PSRLLearner"]
 
 _MOST_APART = 1 << 22  # Q values of an episode, if states that were never seen are drawn one by one
 
 
 @dataclass(frozen=True)
-class PSRL(Layered):
+class PSRL(LayeredAgent):
     """Posterior sampling (Strens 2000; Osband, Russo, Van Roy 2013) under any law of episode lengths.
 
     Before every episode a model is drawn from the posterior, and its best policy for the law's ratios ρ(h) is
@@ -75,7 +75,7 @@ class PSRL(Layered):
         check_nonnegative("noise", self.noise)
         check_choice("unseen", self.unseen, ["default", "apart", "together"])
 
-    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> PosteriorSampler:
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> PSRLLearner:
         known, is_named = states_of(self, problem["n_states"], "its prior"), problem["n_states"] is not None
         if self.unseen == "apart" and not is_named:
             raise ValueError(
@@ -89,7 +89,7 @@ class PSRL(Layered):
             last=0.0,
             bonus=np.zeros(n_layers),
         )
-        return PosteriorSampler(
+        return PSRLLearner(
             self,
             outlook,
             rng,
@@ -99,7 +99,7 @@ class PSRL(Layered):
         )
 
 
-class PosteriorSampler(TabularLearner):
+class PSRLLearner(TabularLearner):
     """A learner of `PSRL`; memory grows with the states that it draws one by one, and all their actions."""
 
     plans_all_actions = True
@@ -128,9 +128,9 @@ class PosteriorSampler(TabularLearner):
         self._learn()
 
     @property
-    def rule(self) -> Sampling:
+    def rule(self) -> PSRLUpdate:
         """What is made of an episode, as kernels take it."""
-        return Sampling(
+        return PSRLUpdate(
             rng=self._rng,
             n_states=self._all_states,
             is_apart=self._is_apart,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import Temporal
+from sojourn._kernels import QLearningUpdate
 from sojourn._validation import (
     check_choice,
     check_closed_unit,
@@ -16,17 +16,17 @@ from sojourn._validation import (
     check_open_unit,
     check_positive,
 )
-from sojourn.agents._inputs import check_range
-from sojourn.agents._layered import Layered, discount_of, states_of, value_after, worth_of
+from sojourn.agents._checks import check_range
+from sojourn.agents._layered_agent import LayeredAgent, discount_of, states_of, value_after, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._room import START_ROOM, Outlook
+from sojourn.agents._table_memory import START_ROOM, Outlook
 from sojourn.laws import LengthLaw
 
-__all__ = ["EpsilonGreedy", "QLearner", "QLearning"]
+__all__ = ["EpsilonGreedy", "QLearning", "QLearningLearner"]
 
 
 @dataclass(frozen=True)
-class QLearning(Layered):
+class QLearning(LayeredAgent):
     """Optimistic Q-learning (Jin, Allen-Zhu, Bubeck, Jordan 2018, Hoeffding's form) under any law.
 
     Q_h(s, a) ← (1 − α_t) Q_h(s, a) + α_t [r + ρ(h) V_{h+1}(y) + b_t(h)] for the t-th visit of (s, a) at layer
@@ -66,7 +66,7 @@ class QLearning(Layered):
         check_nonnegative("scale", self.scale)
         check_open_unit("delta", self.delta)
 
-    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearner:
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearningLearner:
         known = states_of(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
         caps = worth_of(self.law, n_layers)
@@ -77,7 +77,7 @@ class QLearning(Layered):
             last=value_after(self.law, n_layers, truncation),
             bonus=self.scale * caps[:-1] * math.sqrt(n_layers * log),
         )
-        return QLearner(
+        return QLearningLearner(
             self,
             outlook,
             lead=float(n_layers),
@@ -87,7 +87,7 @@ class QLearning(Layered):
 
 
 @dataclass(frozen=True)
-class EpsilonGreedy(Layered):
+class EpsilonGreedy(LayeredAgent):
     """Q-learning (Watkins 1989) that takes any action now and then: what most people would write first.
 
     Q_h(s, a) ← (1 − α) Q_h(s, a) + α [r + ρ(h) max_b Q_{h+1}(y, b)], one Q for every layer h ("layered"), or
@@ -145,7 +145,7 @@ class EpsilonGreedy(Layered):
             if self.form != "stationary":
                 raise ValueError(f"gamma must be left out unless the form is stationary; got {self.gamma!r}.")
 
-    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearner:
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearningLearner:
         clock, _ = self.layers(episodes)
         law: LengthLaw = self.law
         n_layers = clock
@@ -161,7 +161,7 @@ class EpsilonGreedy(Layered):
             last=absorbing * float(worth[-1]),
             bonus=np.zeros(n_layers),
         )
-        return QLearner(
+        return QLearningLearner(
             self,
             outlook,
             rate=0.0 if isinstance(self.rate, str) else float(self.rate),
@@ -171,7 +171,7 @@ class EpsilonGreedy(Layered):
         )
 
 
-class QLearner(TabularLearner):
+class QLearningLearner(TabularLearner):
     """A learner of temporal differences; memory grows with what was visited, and no model is kept."""
 
     counts_arcs = False
@@ -192,10 +192,10 @@ class QLearner(TabularLearner):
         self._counts = np.zeros((START_ROOM, outlook.ratios.size), dtype=np.int64)
 
     @property
-    def rule(self) -> Temporal:
+    def rule(self) -> QLearningUpdate:
         """What is made of an episode, as kernels take it."""
         is_stationary = getattr(self.settings, "form", "layered") == "stationary"
-        return Temporal(self._counts, self._rate, self._lead, self._is_capped, is_stationary)
+        return QLearningUpdate(self._counts, self._rate, self._lead, self._is_capped, is_stationary)
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
         grown = np.zeros((pairs, self._counts.shape[1]), dtype=np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sojourn.agents._baselines import OptimalPlayer, RandomPlayer
 from sojourn.agents._bonuses import (
     EQO,
     Bernstein,
@@ -12,10 +13,9 @@ from sojourn.agents._bonuses import (
     PaperBonus,
     SimpleBernstein,
 )
-from sojourn.agents._players import OptimalPlayer, RandomPlayer
+from sojourn.agents._horizon_selection import HorizonSelection
 from sojourn.agents._psrl import PSRL
 from sojourn.agents._q_learning import EpsilonGreedy, QLearning
-from sojourn.agents._selection import HorizonSelection
 from sojourn.agents._ucbvi import UCBVI
 from sojourn.agents._ucbvi_gamma import UCBVIGamma
 from sojourn.agents._unknown_law import UnknownLaw

@@ -15,10 +15,10 @@ import numpy as np
 
 from sojourn._files import read_archive, write_archive
 from sojourn._kernels import Tables, watch_all
-from sojourn.agents._optimist import Optimist
 from sojourn.agents._registry import BONUSES
-from sojourn.agents._room import Outlook, clean_desk, clean_sheet
+from sojourn.agents._table_memory import Outlook, empty_incremental_scratch, empty_sweep_scratch
 from sojourn.agents._ucbvi import UCBVI
+from sojourn.agents._ucbvi_learner import UCBVILearner
 from sojourn.laws import parse_law
 from sojourn.planning._storage import text_of_law
 
@@ -32,7 +32,7 @@ _KEPT = [
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-def save_learner(learner: Optimist, path: str | Path) -> Path:
+def save_learner(learner: UCBVILearner, path: str | Path) -> Path:
     """Write a learner to `path` between two episodes, in one step: whole, or not at all."""
     if learner._awaited is not None or learner._step > 0:
         raise ValueError("save must come between episodes; this one has begun. Call end_episode first.")
@@ -59,8 +59,8 @@ def save_learner(learner: Optimist, path: str | Path) -> Path:
     return write_archive(path, about, arrays)
 
 
-def load_learner(path: str | Path) -> Optimist:
-    """Return the learner that `Optimist.save` wrote to `path`, to go on where it stopped.
+def load_learner(path: str | Path) -> UCBVILearner:
+    """Return the learner that `UCBVILearner.save` wrote to `path`, to go on where it stopped.
 
     Raises:
         ValueError: If it is not such a file, or damaged; one line says so.
@@ -76,11 +76,11 @@ def load_learner(path: str | Path) -> Optimist:
         >>> again.settings == agent and bool((again.policy() == learner.policy()).all())
         True
     """
-    about, arrays = read_archive(path, form=_FORMAT, writer="Optimist.save")
+    about, arrays = read_archive(path, form=_FORMAT, writer="UCBVILearner.save")
     try:
         learner = _rebuild(about, arrays)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
-        raise ValueError(f"{path} is not a file that Optimist.save wrote, or it is damaged.") from error
+        raise ValueError(f"{path} is not a file that UCBVILearner.save wrote, or it is damaged.") from error
     wrong = _what_is_wrong(learner)
     if wrong:
         raise ValueError(f"{path} is a damaged learner: {wrong}.")
@@ -139,8 +139,8 @@ def _plain(array: np.ndarray[Any, Any]) -> Any:
     return array.item() if array.ndim == 0 else np.ascontiguousarray(array)
 
 
-def _rebuild(about: dict[str, Any], arrays: Arrays) -> Optimist:
-    learner = Optimist(
+def _rebuild(about: dict[str, Any], arrays: Arrays) -> UCBVILearner:
+    learner = UCBVILearner(
         _settings_from_text(about["settings"]),
         _outlook_of(arrays),
         n_states=None if about["n_states"] is None else int(about["n_states"]),
@@ -155,15 +155,15 @@ def _rebuild(about: dict[str, Any], arrays: Arrays) -> Optimist:
     kept = {name: np.ascontiguousarray(arrays[f"tables.{name}"]) for name in _KEPT}
     rooms = (kept["names"].size, kept["visits"].size, kept["arc_to"].size)
     learner._tables = learner._empty_tables(*rooms)._replace(**kept)
-    learner._desk = clean_desk(learner.n_layers, *rooms[:2])
-    learner._sheet = clean_sheet(*rooms)
+    learner._desk = empty_incremental_scratch(learner.n_layers, *rooms[:2])
+    learner._sheet = empty_sweep_scratch(*rooms)
     learner._played = [int(pair) for pair in arrays["played"]]
     learner._seen_this_episode = set(learner._played)
     learner._last_planned = {int(pair): int(count) for pair, count in arrays["last_planned"]}
     return learner
 
 
-def _what_is_wrong(learner: Optimist) -> str:
+def _what_is_wrong(learner: UCBVILearner) -> str:
     """Return what the parts of a learner break, or nothing: compiled loops look at nothing twice."""
     tables = learner._tables
     if not _has_layers(learner._outlook):
@@ -253,7 +253,7 @@ def _has_layers(outlook: Outlook) -> bool:
     )
 
 
-def _expected(learner: Optimist) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+def _expected(learner: UCBVILearner) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
     """Return the type and shape of each table, read off small ones whose rooms tell them apart."""
     tables = learner._tables
     states = tables.names.size

@@ -10,15 +10,15 @@ import numpy as np
 
 from sojourn._validation import check_choice, check_open_unit
 from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus, check_bonus
-from sojourn.agents._layered import Layered, states_of, value_after, worth_of
-from sojourn.agents._optimist import Optimist
-from sojourn.agents._room import NO_SPREAD, Outlook
+from sojourn.agents._layered_agent import LayeredAgent, states_of, value_after, worth_of
+from sojourn.agents._table_memory import NO_SPREAD, Outlook
+from sojourn.agents._ucbvi_learner import UCBVILearner
 
 __all__ = ["UCBVI"]
 
 
 @dataclass(frozen=True)
-class UCBVI(Layered):
+class UCBVI(LayeredAgent):
     """UCB-VI for any law of episode lengths (the paper's Algorithm 1 with Update-Q-values).
 
     Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus), from the caps Γ(h)/γ(h) down, where
@@ -48,7 +48,7 @@ class UCBVI(Layered):
         check_open_unit("delta", self.delta)
         check_choice("replan", self.replan, ["every", "doubling"])
 
-    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> Optimist:
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> UCBVILearner:
         known = states_of(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
         caps = worth_of(self.law, n_layers)
@@ -70,4 +70,4 @@ class UCBVI(Layered):
             reward_bonus=reward_bonus,
             power=float(getattr(self.bonus, "power", 0.5)),
         )
-        return Optimist(self, outlook, **problem)
+        return UCBVILearner(self, outlook, **problem)

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import Rolling, Spread
+from sojourn._kernels import BernsteinUpdate, UCBVIGammaUpdate
 from sojourn._validation import check_nonnegative, check_open_unit
-from sojourn.agents._layered import Layered, discount_of, layers_of, states_of, worth_of
+from sojourn.agents._layered_agent import LayeredAgent, discount_of, layers_of, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._room import Outlook
+from sojourn.agents._table_memory import Outlook
 
-__all__ = ["GammaOptimist", "UCBVIGamma"]
+__all__ = ["UCBVIGamma", "UCBVIGammaLearner"]
 
 
 @dataclass(frozen=True)
-class UCBVIGamma(Layered):
+class UCBVIGamma(LayeredAgent):
     """UCBVI-γ (He, Zhou, Gu 2021): optimistic value iteration for a discount γ, stationary.
 
     Q(s, a) ← min(Q(s, a), r + γ Σ_y P̂(y|s, a) V(y) + scale · γ · UCB(s, a)), once for every visited pair at
@@ -76,7 +76,7 @@ class UCBVIGamma(Layered):
         """Return the number of layers of its clock and the truncation for so many episodes."""
         return layers_of(discount_of(self.law, self.gamma), self.horizon, self.truncation, episodes)
 
-    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> GammaOptimist:
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> UCBVIGammaLearner:
         known, n_actions = states_of(self, problem["n_states"], "its logarithm"), problem["n_actions"]
         clock, _ = self.layers(episodes)
         caps, gamma = worth_of(discount_of(self.law, self.gamma), 1), self.discount
@@ -85,7 +85,7 @@ class UCBVIGamma(Layered):
             40.0 * known * n_actions * steps**3 * math.log(steps) ** 2 / (self.delta * (1.0 - gamma) ** 2)
         )
         cap, beta = 1.0 / (1.0 - gamma), float(known) ** 2 * n_actions**2 * log**5
-        spread = Spread(
+        spread = BernsteinUpdate(
             outer=np.full(1, self.scale * gamma),
             variance=8.0 * log,
             plain=np.full(1, 8.0 * log * cap),
@@ -100,7 +100,7 @@ class UCBVIGamma(Layered):
             spread=spread,
             reward_bonus=-1.0 if problem["rewards"] is not None else self.scale * math.sqrt(log / 2.0),
         )
-        return GammaOptimist(
+        return UCBVIGammaLearner(
             self,
             outlook,
             **problem,
@@ -108,10 +108,10 @@ class UCBVIGamma(Layered):
         )
 
 
-class GammaOptimist(TabularLearner):
+class UCBVIGammaLearner(TabularLearner):
     """A learner of `UCBVIGamma`; memory grows with what was visited."""
 
     @property
     def rule(self) -> Any:
         """What is made of an episode, as kernels take it."""
-        return Rolling(self._outlook.spread)
+        return UCBVIGammaUpdate(self._outlook.spread)

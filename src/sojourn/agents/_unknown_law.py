@@ -11,8 +11,8 @@ import numpy as np
 from sojourn._typing import BoolArray, IntArray
 from sojourn._validation import check_choice, check_open_unit, check_whole, did_you_mean
 from sojourn.agents._bonuses import Bernstein, Bonus, Hoeffding, PaperBonus, VarianceBonus, check_bonus
-from sojourn.agents._surveyor import Lengths, Surveyor
 from sojourn.agents._ucbvi import UCBVI
+from sojourn.agents._unknown_law_learner import Lengths, UnknownLawLearner
 from sojourn.laws import FAMILIES, Empirical, Fixed, KaplanMeier, LengthLaw, MaximumLikelihood
 from sojourn.theory import block_length
 
@@ -120,20 +120,20 @@ class UnknownLaw:
             raise ValueError(f"Unknown estimator {name!r}.{advice}")
         return MaximumLikelihood(key)
 
-    def start(self, *, episodes: int, rng: np.random.Generator, **problem: Any) -> Surveyor:
+    def start(self, *, episodes: int, rng: np.random.Generator, **problem: Any) -> UnknownLawLearner:
         """Return a learner that has seen nothing; see `Agent.start`."""
         return self.start_sharing(Lengths(), episodes=episodes, rng=rng, **problem)
 
     def start_sharing(
         self, lengths: Lengths, *, episodes: int, rng: np.random.Generator, **problem: Any
-    ) -> Surveyor:
+    ) -> UnknownLawLearner:
         """Return a learner that also takes the lengths of other learners' episodes from what they share."""
         episodes = check_whole("episodes", episodes, least=1)
 
         def begin(law: LengthLaw, n_episodes: int) -> Any:
             return self._believing(law).start(episodes=n_episodes, rng=rng, **problem)
 
-        return Surveyor(self, begin, lengths, episodes)
+        return UnknownLawLearner(self, begin, lengths, episodes)
 
     def _believing(self, law: LengthLaw) -> UCBVI:
         return UCBVI(

@@ -7,26 +7,26 @@ from typing import Annotated
 import typer
 
 from sojourn.cli._errors import Invocation, OneLineGroup
-from sojourn.cli._export import EXAMPLES as EXPORT_EXAMPLES
-from sojourn.cli._export import export
-from sojourn.cli._fit import EXAMPLES as FIT_EXAMPLES
-from sojourn.cli._fit import fit
-from sojourn.cli._help import NarrowCommand
-from sojourn.cli._law import EXAMPLES as LAW_EXAMPLES
-from sojourn.cli._law import law
-from sojourn.cli._list import EXAMPLES as LIST_EXAMPLES
-from sojourn.cli._list import list_names
-from sojourn.cli._output import examples
-from sojourn.cli._plan import EXAMPLES as PLAN_EXAMPLES
-from sojourn.cli._plan import plan
-from sojourn.cli._report import EXAMPLES as REPORT_EXAMPLES
-from sojourn.cli._report import report
-from sojourn.cli._reproduce import EXAMPLES as REPRODUCE_EXAMPLES
-from sojourn.cli._reproduce import reproduce
-from sojourn.cli._run import EXAMPLES as RUN_EXAMPLES
-from sojourn.cli._run import run
-from sojourn.cli._verify import EXAMPLES as VERIFY_EXAMPLES
-from sojourn.cli._verify import verify
+from sojourn.cli.commands._export import EXAMPLES as EXPORT_EXAMPLES
+from sojourn.cli.commands._export import export
+from sojourn.cli.commands._fit import EXAMPLES as FIT_EXAMPLES
+from sojourn.cli.commands._fit import fit
+from sojourn.cli.commands._law import EXAMPLES as LAW_EXAMPLES
+from sojourn.cli.commands._law import law
+from sojourn.cli.commands._list import EXAMPLES as LIST_EXAMPLES
+from sojourn.cli.commands._list import list_names
+from sojourn.cli.commands._plan import EXAMPLES as PLAN_EXAMPLES
+from sojourn.cli.commands._plan import plan
+from sojourn.cli.commands._report import EXAMPLES as REPORT_EXAMPLES
+from sojourn.cli.commands._report import report
+from sojourn.cli.commands._reproduce import EXAMPLES as REPRODUCE_EXAMPLES
+from sojourn.cli.commands._reproduce import reproduce
+from sojourn.cli.commands._run import EXAMPLES as RUN_EXAMPLES
+from sojourn.cli.commands._run import run
+from sojourn.cli.commands._verify import EXAMPLES as VERIFY_EXAMPLES
+from sojourn.cli.commands._verify import verify
+from sojourn.cli.output._console import examples
+from sojourn.cli.output._help import NarrowCommand
 
 __all__ = ["app"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from sojourn.cli._help import NarrowHelp
-from sojourn.cli._output import spell_out, write_line
+from sojourn.cli.output._console import spell_out, write_line
+from sojourn.cli.output._help import NarrowHelp
 from sojourn.errors import NewerVersionWarning, SojournWarning
 
 __all__ = ["BadInputError", "Invocation", "OneLineGroup", "reading_input"]

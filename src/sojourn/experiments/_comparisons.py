@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.experiments._absent import AbsentAgent
-from sojourn.experiments._executor import say_error
-from sojourn.experiments._settings import build, tell_apart, to_text
-from sojourn.experiments._trial_result import TrialResult
+from sojourn.experiments._missing_agent import AbsentAgent
+from sojourn.experiments.executors._base import say_error
+from sojourn.experiments.spec._agent_settings import build, tell_apart, to_text
+from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import parse_law
 from sojourn.learning import Comparison
 from sojourn.mdps import parse_problem

@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn._files import write_atomically
 from sojourn.experiments._results import Results
-from sojourn.experiments._trial_result import TrialResult
+from sojourn.experiments.trials._result import TrialResult
 
 __all__ = ["export_csv", "export_parquet"]
 

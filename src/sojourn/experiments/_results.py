@@ -19,11 +19,11 @@ from sojourn.experiments._comparisons import (
     leave_agent,
     shared_seeds,
 )
-from sojourn.experiments._records import read_record
-from sojourn.experiments._settings import to_text
-from sojourn.experiments._store import Store
-from sojourn.experiments._stored import StoredFile
-from sojourn.experiments._trial_result import TrialResult, read_stored
+from sojourn.experiments.spec._agent_settings import to_text
+from sojourn.experiments.store._manifest import read_record
+from sojourn.experiments.store._store import Store
+from sojourn.experiments.store._stored_file import StoredFile
+from sojourn.experiments.trials._result import TrialResult, read_stored
 from sojourn.laws import label, parse_law
 from sojourn.learning import Comparison
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.experiments._executor import Executor
 from sojourn.experiments._results import load_results
-from sojourn.experiments._runner import Watch, run_experiment
-from sojourn.experiments._spec import Cell, Experiment
-from sojourn.experiments._store import Store
-from sojourn.experiments._trials import Trial
+from sojourn.experiments._run import Watch, run_experiment
+from sojourn.experiments.executors._base import Executor
+from sojourn.experiments.spec._experiment import Cell, Experiment
+from sojourn.experiments.store._store import Store
+from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["tune"]
 

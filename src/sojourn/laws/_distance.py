@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn._typing import FloatArray
 from sojourn.laws._base import MAX_STEP, LengthLaw
-from sojourn.laws._geometric import Geometric
+from sojourn.laws.families._geometric import Geometric
 
 __all__ = ["closest_geometric", "distance"]
 

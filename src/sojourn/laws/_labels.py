@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sojourn.laws._base import LengthLaw
-from sojourn.laws._empirical import Empirical
-from sojourn.laws._kaplan_meier import KaplanMeier
-from sojourn.laws._mixture import Mixture
-from sojourn.laws._tabulated import Tabulated
+from sojourn.laws.estimates._empirical import Empirical
+from sojourn.laws.estimates._kaplan_meier import KaplanMeier
+from sojourn.laws.families._mixture import Mixture
+from sojourn.laws.families._tabulated import Tabulated
 
 __all__ = ["label"]
 

@@ -9,18 +9,18 @@ from typing import Any
 
 from sojourn._validation import check_arguments, did_you_mean
 from sojourn.laws._base import MAX_STEP, LengthLaw
-from sojourn.laws._beta_geometric import BetaGeometric
-from sojourn.laws._discrete_weibull import DiscreteWeibull
-from sojourn.laws._empirical import Empirical
-from sojourn.laws._fixed import Fixed
-from sojourn.laws._geometric import Geometric
-from sojourn.laws._kaplan_meier import KaplanMeier
-from sojourn.laws._mixture import Mixture
-from sojourn.laws._negative_binomial import NegativeBinomial
-from sojourn.laws._polynomial import Polynomial
-from sojourn.laws._quasi_hyperbolic import QuasiHyperbolic
-from sojourn.laws._tabulated import Tabulated
-from sojourn.laws._uniform import Uniform
+from sojourn.laws.estimates._empirical import Empirical
+from sojourn.laws.estimates._kaplan_meier import KaplanMeier
+from sojourn.laws.families._beta_geometric import BetaGeometric
+from sojourn.laws.families._discrete_weibull import DiscreteWeibull
+from sojourn.laws.families._fixed import Fixed
+from sojourn.laws.families._geometric import Geometric
+from sojourn.laws.families._mixture import Mixture
+from sojourn.laws.families._negative_binomial import NegativeBinomial
+from sojourn.laws.families._polynomial import Polynomial
+from sojourn.laws.families._quasi_hyperbolic import QuasiHyperbolic
+from sojourn.laws.families._tabulated import Tabulated
+from sojourn.laws.families._uniform import Uniform
 
 __all__ = ["LAWS", "parse_law"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sojourn.laws._base import MAX_STEP, LengthLaw
-from sojourn.laws._geometric import Geometric
+from sojourn.laws.families._geometric import Geometric
 
 __all__ = ["is_heavy", "quantile", "same_mean"]
 

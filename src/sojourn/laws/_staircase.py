@@ -11,7 +11,7 @@ import numpy as np
 from sojourn._html import table
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws._base import LengthLaw
-from sojourn.laws._special import running_sums
+from sojourn.laws.numerics._special import running_sums
 
 __all__ = ["Staircase", "StaircaseLaw"]
 

@@ -14,7 +14,7 @@ from sojourn._validation import check_whole
 from sojourn.agents import Agent, CompiledLearner, PlanningLearner, Played
 from sojourn.laws import LengthLaw
 from sojourn.learning._gym import play_env, read_table
-from sojourn.learning._judge import Judge, judge_of, world_of
+from sojourn.learning._reference import Reference, cached_reference, problem_arrays
 from sojourn.learning._run import Run
 from sojourn.mdps import TabularMDP
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gymnasium import Env
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["learn", "play_by_protocol", "play_trials", "start_on"]
+__all__ = ["learn", "play_by_protocol", "play_compiled", "start_on"]
 
 
 def learn(
@@ -91,9 +91,9 @@ def learn(
     drawn = law.sample(for_lengths, episodes)
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
-    judge = judge_of(mdp, law)
-    is_compiled = isinstance(learner, CompiledLearner) and learner.can_play_trials
-    player = play_trials if is_compiled else play_by_protocol
+    judge = cached_reference(mdp, law)
+    is_compiled = isinstance(learner, CompiledLearner) and learner.has_compiled_loop
+    player = play_compiled if is_compiled else play_by_protocol
     began = time.perf_counter()
     played = player(learner, judge, starts, drawn, rng=for_transitions, progress=report)
     seconds = time.perf_counter() - began
@@ -110,9 +110,9 @@ def learn(
     )
 
 
-def play_trials(
+def play_compiled(
     learner: Any,
-    judge: Judge,
+    judge: Reference,
     starts: IntArray,
     drawn: IntArray,
     *,
@@ -120,7 +120,7 @@ def play_trials(
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
     """Play all episodes in compiled pieces; return the parts of a `Run`."""
-    world = world_of(judge.mdp)
+    world = problem_arrays(judge.mdp)
     piece = max(1, min(starts.size // 100, 65_536))
     parts = []
     for first in range(0, starts.size, piece):
@@ -153,7 +153,7 @@ def start_on(agent: Agent, mdp: TabularMDP, episodes: int, rng: np.random.Genera
 
 def play_by_protocol(
     learner: Any,
-    judge: Judge,
+    judge: Reference,
     starts: IntArray,
     drawn: IntArray,
     *,
@@ -161,7 +161,7 @@ def play_by_protocol(
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
     """Play all episodes by `act`, `observe` and `end_episode`; return the parts of a `Run`."""
-    mdp, world = judge.mdp, world_of(judge.mdp)
+    mdp, world = judge.mdp, problem_arrays(judge.mdp)
     normalized = mdp.normalized()
     episodes = starts.size
     lengths, observed = np.empty(episodes, dtype=np.int64), np.empty(episodes, dtype=np.bool_)

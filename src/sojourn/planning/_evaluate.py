@@ -12,9 +12,9 @@ from sojourn._validation import check_choice
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._certificate import Certificate
+from sojourn.planning._policy_cycle import find_round_certificate, one_step
 from sojourn.planning._problem import Problem
 from sojourn.planning._request import MAX_LAYERS, SPARE_DIGITS, TRUNCATION_SHARE, check_request, warn_if_wide
-from sojourn.planning._rounds import find_round_certificate, one_step
 from sojourn.planning._tail import Tail, find_chain_tail, rounding_allowance
 
 __all__ = ["Evaluation", "evaluate", "policy_bounds"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sojourn.reproduction._reproduce import PARTS, Reproduction, reproduce
-from sojourn.reproduction._workbench import Workbench
+from sojourn.reproduction._runner import Workbench
 
 __all__ = [
     "PARTS",

@@ -10,8 +10,8 @@ from sojourn.learning import Comparison, learn
 from sojourn.mdps import TabularMDP
 from sojourn.plots import law_figure, panels_figure
 from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
+from sojourn.reproduction._runner import Workbench
 from sojourn.reproduction._verdicts import won_and_lost
-from sojourn.reproduction._workbench import Workbench
 
 __all__ = ["NAMES", "figure1", "panel_table"]
 

@@ -9,7 +9,7 @@ from sojourn.mdps import TabularMDP, parse_problem, two_paths
 from sojourn.planning import clairvoyant_value, plan
 from sojourn.plots import dots_figure, make_dots
 from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
-from sojourn.reproduction._workbench import Workbench
+from sojourn.reproduction._runner import Workbench
 
 __all__ = ["price"]
 

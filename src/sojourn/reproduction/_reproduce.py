@@ -12,11 +12,11 @@ from sojourn.plots import save_figure
 from sojourn.reports import Chapter, reproduction_report, write_page
 from sojourn.reproduction._figure1 import figure1
 from sojourn.reproduction._price import price
+from sojourn.reproduction._runner import Watch, Workbench
 from sojourn.reproduction._shape import shape
 from sojourn.reproduction._theory import theory
 from sojourn.reproduction._tuned import figure1_tuned
 from sojourn.reproduction._unknown import unknown
-from sojourn.reproduction._workbench import Watch, Workbench
 
 __all__ = ["PARTS", "Reproduction", "reproduce"]
 

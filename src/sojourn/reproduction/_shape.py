@@ -9,7 +9,7 @@ from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import evaluate, plan
 from sojourn.plots import dots_figure, make_dots, panels_figure
 from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
-from sojourn.reproduction._workbench import Workbench
+from sojourn.reproduction._runner import Workbench
 
 __all__ = ["shape"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sojourn.plots import slope_curves, slopes_figure
 from sojourn.reports import Chapter, Claim, Picture, Table
 from sojourn.reproduction._errata import errata
+from sojourn.reproduction._runner import Workbench
 from sojourn.reproduction._verdicts import half_decades, judge_slopes
-from sojourn.reproduction._workbench import Workbench
 from sojourn.theory import known_law_exponent
 
 __all__ = ["theory"]

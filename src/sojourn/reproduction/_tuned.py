@@ -13,8 +13,8 @@ from sojourn.planning import plan
 from sojourn.plots import panels_figure, scale_curves, scales_figure, taxi_figure
 from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
 from sojourn.reproduction._figure1 import NAMES, panel_table
+from sojourn.reproduction._runner import Workbench
 from sojourn.reproduction._verdicts import judge_panels, won_and_lost
-from sojourn.reproduction._workbench import Workbench
 
 __all__ = ["figure1_tuned"]
 

@@ -9,8 +9,8 @@ from sojourn.mdps import river_swim
 from sojourn.plots import choices_figure, estimates_figure, panels_figure
 from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
 from sojourn.reproduction._censoring import Errors, censoring_errors, fitted_slope
+from sojourn.reproduction._runner import Workbench
 from sojourn.reproduction._verdicts import judge_ratio, paired_ratio
-from sojourn.reproduction._workbench import Workbench
 from sojourn.theory import block_length
 
 __all__ = ["unknown"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sojourn.sessions._advice import group_words
 from sojourn.sessions._analysis import Analysis, RankedFit, analyse
+from sojourn.sessions._format import EDGE_NOTE, gamma_words, law_words, number, percent
 from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
-from sojourn.sessions._read import read_sessions
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
-from sojourn.sessions._steps import StepLog, is_step_log, read_steps
-from sojourn.sessions._words import EDGE_NOTE, gamma_words, law_words, number, percent
+from sojourn.sessions._step_log import StepLog, is_step_log, read_steps
+from sojourn.sessions.reading._read import read_sessions
 
 __all__ = [
     "EDGE_NOTE",

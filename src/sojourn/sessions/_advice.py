@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sojourn.laws import MAX_STEP, Geometric, LengthLaw, quantile
-from sojourn.sessions._words import gamma_words, law_words, number, percent
+from sojourn.sessions._format import gamma_words, law_words, number, percent
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis

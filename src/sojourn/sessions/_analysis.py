@@ -205,7 +205,7 @@ class Analysis:
 
     def as_dict(self, *, labels: bool = False) -> dict[str, Any]:
         """Return all of it as plain data, for JSON; groups by what the log calls them only if asked."""
-        from sojourn.sessions._record import record  # noqa: PLC0415
+        from sojourn.sessions._as_dict import record  # noqa: PLC0415
 
         return record(self, labels=labels)
 

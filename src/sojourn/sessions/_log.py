@@ -10,9 +10,9 @@ import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
 from sojourn.laws import Sample, take_sample
-from sojourn.laws._sample import Columns, sample_of
-from sojourn.sessions._numbering import Numbering
-from sojourn.sessions._tally import Tally
+from sojourn.laws.estimates._sample import Columns, sample_of
+from sojourn.sessions.reading._row_counts import Tally
+from sojourn.sessions.reading._word_numbers import Numbering
 
 __all__ = ["Account", "Rejection", "SessionLog"]
 

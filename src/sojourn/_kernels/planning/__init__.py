@@ -1,0 +1,1 @@
+"""Compiled loops of exact planning: backward induction, policy evaluation and tail certificates."""

@@ -1,0 +1,211 @@
+"""When nobody knows the horizon: candidates that take turns."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sojourn._kernels import ProblemArrays, ReferenceArrays
+from sojourn._typing import IntArray
+from sojourn._validation import check_whole
+from sojourn.agents._protocol import Played
+from sojourn.agents._selection_rules import D3RB, Books, Rule
+from sojourn.agents._table_views import DelegatingLearner
+from sojourn.agents._unknown_law import UnknownLaw
+from sojourn.agents._unknown_law_learner import Lengths, UnknownLawLearner
+from sojourn.laws import LengthLaw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["HorizonSelection", "HorizonSelectionLearner"]
+
+
+@dataclass(frozen=True)
+class HorizonSelection:
+    """Learners with several horizons, of which one plays each episode: the paper's way where H* is unknown.
+
+    Each candidate learns transitions from its own episodes; the lengths are shared by all. Candidates are
+    judged by the reward of an episode's first H_max steps over H_max, above what the absorbing state pays,
+    so that heavy tails cannot spoil the judgement.
+
+    With the rules' own constants the judgement is certain and slow: it may take millions of episodes before
+    a bad horizon is played less. `D3RB(c=0.003, first=0.003)` judges sooner; see docs/evidence.md.
+
+    Args:
+        base: The learner, whatever its horizon.
+        candidates: The horizons, rising; "doubling" is 2, 4, 8, … up to the first that is at least √T.
+        rule: Who plays: `D3RB()` or `DynamicBalancing()`.
+
+    Example:
+        >>> import sojourn as sj
+        >>> agent = sj.HorizonSelection(sj.UnknownLaw(8, sj.PaperBonus(0.01)), candidates=(2, 8, 32))
+        >>> run = sj.learn(agent, sj.mdps.river_swim(6), sj.Geometric(0.9), episodes=300)
+        >>> int(run.learner.books.played.sum()), run.learner.choices[:3]
+        (300, [0, 1, 2])
+    """
+
+    base: UnknownLaw
+    candidates: str | tuple[int, ...] = "doubling"
+    rule: Rule = field(default_factory=D3RB)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, UnknownLaw):
+            raise TypeError(f"base must be an UnknownLaw; got {self.base!r}.")
+        if isinstance(self.candidates, str):
+            if self.candidates != "doubling":
+                raise ValueError(f"candidates must be 'doubling' or horizons; got {self.candidates!r}.")
+        elif not isinstance(self.candidates, (list, tuple)):
+            raise TypeError(f"candidates must be 'doubling' or horizons; got {self.candidates!r}.")
+        else:
+            found = tuple(check_whole("candidates", horizon, least=1) for horizon in self.candidates)
+            if not found or list(found) != sorted(set(found)):
+                raise ValueError(f"candidates must be different horizons, rising; got {self.candidates!r}.")
+            object.__setattr__(self, "candidates", found)
+        if isinstance(self.rule, type) or not callable(getattr(self.rule, "choose", None)):
+            raise TypeError(f"rule must be D3RB() or DynamicBalancing(); got {self.rule!r}.")
+
+    def horizons(self, episodes: int) -> tuple[int, ...]:
+        """Return the candidates' horizons for so many episodes."""
+        if not isinstance(self.candidates, str):
+            return self.candidates
+        last = max(1, math.ceil(math.log2(math.sqrt(check_whole("episodes", episodes, least=1)))))
+        return tuple(2**i for i in range(1, last + 1))
+
+    def start(self, *, episodes: int, **problem: Any) -> HorizonSelectionLearner:
+        """Return a learner that has seen nothing; see `Agent.start`."""
+        lengths, horizons = Lengths(), self.horizons(episodes)
+        learners = [
+            dataclasses.replace(self.base, horizon=horizon).start_sharing(
+                lengths, episodes=episodes, **problem
+            )
+            for horizon in horizons
+        ]
+        return HorizonSelectionLearner(self, learners, **problem)
+
+
+class HorizonSelectionLearner(DelegatingLearner):
+    """A learner of `HorizonSelection`.
+
+    Attributes:
+        settings: The settings that started it.
+        horizons: The candidates' horizons.
+        learners: The candidates.
+        choices: Which candidate played each episode, as an index.
+        books: What the rule knows of them.
+    """
+
+    def __init__(
+        self,
+        settings: HorizonSelection,
+        learners: list[UnknownLawLearner],
+        *,
+        n_states: int | None,
+        n_actions: int,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        terminal_reward: float = 0.0,
+        **_: Any,
+    ) -> None:
+        self.settings, self.learners = settings, learners
+        self.horizons = tuple(learner.settings.horizon for learner in learners)
+        self.choices: list[int] = []
+        n, known = len(learners), n_states if n_states is not None else settings.base.n_states
+        self.books = Books(
+            n_pairs=n_actions * (known or 1),
+            horizons=np.array(self.horizons, dtype=np.int64),
+            played=np.zeros(n, dtype=np.int64),
+            earned=np.zeros(n),
+            coefficients=np.ones(n),
+        )
+        self._low, self._span = reward_range[0], reward_range[1] - reward_range[0]
+        self._absorbing = (terminal_reward - self._low) / self._span
+        self._n_early = max(self.horizons)
+        self._early, self._step = 0.0, 0
+        settings.rule.begin(self.books)
+        self._current = settings.rule.choose(self.books)
+
+    @property
+    def playing(self) -> UnknownLawLearner:
+        """The candidate that plays the coming episode."""
+        return self.learners[self._current]
+
+    @property
+    def estimates(self) -> list[Any]:
+        """The estimates of the candidate that plays."""
+        return self.playing.estimates
+
+    @property
+    def after(self) -> str:
+        """What is played past step N, as `evaluate` takes it."""
+        return self.settings.base.after
+
+    @property
+    def has_compiled_loop(self) -> bool:
+        """Whether `play` does the same as `act`, `observe` and `end_episode`."""
+        return all(learner.has_compiled_loop for learner in self.learners)
+
+    def act(self, state: int, h: int) -> int:
+        """Return the action of who plays."""
+        return self.playing.act(state, h)
+
+    def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
+        """Take in one step, the one that was just acted."""
+        self.playing.observe(state, action, reward, next_state, terminated)
+        if self._step < self._n_early:
+            self._early += (reward - self._low) / self._span
+        self._step += 1
+
+    def end_episode(self, length: int, observed: bool) -> None:
+        """End the episode, enter what it earned, and choose who plays next."""
+        self.playing.end_episode(length, observed)
+        early, self._early, self._step = self._early, 0.0, 0
+        self._enter(early, length)
+
+    @property
+    def law(self) -> LengthLaw:
+        """What the candidate that plays believes."""
+        return self.playing.law
+
+    def value_from(self, world: ProblemArrays, scale: ReferenceArrays, start: int) -> tuple[float, float]:
+        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
+        return self.playing.value_from(world, scale, start)
+
+    def play(
+        self,
+        world: ProblemArrays,
+        scale: ReferenceArrays,
+        rng: np.random.Generator,
+        starts: IntArray,
+        drawn: IntArray,
+        *,
+        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
+    ) -> Played:
+        """Play whole episodes, one after the other; see `UCBVILearner.play`."""
+        parts, early = [], np.zeros(starts.size)
+        for k in range(starts.size):
+            one = slice(k, k + 1)
+            settings = {"value_of": value_of, "early": early[one], "n_early": self._n_early}
+            parts.append(self.playing.play(world, scale, rng, starts[one], drawn[one], **settings))
+            self._enter(float(early[k]), int(parts[-1].lengths[0]))
+        return Played.joined(parts)
+
+    def plot(self, *, ax: Axes | None = None) -> Figure:
+        """Draw which horizon was played when; see `sojourn.plots.choices_figure`."""
+        from sojourn.plots import choices_figure  # noqa: PLC0415
+
+        return choices_figure(self.choices, self.horizons, ax=ax)
+
+    def _enter(self, early: float, length: int) -> None:
+        last = self._current
+        above = early - self._absorbing * min(length, self._n_early)
+        self.books.earned[last] += above / self._n_early
+        self.books.played[last] += 1
+        self.choices.append(last)
+        self.settings.rule.look_at(self.books, last)
+        self._current = self.settings.rule.choose(self.books)

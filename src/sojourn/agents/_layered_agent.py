@@ -1,0 +1,140 @@
+"""Settings that all learners of layers share, and what a law says of so many layers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sojourn._memory import check_fits
+from sojourn._typing import FloatArray
+from sojourn._validation import check_choice, check_positive, check_whole
+from sojourn.agents._checks import check_terminal_reward
+from sojourn.agents._learner import TabularLearner
+from sojourn.agents._table_memory import START_ROOM, table_bytes
+from sojourn.laws import Geometric, LengthLaw
+from sojourn.theory import choose_truncation
+
+__all__ = ["LayeredAgent", "discount_of", "layers_of", "states_of", "value_after", "worth_of"]
+
+
+@dataclass(frozen=True)
+class LayeredAgent:
+    """Settings of a learner with a belief and so many layers.
+
+    Args:
+        law: The law that the learner believes in.
+        horizon: Number of layers N, in place of `truncation`.
+        truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
+        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
+        after: Past step N the clock starts again at 1 ("restart"), or layer N is played for ever ("hold").
+        count: Which steps are data: "all", or the "first" N of an episode.
+        n_states: Number of states where the problem does not say it.
+    """
+
+    law: LengthLaw
+    horizon: int | None = field(default=None, kw_only=True)
+    truncation: float | str = field(default="default", kw_only=True)
+    ties: str = field(default="random", kw_only=True)
+    after: str = field(default="restart", kw_only=True)
+    count: str = field(default="all", kw_only=True)
+    n_states: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.law, LengthLaw):
+            raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {self.law!r}.")
+        if self.horizon is not None:
+            check_whole("horizon", self.horizon, least=1)
+            if self.truncation != "default":
+                raise ValueError(
+                    f"truncation must be left out if a horizon is given; got {self.truncation!r}."
+                )
+        elif self.truncation != "default":
+            check_positive("truncation", self.truncation)
+        check_choice("ties", self.ties, ["random", "first"])
+        check_choice("after", self.after, ["restart", "hold"])
+        check_choice("count", self.count, ["all", "first"])
+        if self.n_states is not None:
+            check_whole("n_states", self.n_states, least=1)
+
+    def layers(self, episodes: int) -> tuple[int, float]:
+        """Return the number of layers N and the truncation Δ for so many episodes."""
+        return layers_of(self.law, self.horizon, self.truncation, episodes)
+
+    def start(
+        self,
+        *,
+        n_states: int | None,
+        n_actions: int,
+        episodes: int,
+        rewards: FloatArray | None = None,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        terminal_reward: float = 0.0,
+        rng: np.random.Generator,
+    ) -> TabularLearner:
+        """Return a learner that has seen nothing; see `Agent.start`."""
+        problem = {
+            "n_states": n_states,
+            "n_actions": check_whole("n_actions", n_actions, least=1),
+            "rewards": rewards,
+            "reward_range": reward_range,
+            "terminal_reward": check_terminal_reward(terminal_reward),
+            "key": int(rng.integers(2**63)),
+        }
+        return self._begin(check_whole("episodes", episodes, least=1), rng, problem)
+
+    def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> TabularLearner:
+        """Return a learner for so many episodes; `problem` is what every `TabularLearner` takes."""
+        raise NotImplementedError
+
+
+def layers_of(
+    law: LengthLaw, horizon: int | None, truncation: float | str, episodes: int
+) -> tuple[int, float]:
+    """Return the number of layers N and the truncation Δ: Γ(N+1) if N was given, else N is found from Δ."""
+    if horizon is not None:
+        n_layers = horizon if law.longest is None else min(horizon, law.longest)
+        return n_layers, float(law.tail(n_layers + 1))
+    if isinstance(truncation, str):
+        truncation = choose_truncation(law, episodes).truncation
+    return law.effective_horizon(truncation), truncation
+
+
+def discount_of(law: LengthLaw, gamma: float | None) -> Geometric:
+    """Return the geometric law of a discount: the one that was given, or that with the mean of the law."""
+    return Geometric(min(1.0 - 1.0 / law.mean, 1.0 - 2.0**-53) if gamma is None else gamma)
+
+
+def states_of(settings: Any, n_states: int | None, why: str) -> int:
+    """Return the number of states that the problem or the settings say, or refuse."""
+    known = n_states if n_states is not None else settings.n_states
+    if known is None:
+        name = type(settings).__name__
+        raise ValueError(
+            "n_states must be given, by the problem or in the settings; got None. "
+            f"Write {name}(..., n_states=1_000) with as many as you expect, for {why}."
+        )
+    return check_whole("n_states", known, least=1)
+
+
+def worth_of(law: LengthLaw, n_layers: int) -> FloatArray:
+    """Return Γ(h)/γ(h) of layers 1 … N+1, if tables of so many layers can be made at all."""
+    check_fits(
+        table_bytes(n_layers, START_ROOM, START_ROOM),
+        f"A learner of {n_layers:,} layers",
+        "give a smaller horizon or a larger truncation",
+    )
+    return law.remaining(np.arange(1, n_layers + 2))
+
+
+def value_after(law: LengthLaw, n_layers: int, truncation: float) -> float:
+    """Return Δ/γ(N+1), the value of everything after layer N; where γ underflows, by logarithms."""
+    reach = float(law.survival(n_layers + 1))
+    if reach > 0.0:
+        return truncation / reach
+    if law.longest is not None and n_layers >= law.longest:
+        return 0.0
+    exponent = math.log(truncation) - float(law.log_survival(n_layers + 1)) if truncation > 0 else -math.inf
+    return math.exp(min(exponent, 700.0))

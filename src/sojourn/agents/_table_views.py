@@ -1,0 +1,95 @@
+"""What a learner shows of its tables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sojourn._kernels import AssumedLaw, Tables, find_state
+from sojourn._typing import FloatArray, IntArray, PolicyArray
+
+__all__ = ["DelegatingLearner", "TableViews"]
+
+
+class TableViews:
+    """Counts and Q values of a learner on tables, in the environment's own names of states."""
+
+    n_states: int | None
+    n_actions: int
+    _belief: AssumedLaw
+    _tables: Tables
+
+    def q_values(self, states: IntArray | None = None) -> FloatArray:
+        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
+        names = self.states if states is None else np.asarray(states, dtype=np.int64)
+        found = np.repeat(self._belief.caps[:, np.newaxis, np.newaxis], len(names), axis=1)
+        found = np.repeat(found, self.n_actions, axis=2)
+        if self._belief.prior.size > 0:
+            found += self._belief.prior[names]
+        for i, name in enumerate(names):
+            number = find_state(self._tables, int(name))
+            if number >= 0:
+                for action in np.flatnonzero(self._tables.pair_of[number] >= 0):
+                    found[:, i, action] = self._tables.q[self._tables.pair_of[number, action]]
+        return found
+
+    @property
+    def states(self) -> IntArray:
+        """The states that have tables: those seen so far, in the order in which they appeared.
+
+        All of them, where posterior sampling draws states that were never seen one by one.
+        """
+        return self._tables.names[1 : self._tables.sizes[0]].copy()
+
+    @property
+    def visits(self) -> sparse.coo_array:
+        """How often each (state, action) was played, sparse; rows are the environment's states."""
+        tables = self._tables
+        pairs = np.flatnonzero(tables.visits[: tables.sizes[1]])
+        rows = tables.names[tables.state_of[pairs]]
+        shape = (self.n_states or int(rows.max(initial=-1)) + 1, self.n_actions)
+        return sparse.coo_array((tables.visits[pairs], (rows, tables.action_of[pairs])), shape=shape)
+
+    @property
+    def transition_counts(self) -> list[tuple[int, int, int, int]]:
+        """Every (state, action, next state, count) seen; next state −1 is the end of an episode."""
+        tables, n_arcs = self._tables, int(self._tables.sizes[2])
+        pairs = tables.arc_from[:n_arcs]
+        return [
+            (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
+            for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
+        ]
+
+
+class DelegatingLearner(ABC):
+    """What a learner shows that leaves playing to another: the policy, Q values and counts of that one."""
+
+    @property
+    @abstractmethod
+    def playing(self) -> Any:
+        """The learner that plays the coming episode."""
+
+    def policy(self) -> PolicyArray:
+        """Return the policy of the coming episode, `(N, S)`."""
+        policy: PolicyArray = self.playing.policy()
+        return policy
+
+    def q_values(self, states: IntArray | None = None) -> FloatArray:
+        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
+        found: FloatArray = self.playing.q_values(states)
+        return found
+
+    @property
+    def visits(self) -> sparse.coo_array:
+        """How often each (state, action) was played by the learner that plays now, sparse."""
+        visits: sparse.coo_array = self.playing.visits
+        return visits
+
+    @property
+    def transition_counts(self) -> list[tuple[int, int, int, int]]:
+        """Every (state, action, next state, count) that this one saw; next state −1 ends an episode."""
+        counts: list[tuple[int, int, int, int]] = self.playing.transition_counts
+        return counts

@@ -1,0 +1,1 @@
+"""What commands print: tables, numbers, progress, plots and help."""

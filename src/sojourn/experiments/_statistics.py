@@ -1,0 +1,21 @@
+"""Statistics over seeds from `sojourn.learning`, offered here beside the results that they summarize."""
+
+from __future__ import annotations
+
+from sojourn.learning import (
+    bootstrap_interval,
+    estimate_mean,
+    interquartile_mean,
+    paired_difference,
+    probability_of_improvement,
+    standard_error,
+)
+
+__all__ = [
+    "bootstrap_interval",
+    "estimate_mean",
+    "interquartile_mean",
+    "paired_difference",
+    "probability_of_improvement",
+    "standard_error",
+]

@@ -1,0 +1,1 @@
+"""Where trials are played: this process, worker processes or a Ray cluster."""

@@ -1,0 +1,1 @@
+"""The store: a folder with one immutable file per trial."""

@@ -1,0 +1,1 @@
+"""One trial: its identity, how it is played, and its file."""

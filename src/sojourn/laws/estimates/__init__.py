@@ -1,0 +1,1 @@
+"""Laws estimated from lengths without a parametric family, and their confidence bands."""

@@ -1,0 +1,1 @@
+"""Parametric laws, one per file."""

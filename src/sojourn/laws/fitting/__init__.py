@@ -1,0 +1,1 @@
+"""Parametric laws fitted by maximum likelihood."""

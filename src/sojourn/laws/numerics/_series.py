@@ -1,0 +1,80 @@
+"""Infinite sums of smooth, falling terms: the first ones added, the rest by Euler and Maclaurin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sojourn._typing import BoolArray, FloatArray
+from sojourn.laws.numerics._special import BERNOULLI
+
+__all__ = ["exponential_corrections", "power_corrections", "scaled_sum"]
+
+_NEGLIGIBLE = -45.0
+"""Logarithm of a term that can no longer matter: 3e-20."""
+
+
+def scaled_sum(
+    start: FloatArray,
+    *,
+    log_ratio: Callable[[FloatArray, float], FloatArray],
+    settled: Callable[[FloatArray], BoolArray],
+    integral: Callable[[FloatArray], FloatArray],
+    corrections: Callable[[FloatArray], FloatArray],
+) -> FloatArray:
+    """Return Σ_{k≥0} f(start + k)/f(start) for each start; all in ratios, so that nothing underflows.
+
+    Args:
+        start: Where the sums begin, `(n,)`.
+        log_ratio: (x, k) ↦ ln f(x + k)/f(x).
+        settled: x ↦ whether the Euler-Maclaurin corrections at x converge; holds after a few dozen terms,
+            unless the terms have become negligible by then.
+        integral: x ↦ ∫ₓ^∞ f / f(x).
+        corrections: x ↦ Σ_j B₂ⱼ/(2j)! f^(2j−1)(x)/f(x).
+    """
+    total = np.zeros_like(start)
+    log_term = np.zeros_like(start)
+    k = 0
+    active = np.flatnonzero(~settled(start))
+    rest = np.flatnonzero(settled(start))
+    shift = np.zeros_like(start)
+    while active.size:
+        total[active] += np.exp(log_term[active])
+        k += 1
+        log_term[active] = log_ratio(start[active], float(k))
+        shift[active] = k
+        done = settled(start[active] + k)
+        rest = np.concatenate((rest, active[done]))
+        active = active[~done & (log_term[active] > _NEGLIGIBLE)]
+    if rest.size:
+        x = start[rest] + shift[rest]
+        total[rest] += np.exp(log_term[rest]) * (integral(x) + 0.5 - corrections(x))
+    return total
+
+
+def power_corrections(x: FloatArray, p: float) -> FloatArray:
+    """Return the corrections of f(x) = x^(−p): f^(k)(x)/f(x) = (−1)^k p (p+1) … (p+k−1) x^(−k)."""
+    rising = p  # p (p+1) … (p+2j−2) / (2j)!, without the factor 1/2 of j = 1
+    coefficients = []
+    for j, bernoulli in enumerate(BERNOULLI, start=1):
+        coefficients.append(-bernoulli * rising / 2.0)
+        rising *= (p + 2 * j - 1) * (p + 2 * j) / ((2 * j + 1) * (2 * j + 2))
+    inverse_square = x**-2.0
+    total = np.zeros_like(x)
+    for coefficient in reversed(coefficients):
+        total = total * inverse_square + coefficient
+    return total / x
+
+
+def exponential_corrections(x: FloatArray, log_taylor: Callable[[FloatArray, int], FloatArray]) -> FloatArray:
+    """Return the corrections of f = exp(g) from (x, k) ↦ the k-th Taylor coefficient of g at x."""
+    orders = 2 * len(BERNOULLI)
+    logs = [np.zeros_like(x), *(log_taylor(x, k) for k in range(1, orders))]
+    taylor = [np.ones_like(x)]
+    for k in range(1, orders):  # f = exp(g): k fₖ = Σ i gᵢ fₖ₋ᵢ
+        taylor.append(sum((i * logs[i] * taylor[k - i] for i in range(1, k + 1)), np.zeros_like(x)) / k)
+    total = np.zeros_like(x)
+    for j in range(len(BERNOULLI), 0, -1):
+        total += BERNOULLI[j - 1] / (2 * j) * taylor[2 * j - 1]
+    return total

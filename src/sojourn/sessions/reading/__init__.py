@@ -1,0 +1,1 @@
+"""Reading session logs from CSV and Parquet files."""
