@@ -23,7 +23,7 @@ lint: .venv/installed ## ruff, mypy and the direction of imports
 	$(BIN)/lint-imports
 
 test: lint ## everything that must hold: lint, tests, doctests, the documentation, the wheel
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 	$(MAKE) docs
 	$(MAKE) wheel
 
