@@ -1,4 +1,4 @@
-"""How Sphinx builds the pages: `make docs` writes them to build/docs, and a warning is an error."""
+"""Sphinx configuration; `make docs` builds the pages into build/docs and treats warnings as errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE / "_sphinx"))
 
 project = "Sojourn"
 author = "The Sojourn developers"
-copyright = author  # noqa: A001 - Sphinx calls it so
+copyright = author  # noqa: A001 - Sphinx requires this name
 release = version = __version__
 
 extensions = [
@@ -33,7 +33,7 @@ myst_heading_anchors = 3
 
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
-autodoc_inherit_docstrings = False  # what a base class says of a method is said there
+autodoc_inherit_docstrings = False  # inherited methods are documented in the base class only
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True

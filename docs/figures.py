@@ -1,6 +1,6 @@
-"""The tutorials' figures: `python docs/figures.py` draws them into docs/figures.
+"""Draws the figures of the tutorials into docs/figures: `python docs/figures.py`.
 
-Each file holds the numbers that it shows, in its description; a test computes them anew and compares.
+The description of each SVG file holds the numbers behind the figure; a test recomputes and compares them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Drawn = tuple[Figure, dict[str, Any]]
 
 
 def researcher() -> Drawn:
-    """The comparison of the researcher's tutorial."""
+    """Draw the comparison of four agents from the researcher's tutorial."""
     law, bonus = sj.Geometric(0.9), sj.PaperBonus(scale=0.01)
     learners = {
         "the law": sj.UCBVI(law, bonus),
@@ -38,7 +38,7 @@ def researcher() -> Drawn:
 
 
 def practitioner() -> Drawn:
-    """The streaming log, its band, the best law and the best single γ."""
+    """Draw the streaming log with its confidence band, the best law and the best single γ."""
     found = analyse(read_sessions(sample_path("streaming")))
     h = np.array([1, 2, 5, 10, 20])
     shown = {"law": found.law.survival(h), "geometric": found.geometric.survival(h), "data": found.band.of(h)}
@@ -46,7 +46,7 @@ def practitioner() -> Drawn:
 
 
 def scientist() -> Drawn:
-    """What later rewards weigh, seen from step 1 and from step 21, with the clock running and restarted."""
+    """Draw the weights of later rewards seen from steps 1 and 21, with a running and a restarted clock."""
     law, ahead = sj.BetaGeometric(2, 6), np.arange(41)
     first = law.survival(1 + ahead)
     later = law.survival(21 + ahead) / law.survival(21)
@@ -82,7 +82,7 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
 
 
 def numbers(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a figure as JSON has them, to five digits."""
+    """Return the data of a figure as lists that JSON can hold, rounded to five digits."""
     plain = {}
     for name, values in data.items():
         listed = np.asarray(values).tolist()
@@ -93,7 +93,7 @@ def numbers(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Draw them all."""
+    """Draw all figures."""
     FOLDER.mkdir(exist_ok=True)
     for name, draw in FIGURES.items():
         figure, data = draw()

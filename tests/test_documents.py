@@ -1,4 +1,4 @@
-"""What the documents show is what the code prints."""
+"""Tests of the documents: code blocks print what the pages show, links resolve, versions agree."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from markdown_it import MarkdownIt
@@ -18,12 +19,12 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n(?:```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 WIDTH = re.compile(r"(certified to|certified width|width) \d(?:\.\d+)?e-\d+")
-"""How wide a certified bracket is depends on rounding, and so on the machine."""
+"""The width of a certified bracket depends on rounding and so on the machine; it is not compared."""
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-# Read from top to bottom, a page is one program: its blocks share their names and a folder.
-READER = """
+# A page is one program: its blocks run in order and share variables and a working folder.
+RUN_BLOCKS = """
 import contextlib, io, json, subprocess, sys
 shown, names = [], {"__name__": "__main__"}
 for kind, code in json.load(sys.stdin):
@@ -45,17 +46,17 @@ def place(path: Path) -> str:
 
 
 def blocks_of(document: Path) -> list[tuple[str, str, str]]:
-    """Return what a page shows: all Python, the commands whose output is shown, and what they print."""
+    """Return (kind, code, shown output) of each Python block and of each command whose output is shown."""
     found = BLOCK.findall(document.read_text(encoding="utf-8"))
     return [(kind, code, output) for kind, code, output in found if kind == "python" or output]
 
 
 @pytest.mark.parametrize("document", [page for page in DOCUMENTS if blocks_of(page)], ids=place)
-def test_examples_print_what_the_document_says(document, tmp_path):
+def test_code_blocks_print_what_the_document_shows(document, tmp_path):
     blocks = blocks_of(document)
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", READER],
+        [sys.executable, "-W", "error", "-c", RUN_BLOCKS],
         input=json.dumps([block[:2] for block in blocks]),
         capture_output=True,
         text=True,
@@ -69,29 +70,30 @@ def test_examples_print_what_the_document_says(document, tmp_path):
 
 
 @pytest.mark.parametrize("folder", ["tutorials", "how-to"])
-def test_pages_that_teach_show_what_their_code_prints(folder):
+def test_tutorials_and_how_to_pages_have_code_blocks(folder):
     pages = list((ROOT / "docs" / folder).glob("*.md"))
     assert len(pages) >= 3
     assert all(blocks_of(page) for page in pages)
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CONTRIBUTING.md"], ids=place)
-def test_links_to_files_lead_somewhere(document):
+def test_links_to_files_resolve(document):
     for target in LINK.findall(document.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (document.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=place)
-def test_no_letter_that_is_lowered_is_read_as_emphasis(document):
+def test_subscripts_are_not_parsed_as_emphasis(document):
     parts = MarkdownIt().enable("table").parse(document.read_text(encoding="utf-8"))
     inside = [token for part in parts for token in part.children or ()]
     assert not [token for token in inside if token.type == "em_open" and token.markup == "_"]
 
 
-def test_every_public_folder_has_its_page_of_the_reference():
+def test_every_public_folder_has_a_reference_page():
     pages = {path.stem for path in (ROOT / "docs" / "reference").glob("*.md")} - {"index"}
-    assert pages == set(sojourn._FOLDERS)
+    public = {name for name in sojourn.__all__ if isinstance(getattr(sojourn, name), ModuleType)}
+    assert pages == public
     contents = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8").split()
     assert pages <= set(contents)
 
@@ -102,6 +104,6 @@ def test_the_version_is_the_same_everywhere():
     assert f"version: {version}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
-def test_the_lock_file_names_no_address():
+def test_the_lock_file_contains_no_address():
     text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert not re.search(r"https?:|file:|--index|--find-links|--extra-index", text)

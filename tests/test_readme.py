@@ -1,4 +1,4 @@
-"""The claims' numbers are those that the code found, and the code is the one that found them."""
+"""Tests that the pages show the stored claims, and that the code which computed them has not changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def writer():
-    """`evidence/readme.py`."""
+    """The module `evidence/readme.py`."""
     sys.path.insert(0, str(ROOT / "evidence"))
     try:
         import readme
@@ -28,39 +28,39 @@ def writer():
 
 
 @pytest.fixture(scope="module")
-def told(writer):
+def stored(writer):
     return json.loads(writer.CLAIMS.read_text(encoding="utf-8"))
 
 
-def test_claims_were_found_by_the_code_that_is_here(writer, told):
-    assert told["digest"] == writer.digest(), "the reproduction changed: run evidence/readme.py"
+def test_stored_claims_come_from_the_current_code(writer, stored):
+    assert stored["digest"] == writer.digest(), "the code of the reproduction changed: run evidence/readme.py"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/paper-claims.md"])
-def test_pages_show_them(writer, told, page):
+def test_pages_show_the_stored_claims(writer, stored, page):
     assert ROOT / page in writer.PAGES
     text = (ROOT / page).read_text(encoding="utf-8")
     shown = text.partition("<!-- claims: begin -->")[2].partition("<!-- claims: end -->")[0].strip()
-    assert shown == writer.claims_table(told["claims"])
+    assert shown == writer.claims_table(stored["claims"])
 
 
-def measured(told, source, pattern):
-    """Return the numbers that a claim's sentence holds at the groups of a pattern."""
-    for claim in told["claims"]:
+def measured(stored, source, pattern):
+    """Return the numbers that the groups of a pattern match in a claim of the given source."""
+    for claim in stored["claims"]:
         found = re.search(pattern, claim["measured"])
         if claim["source"] == source and found:
             return [float(number.replace(",", "")) for number in found.groups()]
     raise AssertionError(f"no claim of {source} says {pattern}")
 
 
-def test_what_can_be_computed_at_once_is_what_they_say(told):
+def test_claims_that_are_quick_to_compute_are_correct(stored):
     law, mdp = sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)]), sj.mdps.two_paths()
-    knows, guesses = measured(told, "Lemma 1", r"earns ([\d.]+), the best blind policy ([\d.]+)")
-    assert knows == pytest.approx(mdp.start @ sj.clairvoyant_value(mdp, law))
-    assert guesses == pytest.approx(mdp.start @ sj.plan(mdp, law).value)
+    clairvoyant, blind = measured(stored, "Lemma 1", r"earns ([\d.]+), the best blind policy ([\d.]+)")
+    assert clairvoyant == pytest.approx(mdp.start @ sj.clairvoyant_value(mdp, law))
+    assert blind == pytest.approx(mdp.start @ sj.plan(mdp, law).value)
 
-    (block,) = measured(told, "Algorithm 2", r"the first block is (\d+) episodes")
+    (block,) = measured(stored, "Algorithm 2", r"the first block is (\d+) episodes")
     assert block == theory.block_length(100, delta=0.1)
 
-    found = {(claim["source"], claim["measured"]) for claim in told["claims"]}
+    found = {(claim["source"], claim["measured"]) for claim in stored["claims"]}
     assert {(claim.source, claim.measured) for claim in errata()} <= found

@@ -1,4 +1,4 @@
-"""The command line as Markdown, from the application itself, so that the page cannot go stale."""
+"""Sphinx extension: generate the reference of the command line from the application itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARK = "<!-- all commands -->"
 
 
 def commands_text() -> str:
-    """Return a section for every command: what it does, what it takes, examples."""
+    """Return Markdown with one section per command: summary, usage, options and examples."""
     group: Any = typer.main.get_command(application)
     context = group.make_context("sojourn", [], resilient_parsing=True)
     names = group.list_commands(context)
@@ -47,12 +47,12 @@ def _cell(text: str) -> str:
 
 
 def put_commands(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the commands in place of the mark on their page."""
+    """Replace the mark on a page with the sections of all commands."""
     if _MARK in source[0]:
         source[0] = source[0].replace(_MARK, commands_text())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register with Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("source-read", put_commands)
     return {"parallel_read_safe": True}

@@ -1,6 +1,7 @@
-"""Docstrings are plain text with Google's sections; before Sphinx reads them, its own signs are escaped.
+"""Sphinx extension: escape reStructuredText markup in docstrings.
 
-`H*`, `|γ − γ'|` and `Q_h` mean what they say, and one backtick is as good as two. Doctests stay as they are.
+Docstrings are plain text with Google sections, so `H*`, `|γ − γ'|` and `Q_h` are taken literally, and single
+backticks mark code. Doctests are left unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _SIGNS = re.compile(r"([*|\\]|(?<=\w)_(?=\W|$))")
 
 
 def escape_line(line: str) -> str:
-    """Return one line of plain text as reStructuredText."""
+    """Convert one line of plain text to reStructuredText."""
     parts = _PARTS.split(line)
     parts[::2] = [_SIGNS.sub(r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [f"`{part}`" for part in parts[1::2]]
@@ -24,7 +25,7 @@ def escape_line(line: str) -> str:
 
 
 def escape(*event: Any) -> None:
-    """Escape a docstring in place, all but its doctests."""
+    """Escape the lines of a docstring in place, except its doctests."""
     lines, in_doctest = event[-1], False
     for place, line in enumerate(lines):
         in_doctest = line.lstrip().startswith((">>>", "...")) or (in_doctest and bool(line.strip()))
@@ -33,7 +34,7 @@ def escape(*event: Any) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register with Sphinx, ahead of napoleon."""
+    """Register the extension with Sphinx, so that it runs before napoleon."""
     for field in PyObject.doc_field_types:
         if field.name == "variable":
             field.label = "Attributes"

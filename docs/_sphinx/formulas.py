@@ -1,4 +1,4 @@
-"""Formulas in running text: `T^{p/(2p−1)}` and `Σ_{h ≤ H}` are set with raised and lowered letters."""
+"""Sphinx extension: set formulas such as `T^{p/(2p−1)}` and `Σ_{h ≤ H}` with superscripts and subscripts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEFT_ALONE = (
 
 
 def typeset(text: str) -> list[nodes.Node]:
-    """Return a text as nodes: what stands after ^ is raised, what stands after _ lowered."""
+    """Split a text into nodes, with a superscript after each ^ and a subscript after each _."""
     parts: list[nodes.Node] = []
     end = 0
     for found in _PART.finditer(text):
@@ -43,7 +43,7 @@ def typeset(text: str) -> list[nodes.Node]:
 
 
 def typeset_page(app: Sphinx, doctree: nodes.document) -> None:
-    """Set the formulas of a page, all but those in code."""
+    """Typeset the formulas of a page, except those in code, titles and links."""
     for text in list(doctree.findall(nodes.Text)):
         above, is_code = text.parent, False
         while above is not None and not is_code:
@@ -53,6 +53,6 @@ def typeset_page(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register with Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("doctree-read", typeset_page)
     return {"parallel_read_safe": True}

@@ -1,4 +1,4 @@
-"""Guides that no list names yet: every page beside index.md finds its place in the contents."""
+"""Sphinx extension: add pages that index.md does not list to its table of contents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MARK = "<!-- all other pages of this folder -->"
 
 
 def list_other_pages(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the pages that index.md does not name in place of its mark."""
+    """Replace the mark in index.md with the pages of its folder that it does not list."""
     if page == "index":
         names = sorted(path.stem for path in Path(app.srcdir).glob("*.md"))
         listed = set(source[0].split())
@@ -18,6 +18,6 @@ def list_other_pages(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register with Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("source-read", list_other_pages)
     return {"parallel_read_safe": True}

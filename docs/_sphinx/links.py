@@ -1,4 +1,4 @@
-"""Names in running text lead to the reference: `sj.plan`, `sojourn.testing.check_law`, `LawDiscount`."""
+"""Sphinx extension: link names in running text, such as `sj.plan` or `LawDiscount`, to the reference."""
 
 from __future__ import annotations
 
@@ -8,15 +8,31 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-import sojourn
+FOLDERS = (
+    "laws",
+    "mdps",
+    "planning",
+    "theory",
+    "agents",
+    "envs",
+    "learning",
+    "sessions",
+    "experiments",
+    "plots",
+    "reports",
+    "reproduction",
+    "testing",
+    "errors",
+)
+"""Public folders; a name that two of them export links to the first, which defines it."""
 
-_NAME = re.compile(r"(?:(?P<door>sj|sojourn)\.)?(?P<rest>[A-Za-z_][\w.]*?)(?:\(.*\))?", re.DOTALL)
+_NAME = re.compile(r"(?:(?P<package>sj|sojourn)\.)?(?P<rest>[A-Za-z_][\w.]*?)(?:\(.*\))?", re.DOTALL)
 
 
 def targets(objects: dict[str, Any]) -> dict[str, str]:
-    """Return the full name of everything public by what it may be called; where it is at home comes first."""
+    """Map each short name (`plan`, `planning.plan`) of a documented object to its full name."""
     found: dict[str, str] = {}
-    for folder in dict.fromkeys((*sojourn._HOMES, *sojourn._FOLDERS)):
+    for folder in FOLDERS:
         start = f"sojourn.{folder}."
         for full in sorted(objects):
             if full.startswith(start):
@@ -27,20 +43,21 @@ def targets(objects: dict[str, Any]) -> dict[str, str]:
 
 
 def target_of(text: str, known: dict[str, str]) -> str | None:
-    """Return the full name that a piece of code in running text means, or None.
+    """Return the full name that a piece of inline code refers to, or None.
 
-    Without `sj.` before it, a name must look like one: `plan` and `law` are also just words.
+    Without the prefix `sj.`, a name needs a capital letter or an underscore: `plan` and `law` are also
+    just words.
     """
     named = _NAME.fullmatch(text)
     if named is None:
         return None
     name = named["rest"]
-    distinct = named["door"] or any(letter.isupper() or letter == "_" for letter in name)
+    distinct = named["package"] or any(letter.isupper() or letter == "_" for letter in name)
     return known.get(name) if distinct else None
 
 
 def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Turn names in running text into links."""
+    """Turn names in inline code into links."""
     objects = app.env.domains["py"].data["objects"]
     known = targets(objects)
     for literal in list(doctree.findall(nodes.literal)):
@@ -55,6 +72,6 @@ def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register with Sphinx."""
+    """Register the extension with Sphinx."""
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

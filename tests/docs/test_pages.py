@@ -1,4 +1,4 @@
-"""What the pages get from the code: figures, commands and docstrings."""
+"""Tests of what the documentation takes from the code: figures, commands, docstrings and links."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def figures():
 
 
 @pytest.mark.parametrize("name", ["researcher", "practitioner", "scientist"])
-def test_figures_show_what_the_code_computes(figures, name):
+def test_stored_figures_hold_the_numbers_that_the_code_computes(figures, name):
     _, data = figures.FIGURES[name]()
     root = ElementTree.parse(DOCS / "figures" / f"{name}.svg").getroot()
     (description,) = root.iter("{http://purl.org/dc/elements/1.1/}description")
     kept, now = json.loads(description.text), figures.numbers(data)
-    assert kept.keys() == now.keys(), "python docs/figures.py draws them anew"
+    assert kept.keys() == now.keys(), "run python docs/figures.py to draw them again"
     for key, values in now.items():
         if isinstance(values[0], str):
             assert kept[key] == values
@@ -49,7 +49,7 @@ def test_every_figure_is_on_a_page(figures):
         assert f"(../figures/{name}.svg)" in (DOCS / "tutorials" / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_every_command_and_option_is_on_its_page():
+def test_every_command_and_option_is_documented():
     text = load(DOCS / "_sphinx" / "commands.py").commands_text()
     group = typer.main.get_command(app)
     assert group.commands
@@ -73,17 +73,17 @@ def test_every_command_and_option_is_on_its_page():
         ("a name_ at its end_", r"a name\_ at its end\_"),
     ],
 )
-def test_plain_docstrings_mean_what_they_say(line, escaped):
+def test_markup_in_docstrings_is_escaped(line, escaped):
     assert load(DOCS / "_sphinx" / "docstrings.py").escape_line(line) == escaped
 
 
-def test_doctests_in_docstrings_stay_as_they_are():
+def test_doctests_in_docstrings_are_not_escaped():
     lines = ["Words*", "", ">>> 2**3 | 1", "9", "", "More*"]
     load(DOCS / "_sphinx" / "docstrings.py").escape(None, lines)
     assert lines == [r"Words\*", "", ">>> 2**3 | 1", "9", "", r"More\*"]
 
 
-def test_pages_that_nobody_lists_find_their_place(tmp_path):
+def test_unlisted_pages_are_added_to_the_contents(tmp_path):
     class Application:
         srcdir = tmp_path
 
@@ -104,18 +104,21 @@ def test_pages_that_nobody_lists_find_their_place(tmp_path):
         ("sojourn.testing.check_law", "sojourn.testing.check_law"),
         ("law.tail", None),
         ("(S, A)", None),
-        ("estimate_mean", "sojourn.learning.estimate_mean"),  # its home, not where it is also to be had
+        (
+            "estimate_mean",
+            "sojourn.learning.estimate_mean",
+        ),  # where it is defined
     ],
 )
-def test_names_in_running_text_lead_to_the_reference(text, full):
+def test_names_in_running_text_link_to_the_reference(text, full):
     links = load(DOCS / "_sphinx" / "links.py")
     places = ("planning.plan", "envs.LawDiscount", "agents.UCBVI", "testing.check_law")
-    twice = ("experiments.estimate_mean", "learning.estimate_mean")
-    known = links.targets({f"sojourn.{place}": None for place in places + twice})
+    exported_twice = ("experiments.estimate_mean", "learning.estimate_mean")
+    known = links.targets({f"sojourn.{place}": None for place in places + exported_twice})
     assert links.target_of(text, known) == full
 
 
-def test_every_example_is_on_the_page_of_examples():
+def test_every_example_is_shown_on_the_examples_page():
     text = (DOCS / "examples.md").read_text(encoding="utf-8")
     for path in (DOCS.parent / "examples").glob("*.py"):
         assert f"[{path.name}](../examples/{path.name})" in text
@@ -133,7 +136,7 @@ def test_every_example_is_on_the_page_of_examples():
         ("π_∞, n_states, 01_first.py and H*", "π{∞}, n_states, 01_first.py and H*"),
     ],
 )
-def test_formulas_are_raised_and_lowered(text, page):
+def test_formulas_get_superscripts_and_subscripts(text, page):
     formulas = load(DOCS / "_sphinx" / "formulas.py")
 
     def shown(part):

@@ -1,4 +1,4 @@
-"""The package's door: everything public is there, and opening it is quick."""
+"""Tests of the public names of the package and of how little an import loads."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 import sojourn
 
 
-def test_every_public_name_can_be_had():
+def test_every_public_name_can_be_imported():
     for name in sojourn.__all__:
         assert getattr(sojourn, name) is not None
     assert set(sojourn.__all__) <= set(dir(sojourn))
 
 
-def test_what_the_folders_offer_is_at_the_door():
+def test_names_of_the_core_folders_are_exported_by_the_package():
     from sojourn import laws, mdps, planning
 
     builders = set(mdps.BUILDERS) | {"BUILDERS"}
@@ -26,18 +26,18 @@ def test_what_the_folders_offer_is_at_the_door():
         assert law.__name__ in sojourn.__all__
 
 
-def test_experiments_have_a_door_of_their_own():
+def test_every_public_name_of_experiments_can_be_imported():
     from sojourn import experiments
 
-    assert sorted(experiments.__all__) == sorted(experiments._PLACES) == dir(experiments)
+    assert set(experiments.__all__) <= set(dir(experiments))
     for name in experiments.__all__:
         assert getattr(experiments, name) is not None
-    with pytest.raises(AttributeError, match=r"module 'sojourn\.experiments' has no attribute 'Stor'"):
+    with pytest.raises(AttributeError, match=r"No sojourn\.experiments attribute Stor"):
         experiments.Stor  # noqa: B018
 
 
-def test_other_names_are_refused():
-    with pytest.raises(AttributeError, match="module 'sojourn' has no attribute 'Geometrc'"):
+def test_unknown_names_raise_an_attribute_error():
+    with pytest.raises(AttributeError, match="No sojourn attribute Geometrc"):
         sojourn.Geometrc  # noqa: B018
 
 
@@ -55,7 +55,7 @@ def test_other_names_are_refused():
         ("import sojourn; sojourn.plan", ["matplotlib", "gymnasium", "scipy.stats"]),
     ],
 )
-def test_heavy_packages_load_when_first_needed(code, absent):
+def test_heavy_packages_load_only_when_needed(code, absent):
     check = f"{code}\nimport sys\nprint([name for name in {absent} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
