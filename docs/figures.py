@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import sojourn as sj
 from sojourn.plots import COLOURS, comparison_curves, comparison_figure, new_figure, session_figure
-from sojourn.sessions import analyse, read_sessions, sample_path
+from sojourn.sessions import analyze, read_sessions, sample_path
 
 FOLDER = Path(__file__).parent / "figures"
 Drawn = tuple[Figure, dict[str, Any]]
@@ -39,7 +39,7 @@ def researcher() -> Drawn:
 
 def practitioner() -> Drawn:
     """Draw the streaming log with its confidence band, the best law and the best single γ."""
-    found = analyse(read_sessions(sample_path("streaming")))
+    found = analyze(read_sessions(sample_path("streaming")))
     h = np.array([1, 2, 5, 10, 20])
     shown = {"law": found.law.survival(h), "geometric": found.geometric.survival(h), "data": found.band.of(h)}
     return session_figure(found), {"sessions": len(found.log), **shown}

@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 import sojourn as sj
-from sojourn.sessions import analyse, law_words, read_sessions, sample_path
+from sojourn.sessions import analyze, law_words, read_sessions, sample_path
 
 TRUTH = sj.BetaGeometric(2.2, 5.0)
 
@@ -29,7 +29,7 @@ def main(path: str | None = None) -> None:
     print(f"Mean of the steps seen: {np.average(log.lengths, weights=log.counts):.2f}.")
 
     # 3. Fit seven families, rank them, and hold each against a band around the data.
-    found = analyse(log)
+    found = analyze(log)
     print(f"Best law: {law_words(found.best.fit)}, mean {found.law.mean:.2f}.")
     for one in found.fits[:3]:
         inside = "in the band" if one.in_band else "outside"

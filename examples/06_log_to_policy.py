@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 import sojourn as sj
-from sojourn.sessions import analyse, group_words, law_words, read_steps, sample_path
+from sojourn.sessions import analyze, group_words, law_words, read_steps, sample_path
 
 
 def truth() -> tuple[sj.TabularMDP, sj.LengthLaw]:
@@ -37,7 +37,7 @@ def main(path: str | None = None) -> None:
 
     # 1. The problem: relative frequencies and mean rewards. 2. The law: lengths, open visits censored.
     problem = log.problem()
-    found = analyse(log.sessions(), problem=problem)
+    found = analyze(log.sessions(), problem=problem)
     print(f"Lengths: {law_words(found.best.fit)}, mean {found.law.mean:.2f} steps.")
 
     # 3. A law of lengths is a discount only if customers leave whatever state they are in.

@@ -52,9 +52,7 @@ def test_the_gymnasium_ids_are_all_that_have_a_table():
 def test_agents_are_listed_with_their_bonuses(run):
     result = run("list", "agents", width=200)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "UCBVI(law, bonus=PaperBonus(scale=1.0), delta=0.1, horizon=None" in " ".join(
-        result.stdout.split()
-    )
+    assert "UCBVI(law, bonus=PaperBonus(scale=1.0), " in " ".join(result.stdout.split())
     assert "Plays every action with the same probability, and learns nothing." in result.stdout
     assert "Hoeffding(scale=1.0)" in result.stdout
 

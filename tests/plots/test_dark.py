@@ -15,7 +15,7 @@ import sojourn as sj
 from sojourn import plots
 from sojourn.plots._style import GREY
 from sojourn.plots._svg import _DARK
-from sojourn.sessions import SessionLog, analyse
+from sojourn.sessions import SessionLog, analyze
 
 SRGB = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
@@ -75,7 +75,7 @@ def figures():
     yield "estimates", surveyor.plot(sj.Geometric(0.5))
     yield "choices", plots.choices_figure([0, 0, 1, 2] * 40, (2, 4, 8))
     yield "run", sj.learn(sj.RandomPlayer(), sj.mdps.river_swim(3), sj.Fixed(2), episodes=20).plot()
-    yield "sessions", plots.session_figure(analyse(SessionLog.from_columns([1, 2, 2, 5, 9] * 20)))
+    yield "sessions", plots.session_figure(analyze(SessionLog.from_columns([1, 2, 2, 5, 9] * 20)))
 
 
 @pytest.mark.filterwarnings("error")

@@ -5,14 +5,14 @@ import pytest
 
 import sojourn as sj
 from sojourn.plots import draw_sessions, new_figure, session_curves, session_figure
-from sojourn.sessions import SessionLog, analyse
+from sojourn.sessions import SessionLog, analyze
 
 
 def found(law, n=3_000, seed=0):
     rng = np.random.default_rng(seed)
     lengths = law.sample(rng, n)
     cuts = sj.Geometric(1.0 - 0.4 / law.mean).sample(rng, n)
-    return analyse(SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts))
+    return analyze(SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts))
 
 
 def test_curves_are_those_of_the_fits_and_of_kaplan_meier():
@@ -28,7 +28,7 @@ def test_curves_are_those_of_the_fits_and_of_kaplan_meier():
 
 def test_dots_are_shares_of_those_at_risk():
     lengths = np.repeat([1, 2, 3, 4], [400, 300, 200, 100])
-    curves = session_curves(analyse(SessionLog.from_columns(lengths)))
+    curves = session_curves(analyze(SessionLog.from_columns(lengths)))
     # 400 of 1000, 300 of 600, 200 of 300, 100 of 100.
     np.testing.assert_allclose(curves.dots, [1, 2, 3, 4])
     np.testing.assert_allclose(curves.dot_hazard, [0.4, 0.5, 2 / 3, 1.0])
@@ -64,7 +64,7 @@ def test_one_panel_can_be_drawn_alone():
 def test_curves_begin_where_the_data_do():
     lengths = sj.Geometric(0.9).sample(np.random.default_rng(1), 5_000)
     lengths = lengths[lengths >= 3]
-    curves = session_curves(analyse(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3))))
+    curves = session_curves(analyze(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3))))
     assert curves.h[0] == curves.first == 3
     assert curves.survival[:, 0].tolist() == [1.0] * len(curves.names)
     assert (curves.survival[0] <= curves.upper + 1e-12).all()

@@ -25,7 +25,7 @@ from sojourn.reports import (
     results_report,
     session_report,
 )
-from sojourn.sessions import SessionLog, analyse, compare_groups
+from sojourn.sessions import SessionLog, analyze, compare_groups
 
 
 class Structure(HTMLParser):
@@ -85,7 +85,7 @@ def of_a_log(name):
         return session_report(analysis)
 
 
-LOG = analyse(SessionLog.from_columns([1, 2, 2, 5, 9] * 20))
+LOG = analyze(SessionLog.from_columns([1, 2, 2, 5, 9] * 20))
 
 
 def test_figures_of_a_log_hold_none_of_its_words():

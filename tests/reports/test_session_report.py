@@ -11,7 +11,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.reports import session_report, write_page
-from sojourn.sessions import SessionLog, analyse, read_sessions
+from sojourn.sessions import SessionLog, analyze, read_sessions
 
 VOID = {"meta", "img", "source", "br", "hr", "link", "input"}
 
@@ -44,7 +44,7 @@ def page():
     lengths, cuts = sj.BetaGeometric(2.2, 4.0).sample(rng, 2_000), sj.Geometric(0.9).sample(rng, 2_000)
     groups = rng.choice(["alice@example.com", "bob-17"], 2_000).tolist()
     log = SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts, group=groups, name="visits.csv")
-    return session_report(analyse(log, problem=sj.mdps.cash_or_invest(5)))
+    return session_report(analyze(log, problem=sj.mdps.cash_or_invest(5)))
 
 
 def test_the_page_loads_nothing(page):
@@ -88,7 +88,7 @@ def test_what_the_page_says_is_what_was_found(page):
 
 def test_pages_are_the_same_every_time():
     log = SessionLog.from_columns([1, 2, 2, 5, 9] * 20)
-    assert session_report(analyse(log)) == session_report(analyse(log))
+    assert session_report(analyze(log)) == session_report(analyze(log))
 
 
 def test_hostile_words_stay_words(tmp_path):
@@ -96,7 +96,7 @@ def test_hostile_words_stay_words(tmp_path):
     evil = "</style><script>alert(1)</script>"
     rows = "".join(f"{i % 5 + 1},{evil},secret-{i}\n" for i in range(200))
     path.write_text(f"length,group,<script>\n{rows}x,{evil},secret-x\n", encoding="utf-8")
-    page = session_report(analyse(read_sessions(path)))
+    page = session_report(analyze(read_sessions(path)))
     read = Reader(page)
     assert "script" not in read.tags
     assert read.tags.count("style") == 1
@@ -109,7 +109,7 @@ def test_hostile_words_stay_words(tmp_path):
 
 @pytest.mark.parametrize("lengths", [[1], [7] * 30, [1, 10**6]])
 def test_tiny_logs_have_a_page(lengths):
-    Reader(session_report(analyse(SessionLog.from_columns(lengths))))
+    Reader(session_report(analyze(SessionLog.from_columns(lengths))))
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.laws import FAMILIES, distance
-from sojourn.sessions import SessionLog, analyse, compare_groups, group_words, price_geometric
+from sojourn.sessions import SessionLog, analyze, compare_groups, group_words, price_geometric
 
 
 def draw(law, n, *, seed=0, open_after=3.0, groups=None):
@@ -25,7 +25,7 @@ def said(analysis, heading):
 
 
 def test_every_family_is_ranked_by_bic_and_held_against_the_band():
-    found = analyse(draw(sj.NegativeBinomial(3.0, 0.8), 5_000))
+    found = analyze(draw(sj.NegativeBinomial(3.0, 0.8), 5_000))
     assert {one.fit.family for one in found.fits} == set(FAMILIES)
     bics = [one.fit.bic for one in found.fits]
     assert bics == sorted(bics)
@@ -39,7 +39,7 @@ def test_every_family_is_ranked_by_bic_and_held_against_the_band():
 
 
 def test_the_mean_agrees_with_kaplan_meier():
-    found = analyse(draw(sj.DiscreteWeibull(0.9, 0.8), 20_000))
+    found = analyze(draw(sj.DiscreteWeibull(0.9, 0.8), 20_000))
     assert found.law.mean == pytest.approx(found.kaplan_meier.mean, rel=0.05)
     assert found.unseen == pytest.approx(
         float(found.law.tail(found.log.sample.longest + 1)) / found.law.mean, rel=1e-12
@@ -57,7 +57,7 @@ def test_the_mean_agrees_with_kaplan_meier():
     ids=repr,
 )
 def test_how_people_leave_is_said_in_words(law, words):
-    assert words in said(analyse(draw(law, 6_000)), "How people leave")
+    assert words in said(analyze(draw(law, 6_000)), "How people leave")
 
 
 @pytest.mark.parametrize(
@@ -69,23 +69,23 @@ def test_how_people_leave_is_said_in_words(law, words):
     ids=repr,
 )
 def test_whether_a_single_gamma_will_do_is_said_in_words(law, words):
-    assert said(analyse(draw(law, 6_000)), "A single γ").startswith(words)
+    assert said(analyze(draw(law, 6_000)), "A single γ").startswith(words)
 
 
 def test_a_single_gamma_is_good_enough_where_the_law_is_almost_geometric():
-    found = analyse(draw(sj.QuasiHyperbolic(0.98, 0.95), 200_000, open_after=10.0))
+    found = analyze(draw(sj.QuasiHyperbolic(0.98, 0.95), 200_000, open_after=10.0))
     assert found.best.fit.family == "quasi_hyperbolic"
     assert said(found, "A single γ").startswith("A single γ is good enough")
 
 
 def test_no_family_fits_what_no_family_holds():
     lengths = np.repeat([2, 9, 30], 2_000)
-    text = said(analyse(SessionLog.from_columns(lengths)), "The law")
+    text = said(analyze(SessionLog.from_columns(lengths)), "The law")
     assert "no family here fits" in text
 
 
 def test_effective_horizons_are_those_of_the_best_law():
-    found = analyse(draw(sj.Geometric(0.9), 4_000), truncations=(0.5, 1e-3))
+    found = analyze(draw(sj.Geometric(0.9), 4_000), truncations=(0.5, 1e-3))
     assert [found.horizon(left) for left in (0.5, 1e-3)] == [
         found.law.effective_horizon(left) for left in (0.5, 1e-3)
     ]
@@ -105,7 +105,7 @@ def test_a_wrong_discount_costs_no_more_than_its_distance_times_the_range_of_rew
 
 def test_the_price_on_a_problem_is_that_of_plans_evaluated_under_the_law():
     mdp = sj.mdps.cash_or_invest(5)
-    found = analyse(draw(sj.BetaGeometric(2.2, 4.0), 4_000), problem=mdp)
+    found = analyze(draw(sj.BetaGeometric(2.2, 4.0), 4_000), problem=mdp)
     best = sj.plan(mdp, found.law)
     other = sj.plan(mdp, found.geometric)
     value = sj.evaluate(mdp, found.law, other.policy, after=other.after).value @ mdp.start
@@ -184,12 +184,12 @@ def test_each_group_has_its_own_best_fit():
         "short": sj.Geometric(0.5).sample(rng, 500),
     }
     lengths = np.concatenate(list(parts.values()))
-    found = analyse(SessionLog.from_columns(lengths, group=np.repeat(list(parts), [900, 500]).tolist()))
+    found = analyze(SessionLog.from_columns(lengths, group=np.repeat(list(parts), [900, 500]).tolist()))
     assert found.log.labels == ("long", "short")
     for own, (name, data) in zip(found.group_fits, parts.items(), strict=True):
-        alone = analyse(SessionLog.from_columns(data)).best.fit
+        alone = analyze(SessionLog.from_columns(data)).best.fit
         assert own == alone, name
-    assert analyse(SessionLog.from_columns(lengths)).group_fits == ()
+    assert analyze(SessionLog.from_columns(lengths)).group_fits == ()
 
 
 def test_one_group_is_nothing_to_compare():
@@ -199,7 +199,7 @@ def test_one_group_is_nothing_to_compare():
 
 def test_the_record_is_plain_data_without_the_logs_own_words():
     log = draw(sj.Geometric(0.9), 500, groups=["alice@example.com", "bob"])
-    found = analyse(log, problem=sj.mdps.two_paths())
+    found = analyze(log, problem=sj.mdps.two_paths())
     text = json.dumps(found.as_dict())
     assert "alice" not in text
     assert "alice@example.com" in json.dumps(found.as_dict(labels=True))
@@ -211,19 +211,19 @@ def test_the_record_is_plain_data_without_the_logs_own_words():
 
 def test_late_entries_are_told():
     log = SessionLog.from_columns([5, 9, 3, 4] * 50, entry=[2, 1, 1, 1] * 50)
-    assert "50 came under observation after their first step" in said(analyse(log), "The sessions")
+    assert "50 came under observation after their first step" in said(analyze(log), "The sessions")
 
 
 def test_a_log_of_open_sessions_only_is_refused():
     with pytest.raises(
         ValueError, match=r"^open.csv must have a session that was seen to end: all 2 are open"
     ):
-        analyse(SessionLog.from_columns([3, 4], [False, False], name="open.csv"))
+        analyze(SessionLog.from_columns([3, 4], [False, False], name="open.csv"))
 
 
 @pytest.mark.parametrize("lengths", [[1], [5], [1] * 50, [1, 2], [10**9, 3]])
 def test_tiny_logs_have_an_answer(lengths):
-    found = analyse(SessionLog.from_columns(lengths))
+    found = analyze(SessionLog.from_columns(lengths))
     assert all(text for _, text in found.advice())
     json.dumps(found.as_dict())
 
@@ -231,7 +231,7 @@ def test_tiny_logs_have_an_answer(lengths):
 def test_laws_are_held_against_data_that_begin_late_from_where_they_begin():
     lengths = sj.Geometric(0.9).sample(np.random.default_rng(1), 20_000)
     lengths = lengths[lengths >= 3]
-    found = analyse(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3)))
+    found = analyze(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3)))
     geometric = found.ranked("geometric")
     assert geometric.fit.law.gamma == pytest.approx(0.9, abs=0.003)
     assert geometric.in_band
@@ -248,13 +248,13 @@ def test_laws_are_held_against_data_that_begin_late_from_where_they_begin():
     )
     assert place > 3
     assert "None was seen before step 3" in said(found, "The sessions")
-    assert "None was seen before" not in said(analyse(draw(sj.Geometric(0.9), 200)), "The sessions")
+    assert "None was seen before" not in said(analyze(draw(sj.Geometric(0.9), 200)), "The sessions")
 
 
 def test_a_mean_that_the_log_does_not_determine_is_not_claimed():
     early = np.minimum(np.random.default_rng(0).geometric(0.3, 60), 8)
     lengths = np.concatenate((early, np.full(40, 20)))
-    found = analyse(SessionLog.from_columns(lengths, np.arange(100) < 60))
+    found = analyze(SessionLog.from_columns(lengths, np.arange(100) < 60))
     assert found.unseen > 0.5
     assert not found.determines_mean
     # None is cut off before the longest: the mean up to there is that of the lengths as they are.
@@ -272,23 +272,23 @@ def test_a_mean_that_the_log_does_not_determine_is_not_claimed():
 
 
 def test_a_mean_that_the_log_determines_is_told_first():
-    found = analyse(draw(sj.Geometric(0.9), 2_000))
+    found = analyze(draw(sj.Geometric(0.9), 2_000))
     assert found.determines_mean
     assert said(found, "How long they last").startswith("A session lasts")
     assert found.seen_mean == pytest.approx(found.law.mean, rel=0.1)
 
 
 def test_one_is_told_as_one():
-    found = analyse(SessionLog.from_columns([1]))
+    found = analyze(SessionLog.from_columns([1]))
     assert "lasts 1 step on average" in said(found, "How long they last")
     assert "has 1 step)" in said(found, "How far to plan")
     assert "too few to tell" in said(found, "The sessions")
-    assert "too few" not in said(analyse(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")
+    assert "too few" not in said(analyze(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")
 
 
 def test_of_families_as_good_as_one_another_one_at_no_edge_is_taken():
     lengths = sj.Polynomial(1.05).sample(np.random.default_rng(15), 60)
-    found = analyse(SessionLog.from_columns(lengths))
+    found = analyze(SessionLog.from_columns(lengths))
     least = min(found.fits, key=lambda one: one.bic_gap)
     assert (least.fit.family, least.fit.edge, least.bic_gap) == ("polynomial", ("p",), 0.0)
     assert not found.best.fit.edge
@@ -296,7 +296,7 @@ def test_of_families_as_good_as_one_another_one_at_no_edge_is_taken():
     assert found.best.bic_gap == found.best.fit.bic - least.fit.bic
     assert "(not Polynomial(p=1.001, offset=0), 0.63 smaller, but at the edge" in said(found, "The law")
     # Where the rest is far behind, the edge stands: the best is at one, and says so.
-    heavy = analyse(SessionLog.from_columns(sj.Polynomial(1.05).sample(np.random.default_rng(0), 500)))
+    heavy = analyze(SessionLog.from_columns(sj.Polynomial(1.05).sample(np.random.default_rng(0), 500)))
     assert heavy.best.fit.edge == ("p",)
     assert heavy.fits[1].bic_gap > 2.0
 
@@ -304,7 +304,7 @@ def test_of_families_as_good_as_one_another_one_at_no_edge_is_taken():
 def test_an_edge_that_does_not_touch_the_tail_leaves_the_mean_determined():
     rng = np.random.default_rng(0)
     lengths = rng.poisson(20, 10_000) + 1
-    found = analyse(SessionLog.from_columns(lengths))
+    found = analyze(SessionLog.from_columns(lengths))
     assert found.best.fit.edge == ("r",)  # a Poisson law is what the negative binomial comes near there
     assert found.determines_mean
     text = said(found, "How long they last")
@@ -312,7 +312,7 @@ def test_an_edge_that_does_not_touch_the_tail_leaves_the_mean_determined():
     assert "at the edge of its family (r), as good as a simpler law" in text
     assert not said(found, "How far to plan").startswith("The log does not")
     # The same lengths, but one in six is still open at step 26 and nothing is known of what follows.
-    cut = analyse(SessionLog.from_columns(np.minimum(lengths, 26), lengths < 26))
+    cut = analyze(SessionLog.from_columns(np.minimum(lengths, 26), lengths < 26))
     assert cut.best.fit.edge == ("r",)
     assert cut.still_open == pytest.approx((lengths >= 26).mean())
     assert not cut.determines_mean
@@ -322,7 +322,7 @@ def test_of_data_that_begin_late_only_what_follows_is_told():
     law = sj.Mixture([0.6, 0.4], [sj.Geometric(0.3), sj.Geometric(0.95)])
     lengths = law.sample(np.random.default_rng(0), 50_000)
     far = lengths[lengths >= 10]
-    found = analyse(SessionLog.from_columns(far, entry=np.full(far.size, 10)))
+    found = analyze(SessionLog.from_columns(far, entry=np.full(far.size, 10)))
     assert found.determines_remaining
     assert not found.determines_mean
     assert found.remaining == pytest.approx(float((far - 9).mean()), rel=0.01)  # all were seen to their end
@@ -342,7 +342,7 @@ def test_of_data_that_begin_late_only_what_follows_is_told():
 
 def test_late_data_whose_end_is_open_say_neither():
     lengths = np.concatenate((np.full(60, 6), np.full(40, 30)))
-    found = analyse(SessionLog.from_columns(lengths, np.arange(100) < 60, entry=np.full(100, 5)))
+    found = analyze(SessionLog.from_columns(lengths, np.arange(100) < 60, entry=np.full(100, 5)))
     assert not found.determines_remaining
     text = said(found, "How long they last")
     assert text.startswith("The log does not determine the mean from step 5 on")
@@ -354,20 +354,20 @@ def test_sessions_that_entered_at_their_last_step_say_nothing():
     with pytest.raises(
         ValueError, match=r"^late.csv must have a session that was seen to survive a step: all 3"
     ):
-        analyse(SessionLog.from_columns([4, 9, 2], entry=[4, 9, 2], name="late.csv"))
-    assert analyse(SessionLog.from_columns([1, 1, 1])).law == sj.Geometric(0.0)
+        analyze(SessionLog.from_columns([4, 9, 2], entry=[4, 9, 2], name="late.csv"))
+    assert analyze(SessionLog.from_columns([1, 1, 1])).law == sj.Geometric(0.0)
 
 
 def test_where_no_family_fits_the_data_have_the_first_word():
     lengths = np.repeat([2, 9, 30], 2_000)
-    text = said(analyse(SessionLog.from_columns(lengths)), "How long they last")
+    text = said(analyze(SessionLog.from_columns(lengths)), "How long they last")
     assert text.startswith("A session lasts 13.7 steps on average by the data themselves")
-    assert "by the data themselves" not in said(analyse(draw(sj.Geometric(0.9), 500)), "How long they last")
+    assert "by the data themselves" not in said(analyze(draw(sj.Geometric(0.9), 500)), "How long they last")
 
 
 def test_what_happens_once_is_not_said_of_every_step():
-    fixed = said(analyse(SessionLog.from_columns([20] * 500)), "How people leave")
+    fixed = said(analyze(SessionLog.from_columns([20] * 500)), "How people leave")
     assert fixed == "Nobody leaves before step 20; there all do."
-    assert said(analyse(SessionLog.from_columns([1] * 500)), "How people leave") == "All leave at once."
-    late = said(analyse(SessionLog.from_columns([5, 6, 7, 8] * 9, entry=[5] * 36)), "How people leave")
+    assert said(analyze(SessionLog.from_columns([1] * 500)), "How people leave") == "All leave at once."
+    late = said(analyze(SessionLog.from_columns([5, 6, 7, 8] * 9, entry=[5] * 36)), "How people leave")
     assert "Leaving is about as likely" not in late

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.sessions import SessionLog, analyse, read_sessions
+from sojourn.sessions import SessionLog, analyze, read_sessions
 
 from .alone import needs_peak, read_alone
 
@@ -230,7 +230,7 @@ def test_what_is_taken_from_which_column_is_said(tmp_path):
         ("groups", "segment"),
     )
     assert as_rows(log) == [(3, True, 1, 0), (3, True, 1, 1), (5, False, 1, 0)]
-    found = analyse(log)
+    found = analyze(log)
     assert (
         "Taken: lengths from 'Steps', open sessions from 'is_censored'"
         in dict(found.advice())["The sessions"]

@@ -11,7 +11,7 @@ import sojourn as sj
 from sojourn.sessions import (
     SAMPLES,
     SessionLog,
-    analyse,
+    analyze,
     is_step_log,
     read_sessions,
     read_steps,
@@ -133,10 +133,10 @@ def test_unknown_samples_are_refused():
 
 def test_the_law_behind_a_sample_is_found_again():
     # The generator draws from BetaGeometric(2.2, 5): the fit must be within three standard errors.
-    found = analyse(read_sessions(sample_path("streaming"))).ranked("beta_geometric").fit
+    found = analyze(read_sessions(sample_path("streaming"))).ranked("beta_geometric").fit
     for name, truth in (("a", 2.2), ("b", 5.0)):
         assert abs(found.parameters[name] - truth) < 3.0 * found.standard_errors[name]
-    course = analyse(read_sessions(sample_path("course"))).best.fit
+    course = analyze(read_sessions(sample_path("course"))).best.fit
     assert course.family == "mixture"
     assert course.parameters["gamma_2"] == pytest.approx(0.97, abs=3 * course.standard_errors["gamma_2"])
     assert sj.parse_law(repr(course.law)) == course.law

@@ -1,5 +1,8 @@
 """Public names of `sojourn.experiments`: the one list that `__init__.py` loads lazily from."""
 
+from ._eta import (
+    forecast as forecast,
+)
 from ._export import (
     export_csv as export_csv,
 )

@@ -10,7 +10,7 @@ from sojourn.laws._shape import is_heavy, quantile, same_mean
 from sojourn.laws.estimates._bands import Band, band_of_sample, survival_band
 from sojourn.laws.estimates._empirical import Empirical
 from sojourn.laws.estimates._kaplan_meier import KaplanMeier
-from sojourn.laws.estimates._sample import Sample, take_sample
+from sojourn.laws.estimates._sample import Columns, Sample, sample_of, take_sample
 from sojourn.laws.families._beta_geometric import BetaGeometric
 from sojourn.laws.families._discrete_weibull import DiscreteWeibull
 from sojourn.laws.families._fixed import Fixed
@@ -29,6 +29,7 @@ __all__ = [
     "MAX_STEP",
     "Band",
     "BetaGeometric",
+    "Columns",
     "DiscreteWeibull",
     "Empirical",
     "Fit",
@@ -55,6 +56,7 @@ __all__ = [
     "parse_law",
     "quantile",
     "same_mean",
+    "sample_of",
     "steps",
     "survival_band",
     "take_sample",

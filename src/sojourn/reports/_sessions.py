@@ -27,8 +27,8 @@ def session_report(analysis: Analysis) -> str:
     What the log calls its groups, and what stands in rows that could not be used, is not in it.
 
     Example:
-        >>> from sojourn.sessions import SessionLog, analyse
-        >>> page = session_report(analyse(SessionLog.from_columns([1, 2, 2, 5, 9] * 20)))
+        >>> from sojourn.sessions import SessionLog, analyze
+        >>> page = session_report(analyze(SessionLog.from_columns([1, 2, 2, 5, 9] * 20)))
         >>> page.splitlines()[0], "<script" in page
         ('<!DOCTYPE html>', False)
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sojourn.sessions._advice import group_words
-from sojourn.sessions._analysis import Analysis, RankedFit, analyse
+from sojourn.sessions._analysis import Analysis, RankedFit, analyse, analyze
 from sojourn.sessions._format import EDGE_NOTE, gamma_words, law_words, number, percent
 from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
@@ -25,6 +25,7 @@ __all__ = [
     "SessionLog",
     "StepLog",
     "analyse",
+    "analyze",
     "compare_groups",
     "gamma_words",
     "group_words",

@@ -31,7 +31,7 @@ from sojourn.sessions._price import ProblemPrice, price_geometric
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
 
-__all__ = ["Analysis", "RankedFit", "analyse"]
+__all__ = ["Analysis", "RankedFit", "analyse", "analyze"]
 
 _ALIKE = 2.0
 """Two BIC that differ by no more are as good as one another (Raftery 1995: hardly worth a mention).
@@ -216,7 +216,7 @@ class Analysis:
         return session_figure(self)
 
 
-def analyse(
+def analyze(
     log: SessionLog,
     *,
     confidence: float = 0.95,
@@ -240,7 +240,7 @@ def analyse(
     Example:
         >>> import numpy as np, sojourn as sj
         >>> lengths = sj.BetaGeometric(3.0, 6.0).sample(np.random.default_rng(0), 5_000)
-        >>> found = analyse(sj.sessions.SessionLog.from_columns(lengths))
+        >>> found = analyze(sj.sessions.SessionLog.from_columns(lengths))
         >>> found.best.fit.family, found.best.in_band, found.ranked("geometric").in_band
         ('beta_geometric', True, False)
     """
@@ -264,6 +264,10 @@ def analyse(
     geometric = closest_geometric(fits[0].law)
     price = None if problem is None else price_geometric(problem, fits[0].law, geometric)
     return Analysis(log, band, ranked, geometric, wanted, groups, price)
+
+
+analyse = analyze
+"""The same function under its British spelling."""
 
 
 def _ranked(sample: Sample) -> list[Fit]:

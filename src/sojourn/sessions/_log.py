@@ -9,8 +9,7 @@ from typing import cast
 import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
-from sojourn.laws import Sample, take_sample
-from sojourn.laws.estimates._sample import Columns, sample_of
+from sojourn.laws import Columns, Sample, sample_of, take_sample
 from sojourn.sessions.reading._row_counts import Tally
 from sojourn.sessions.reading._word_numbers import Numbering
 

@@ -131,9 +131,9 @@ def fit(
         tell_account(log)
         work.say("Fitting")
         with reading_input():
-            from sojourn.sessions import analyse  # noqa: PLC0415
+            from sojourn.sessions import analyze  # noqa: PLC0415
 
-            found = analyse(log, confidence=share, truncations=lefts, problem=problem or own, test=test)
+            found = analyze(log, confidence=share, truncations=lefts, problem=problem or own, test=test)
         if as_json:
             print_json(found.as_dict(labels=labels))
         else:

@@ -79,7 +79,7 @@ def _agents() -> list[dict[str, Any]]:
 
 
 def _specs() -> list[dict[str, Any]]:
-    from sojourn.experiments.spec._examples import example_names, read_example  # noqa: PLC0415
+    from sojourn.experiments import example_names, read_example  # noqa: PLC0415
 
     rows = []
     for name in example_names():

@@ -88,7 +88,7 @@ def run(
     """
     with reading_input():
         if example is not None:
-            from sojourn.experiments.spec._examples import read_example  # noqa: PLC0415
+            from sojourn.experiments import read_example  # noqa: PLC0415
 
             typer.echo(read_example(example), nl=False)
             return
@@ -222,8 +222,7 @@ def _data(experiment: Experiment, store: Store, report: Report, seconds: float) 
 
 
 def _foresee(experiment: Experiment, store: Store, executor: Executor, *, as_json: bool) -> None:
-    from sojourn.experiments import take_inventory  # noqa: PLC0415
-    from sojourn.experiments._eta import forecast  # noqa: PLC0415
+    from sojourn.experiments import forecast, take_inventory  # noqa: PLC0415
 
     with working("Looking at what there is"):
         stock = take_inventory(experiment, store)
