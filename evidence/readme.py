@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from tuned import table, write_part
 
 import sojourn as sj
-from sojourn.experiments import RESULTS
+from sojourn.experiments import RESULTS_VERSION
 from sojourn.plots import COLOURS, draw_comparison, new_figure, svg_image
 from sojourn.plots import comparison_curves as curves_of
 from sojourn.reproduction import Workbench, reproduce
@@ -34,7 +34,7 @@ SOURCES = ROOT / "src" / "sojourn" / "reproduction"
 
 def digest() -> str:
     """Return a hash of the code and of the experiments that claims come from."""
-    found = hashlib.sha256(str(RESULTS).encode())
+    found = hashlib.sha256(str(RESULTS_VERSION).encode())
     for path in sorted([*SOURCES.glob("*.py"), *SOURCES.glob("specs/full/*.toml")]):
         found.update(path.name.encode() + path.read_bytes())
     return found.hexdigest()

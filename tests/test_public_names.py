@@ -44,13 +44,13 @@ def test_unknown_names_raise_an_attribute_error():
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
-        ("import sojourn", ["numpy", "scipy", "numba", "matplotlib", "gymnasium", "pydantic", "rich"]),
+        ("import sojourn", ["numpy", "scipy", "numba", "matplotlib", "gymnasium", "rich"]),
         ("import sojourn; sojourn.Geometric(0.9).mean", ["numba", "matplotlib", "gymnasium", "scipy.stats"]),
         ("import sojourn; sojourn.mdps.river_swim(6)", ["numba", "matplotlib", "gymnasium", "scipy.stats"]),
-        ("from sojourn.experiments import read_example", ["numpy", "numba", "pydantic"]),
+        ("from sojourn.experiments import read_example", ["numpy", "numba"]),
         (
-            "import sojourn.experiments.executors._worker, sojourn.experiments.trials._trial",
-            ["gymnasium", "pydantic", "rich"],
+            "import sojourn.experiments.executors._worker, sojourn.experiments.trials._play",
+            ["gymnasium", "rich"],
         ),
         ("import sojourn; sojourn.plan", ["matplotlib", "gymnasium", "scipy.stats"]),
     ],

@@ -18,9 +18,9 @@ def test_damage_is_named_and_the_exit_code_is_one(run, store):
     result = run("verify", str(store))
     assert result.exit_code == 1
     assert "1 of 2 trials" in result.stdout
-    assert result.stderr == f"Error: {path}: its content is not what its name says.\n"
+    assert result.stderr == f"Error: {path}: its content does not match the hash in its name.\n"
     data = json.loads(run("verify", str(store), "--json").stdout)
-    assert data["wrong"] == [{"path": str(path), "what": "its content is not what its name says"}]
+    assert data["wrong"] == [{"path": str(path), "what": "its content does not match the hash in its name"}]
     assert data["experiments"] == [{"name": "tiny", "trials": 2, "done": 1}]
 
 

@@ -124,9 +124,7 @@ def test_workers_find_the_same_code(spec, lab):
     (lab / "own_helpers.py").write_text("def first(*things): return things[1]\n")
     report = run_experiment(experiment, lab / "other", executor=Processes(1, retries=0))
     (failure,) = report.failures
-    assert failure.reason == (
-        "ValueError: the code of a learner or problem is not the one that the run began with."
-    )
+    assert failure.reason == ("ValueError: the code of an agent or problem changed after the run began.")
 
 
 def test_an_edited_helper_is_played_again(spec, lab):
@@ -266,7 +264,7 @@ def test_what_a_trial_imports_late_must_be_what_it_began_with(write, tmp_path, e
     spec = write(("seeds = 3", "seeds = 1"), ("[0.1, 0.01]", "[0.1]"), ('"random"', '"own_slow:Mine"'))
     report = run_experiment(read_experiment(spec), tmp_path / "store", executor=executor)
     (failure,) = report.failures
-    assert failure.reason.endswith("the code of a learner or problem is not the one that the run began with.")
+    assert failure.reason.endswith("the code of an agent or problem changed after the run began.")
 
 
 def test_a_constant_that_is_set_from_outside_is_refused(spec, lab):

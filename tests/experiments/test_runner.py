@@ -19,17 +19,18 @@ from sojourn._files import pack_archive
 from sojourn.experiments import (
     Processes,
     ThisProcess,
-    _runner,
+    _run,
     read_experiment,
     run_experiment,
     take_inventory,
     verify_store,
 )
 from sojourn.experiments._eta import forecast
-from sojourn.experiments.store._quick_check import says_trial
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import digest
-from sojourn.experiments.trials._trial import FORMAT, RESULTS, play_trial
+from sojourn.experiments.trials._archive import has_header_of
+from sojourn.experiments.trials._play import play_trial
+from sojourn.experiments.trials._trial import RESULTS_VERSION
 
 RUN = [sys.executable, "-m", "sojourn", "run"]
 
@@ -222,8 +223,8 @@ def test_two_runs_on_one_store_share_the_work(slow):
 
 
 def test_what_another_run_plays_meanwhile_is_not_played_again(write, tmp_path, monkeypatch):
-    monkeypatch.setattr(_runner, "_BETWEEN_LOOKS", 0.0)
-    monkeypatch.setattr(_runner, "_LOOKING_SHARE", 0.0)
+    monkeypatch.setattr(_run, "_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(_run, "_LOOKING_SHARE", 0.0)
     experiment, folder = read_experiment(write()), tmp_path / "store"
     seen, other = [], []
 
@@ -274,7 +275,8 @@ def test_a_forecast_follows_the_log_or_a_try(store, write):
 
 def what_it_says(trial):
     settings = json.loads(trial.settings)
-    return {"format": FORMAT, "results": RESULTS, "settings": settings, "seed": trial.seed, "problem": "x"}
+    header = {"format": "sojourn trial 1", "results": RESULTS_VERSION, "settings": settings}
+    return header | {"seed": trial.seed, "problem": "x"}
 
 
 def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_path):
@@ -292,15 +294,15 @@ def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_pa
     assert (report.total, report.played) == (10_000, 0)
 
 
-def test_whose_a_file_is_is_seen_at_a_glance(write):
-    # The long way, `read_trial` and `check_trial`, is what counts: this only says where it is not needed.
+def test_the_quick_check_knows_the_files_of_a_trial(write):
+    # `read_trial` decides; the quick check only says where it need not be called.
     trials = [trial for _, trial in read_experiment(write()).trials()]
     files = [play_trial(trial.text) for trial in trials]
     for i, trial in enumerate(trials):
-        assert [says_trial(content, trial) for content in files] == [i == j for j in range(len(files))]
+        assert [has_header_of(trial, content) for content in files] == [i == j for j in range(len(files))]
     renamed = files[0].replace(b"about", b"other")
     for content in (b"", b"about.npy", b"about.npy" * 9, files[0][:-400], renamed):
-        assert not says_trial(content, trials[0])
+        assert not has_header_of(trials[0], content)
 
 
 def test_a_file_under_another_trials_key_is_not_that_trial(store, write):

@@ -26,14 +26,12 @@ from sojourn._files import pack_archive
 from sojourn.experiments import (
     Store,
     ThisProcess,
-    _plain,
-    _store,
-    _timings,
     load_results,
     read_experiment,
     run_experiment,
     verify_store,
 )
+from sojourn.experiments.store import _safe_open, _store, _timings
 from sojourn.experiments.store._marker import MARK, MARKER, VERSION, Marker, mark_of
 from sojourn.experiments.store._stored_file import StoredFile, digest
 from sojourn.experiments.store._timings import TimingLog
@@ -61,7 +59,8 @@ def test_damage_is_not_read_as_a_result(store):
     path = next(iter((store / "trials").iterdir()))
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(
-        ValueError, match=r"npz is damaged; run the experiment again, its trial is played anew\.$"
+        ValueError,
+        match=r"npz is damaged: its content does not match .*\. Run the experiment again\.$",
     ):
         load_results(store)
 
@@ -82,7 +81,7 @@ def test_another_trials_content_under_a_good_hash_is_found(store):
     content = first.read_bytes()
     second.rename(second.with_name(f"{second.name[:32]}-{digest(content)}.npz"))
     second.with_name(f"{second.name[:32]}-{digest(content)}.npz").write_bytes(content)
-    assert [finding.what for finding in verify_store(store).findings] == ["it is another trial's"]
+    assert [finding.what for finding in verify_store(store).findings] == ["it holds another trial"]
 
 
 def test_two_results_of_one_trial_are_told(store):
@@ -91,7 +90,7 @@ def test_two_results_of_one_trial_are_told(store):
     other = pack_archive(about, {"a": np.zeros(3)})
     (store / "trials" / f"{first.name[:32]}-{digest(other)}.npz").write_bytes(other)
     found = {finding.what for finding in verify_store(store).findings}
-    assert found == {"one of 2 different results of the same trial", "it is not a trial's file"}
+    assert found == {"one of 2 different results of the same trial", "it is not a trial file"}
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/b", "nul\\u0000", ".", "..", "con", "x" * 90])
@@ -293,7 +292,7 @@ def make_unreadable(patch, path, call):
     if call == "open":
         patch.setattr(os, "open", fail_to_open)
     else:
-        patch.setattr(_plain.io, "FileIO", Failing)
+        patch.setattr(_safe_open.io, "FileIO", Failing)
 
 
 def test_another_trials_content_is_neither_kept_nor_loaded(store, write, tmp_path):
@@ -307,12 +306,12 @@ def test_another_trials_content_is_neither_kept_nor_loaded(store, write, tmp_pat
     report = run_experiment(read_experiment(write()), tmp_path / "new", executor=Confused())
     assert (report.played, len(report.failures)) == (0, 9)
     reasons = {failure.reason.partition(": ")[2] for failure in report.failures[:8]}
-    assert reasons == {"it is another trial's"}
+    assert reasons == {"it holds another trial"}
     assert not list((tmp_path / "new" / "trials").iterdir())
     first, second = sorted((store / "trials").iterdir())[:2]
     first.unlink()
     second.rename(second.with_name(first.name[:33] + second.name[33:]))
-    with pytest.raises(ValueError, match="is not what its name says: it is another trial's"):
+    with pytest.raises(ValueError, match="is damaged: it holds another trial"):
         load_results(store)
 
 
@@ -392,7 +391,7 @@ def test_declared_sizes_are_checked_before_anything_is_allocated(store, tmp_path
     import io
     import zipfile
 
-    from sojourn.experiments.trials._trial import read_trial
+    from sojourn.experiments.trials._archive import read_trial
 
     name = min((store / "trials").iterdir())
     for lie in ("shape", "size"):
@@ -407,8 +406,8 @@ def test_declared_sizes_are_checked_before_anything_is_allocated(store, tmp_path
         if lie == "size":  # the directory at the end says how large a member becomes
             place = content.rindex(b"regret.npy") - 46 + 24
             content = content[:place] + (2**31 - 1).to_bytes(4, "little") + content[place + 4 :]
-        with pytest.raises(ValueError, match="is not a file that sojourn run wrote, or it is damaged"):
-            read_trial(content, "x")
+        with pytest.raises(ValueError, match="it is not a trial file"):
+            read_trial(content, name.name[:32])
 
 
 def test_a_store_can_be_moved(store, tmp_path):

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.experiments import RESULTS, Trial, read_experiment
+from sojourn.experiments import RESULTS_VERSION, Trial, read_experiment
 from sojourn.experiments.spec._agent_settings import to_text
-from sojourn.experiments.trials._trial import play_trial, read_trial, spread_by_ratios, trial_key
+from sojourn.experiments.trials._archive import read_trial
+from sojourn.experiments.trials._play import play_trial, spread_by_ratios
+from sojourn.experiments.trials._trial import trial_key
 
 SETTINGS = {
     "problem": "river_swim(n=3)",
@@ -30,24 +32,25 @@ def trial(seed=5, **changes):
 def test_the_key_is_a_hash_of_settings_seed_and_the_results_number():
     # Written down once: a key that changes by itself would throw away what users have computed.
     assert trial_key(trial().text, 1) == "43908092a03642d96fd2fbbfe4d030b9"
-    assert trial().key == trial_key(trial().text, RESULTS)
+    assert trial().key == trial_key(trial().text, RESULTS_VERSION)
     assert trial_key(trial().text, 2) != trial_key(trial().text, 1)
     assert trial(6).key != trial().key
 
 
 def test_a_file_holds_what_learn_gives():
-    about, arrays = read_trial(play_trial(trial().text), "trial")
+    header, arrays = read_trial(play_trial(trial().text), trial().key)
     law = sj.Fixed(4)
     run = sj.learn(sj.UCBVI(law), sj.mdps.river_swim(3), law, episodes=30, seed=5)
-    assert about["settings"] == SETTINGS
-    assert (about["seed"], about["results"], about["problem"]) == (5, RESULTS, "RiverSwim(3)")
+    assert header["settings"] == SETTINGS
+    assert (header["seed"], header["results"], header["problem"]) == (5, RESULTS_VERSION, "RiverSwim(3)")
     for name in ("starts", "lengths", "observed", "rewards", "regret", "regret_width", "price"):
         np.testing.assert_array_equal(arrays[name], getattr(run, name))
 
 
 def test_checkpoints_are_exact_sums():
-    _, whole = read_trial(play_trial(trial().text), "trial")
-    _, part = read_trial(play_trial(trial(record={"checkpoints": 6}).text), "trial")
+    _, whole = read_trial(play_trial(trial().text), trial().key)
+    thinned = trial(record={"checkpoints": 6})
+    _, part = read_trial(play_trial(thinned.text), thinned.key)
     np.testing.assert_array_equal(part["checkpoints"], spread_by_ratios(30, 6))
     for name in ("lengths", "observed", "rewards", "regret", "regret_width", "price"):
         sums = [whole[name][:k].sum() for k in part["checkpoints"]]
@@ -66,7 +69,7 @@ def test_checkpoints_rise_from_the_first_to_the_last(episodes, most):
 def test_the_bytes_do_not_depend_on_the_process(tmp_path):
     code = (
         "import sys, hashlib, time\n"
-        "from sojourn.experiments.trials._trial import play_trial\n"
+        "from sojourn.experiments.trials._play import play_trial\n"
         "print(hashlib.sha256(play_trial(sys.argv[1])).hexdigest())"
     )
     found = set()
@@ -95,10 +98,11 @@ def test_a_learner_without_a_policy_has_no_regret(write, tmp_path):
 
     experiment = read_experiment(write(('type = "random"', 'type = "own_blind:Blind"')))
     with importing_from(tmp_path):
-        _, arrays = read_trial(play_trial(experiment.cells[-1].trials[0].text), "trial")
+        own = experiment.cells[-1].trials[0]
+        _, arrays = read_trial(play_trial(own.text), own.key)
         assert "regret" not in arrays
         assert arrays["rewards"].shape == (20,)
         (tmp_path / "own_blind.py").write_text("class Blind: pass\n")
         del sys.modules["own_blind"]  # as in a worker that starts after the edit
-        with pytest.raises(ValueError, match="the code of a learner or problem is not the one"):
-            play_trial(experiment.cells[-1].trials[0].text)
+        with pytest.raises(ValueError, match="the code of an agent or problem changed after the run began"):
+            play_trial(own.text)

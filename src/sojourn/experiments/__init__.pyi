@@ -103,7 +103,7 @@ from .trials._result import (
     TrialResult as TrialResult,
 )
 from .trials._trial import (
-    RESULTS as RESULTS,
+    RESULTS_VERSION as RESULTS_VERSION,
 )
 from .trials._trial import (
     Trial as Trial,

@@ -13,7 +13,8 @@ from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.spec._experiment import Cell
 from sojourn.experiments.store._inventory import Inventory
 from sojourn.experiments.store._store import Store
-from sojourn.experiments.trials._trial import Trial, play_trial
+from sojourn.experiments.trials._play import play_trial
+from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["forecast"]
 

@@ -23,7 +23,7 @@ from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.store._manifest import read_record
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._result import TrialResult, read_stored
+from sojourn.experiments.trials._result import TrialResult, read_result_file
 from sojourn.laws import label, parse_law
 from sojourn.learning import Comparison
 
@@ -169,7 +169,7 @@ class _Headers:
     def of(self, key: str) -> dict[str, Any]:
         """Return what the file of a trial says of itself."""
         if key not in self._known:
-            about = read_stored(self._files[key], only_about=True)[0]
+            about = read_result_file(self._files[key], header_only=True).header
             text = to_text([about["settings"], about["problem"]])
             shared = self._settings.setdefault(text, about)
             about |= {"settings": shared["settings"], "problem": shared["problem"]}

@@ -17,11 +17,12 @@ from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.store._inventory import Inventory, take_inventory
 from sojourn.experiments.store._manifest import describe_experiment
 from sojourn.experiments.store._store import Store
-from sojourn.experiments.trials._trial import Trial, check_trial, read_trial
+from sojourn.experiments.trials._archive import read_trial
+from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Failure", "Report", "Watch", "run_experiment"]
 
-PLAY = "sojourn.experiments.trials._trial:play_trial"
+PLAY = "sojourn.experiments.trials._play:play_trial"
 _BETWEEN_LOOKS = 1.0  # seconds after which a run looks again what others have played
 _LOOKING_SHARE = 20.0  # times as long as a look takes, at least
 
@@ -190,10 +191,9 @@ def _checked(outcome: Outcome) -> Outcome:
     if outcome.content is None:
         return outcome
     try:
-        about, _ = read_trial(outcome.content, "what came back", only_about=True)
-        check_trial(about, outcome.key)
+        read_trial(outcome.content, outcome.key, header_only=True)
     except ValueError as error:
-        return replace(outcome, content=None, reason=f"what came back is no result of it: {error}")
+        return replace(outcome, content=None, reason=f"what came back is not its result: {error}")
     return outcome
 
 

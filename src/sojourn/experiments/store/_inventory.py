@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import enum
 import itertools
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,11 +9,10 @@ from dataclasses import dataclass
 
 from sojourn.experiments.executors._pool import usable_cores
 from sojourn.experiments.spec._experiment import Cell, Experiment
-from sojourn.experiments.store._quick_check import says_trial
-from sojourn.experiments.store._safe_open import open_plain
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._trial import Trial, check_trial, read_trial
+from sojourn.experiments.trials._archive import FileState, check_trial_file
+from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Inventory", "take_inventory"]
 
@@ -53,34 +50,13 @@ def take_inventory(experiment: Experiment, store: Store) -> Inventory:
     asked = ((file, trials[file.key][1]) for file in stored)
     with ThreadPoolExecutor(usable_cores()) as threads:
         judged = [found for batch in threads.map(_judged, _batches(asked)) for found in batch]
-    by_verdict = {verdict: tuple(file for file, found in judged if found is verdict) for verdict in _Verdict}
-    done = frozenset(file.key for file in by_verdict[_Verdict.SOUND])
-    return Inventory(trials, done, by_verdict[_Verdict.DAMAGED], by_verdict[_Verdict.STRAY])
+    by_verdict = {verdict: tuple(file for file, found in judged if found is verdict) for verdict in FileState}
+    done = frozenset(file.key for file in by_verdict[FileState.SOUND])
+    return Inventory(trials, done, by_verdict[FileState.DAMAGED], by_verdict[FileState.MISNAMED])
 
 
-class _Verdict(enum.Enum):
-    SOUND = enum.auto()
-    DAMAGED = enum.auto()
-    STRAY = enum.auto()
-
-
-def _judged(asked: Iterable[tuple[StoredFile, Trial]]) -> list[tuple[StoredFile, _Verdict]]:
-    return [(file, _judge(file, trial)) for file, trial in asked]
-
-
-def _judge(file: StoredFile, trial: Trial) -> _Verdict:
-    content = file.glance()
-    if content is None:
-        return _Verdict.DAMAGED
-    if says_trial(content, trial):
-        return _Verdict.SOUND
-    try:
-        with contextlib.nullcontext(content) if content else open_plain(file.path) as whole:
-            about, _ = read_trial(whole, file.name, only_about=True)
-        check_trial(about, file.key)
-    except ValueError:
-        return _Verdict.STRAY
-    return _Verdict.SOUND
+def _judged(asked: Iterable[tuple[StoredFile, Trial]]) -> list[tuple[StoredFile, FileState]]:
+    return [(file, check_trial_file(file, trial)) for file, trial in asked]
 
 
 def _batches(asked: Iterable[tuple[StoredFile, Trial]]) -> Iterator[list[tuple[StoredFile, Trial]]]:

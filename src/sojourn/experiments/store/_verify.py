@@ -11,7 +11,7 @@ from sojourn.experiments.store._manifest import read_record
 from sojourn.experiments.store._marker import MARK
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._trial import check_trial, read_trial
+from sojourn.experiments.trials._archive import read_trial_file
 
 __all__ = ["Finding", "Verdict", "verify_store"]
 
@@ -103,21 +103,16 @@ def _oddities(store: Store) -> Iterator[Finding]:
 def _read(file: StoredFile) -> tuple[bytes | None, str]:
     """Return a file's bytes, or what is wrong with them."""
     try:
-        return file.read(), "its content is not what its name says"
+        return file.read(), "its content does not match the hash in its name"
     except OSError as error:
         return None, f"it cannot be read: {error.strerror}"
 
 
 def _wrong_with_trial(file: StoredFile) -> str:
-    content, wrong = _read(file)
-    if content is None:
-        return wrong
     try:
-        about, _ = read_trial(content, file.path.name)
-    except ValueError:
-        return "it is not a trial's file"
-    try:
-        check_trial(about, file.key)
+        read_trial_file(file)
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
     except ValueError as error:
         return str(error)
     return ""

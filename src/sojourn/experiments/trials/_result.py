@@ -12,9 +12,9 @@ import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._trial import check_trial, read_trial
+from sojourn.experiments.trials._archive import TrialContent, read_trial_file
 
-__all__ = ["TrialResult", "read_stored"]
+__all__ = ["TrialResult", "read_result_file"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class TrialResult:
     @functools.cached_property
     def arrays(self) -> dict[str, Any]:
         """What is in the file: an array each, an entry an episode, or sums up to each of the checkpoints."""
-        return read_stored(StoredFile(str(self.path.parent), self.path.name))[1]
+        return read_result_file(StoredFile(str(self.path.parent), self.path.name)).arrays
 
     def passing(self) -> TrialResult:
         """Return the same trial with arrays of its own: they are let go of with it, and not kept here."""
@@ -75,14 +75,9 @@ class TrialResult:
         return np.cumsum(self.arrays[name]) if name in self.arrays else None
 
 
-def read_stored(file: StoredFile, *, only_about: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a trial's file says of itself and, if wanted, holds; a damaged one raises `ValueError`."""
-    content = file.read()
-    if content is None:
-        raise ValueError(f"{file.path} is damaged; run the experiment again, its trial is played anew.")
-    about, arrays = read_trial(content, str(file.path), only_about=only_about)
+def read_result_file(file: StoredFile, *, header_only: bool = False) -> TrialContent:
+    """Read a trial file of a store; a bad one raises `ValueError` with its path and the remedy."""
     try:
-        check_trial(about, file.key)
+        return read_trial_file(file, header_only=header_only)
     except ValueError as error:
-        raise ValueError(f"{file.path} is not what its name says: {error}.") from error
-    return about, arrays
+        raise ValueError(f"{file.path} is damaged: {error}. Run the experiment again.") from error
