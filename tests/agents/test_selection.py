@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.agents._selection_rules import Books
+from sojourn.agents._selection_rules import CandidateStatistics
 from sojourn.learning import _learn
 from sojourn.testing import check_learner
 
@@ -21,9 +21,9 @@ SETTINGS = [
 ]
 
 
-def books(played, earned, coefficients=None, horizons=(2, 4, 8)):
+def statistics(played, earned, coefficients=None, horizons=(2, 4, 8)):
     n = len(played)
-    return Books(
+    return CandidateStatistics(
         n_pairs=12,
         horizons=np.array(horizons),
         played=np.array(played),
@@ -50,7 +50,7 @@ def test_both_ways_of_playing_give_the_same_bits(agent, mdp, monkeypatch):
     for name in ("lengths", "rewards", "regret", "regret_width"):
         np.testing.assert_array_equal(getattr(compiled, name), getattr(spoken, name))
     assert compiled.learner.choices == spoken.learner.choices
-    np.testing.assert_array_equal(compiled.learner.books.earned, spoken.learner.books.earned)
+    np.testing.assert_array_equal(compiled.learner.statistics.earned, spoken.learner.statistics.earned)
 
 
 def test_each_learns_from_its_own_episodes_and_all_share_the_lengths():
@@ -67,35 +67,35 @@ def test_an_episode_earns_its_first_steps_above_what_absorption_pays():
     run = sj.learn(SETTINGS[0], sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.5), episodes=40)
     short = run.lengths <= 12
     earned = run.rewards[short] / 30.0 / 12.0
-    total = sum(run.learner.books.earned)
+    total = sum(run.learner.statistics.earned)
     assert short.all()
     assert total == pytest.approx(earned.sum(), abs=1e-12)
 
 
 def test_d3rb_plays_the_least_promise_and_doubles_who_cannot_have_told_the_truth():
     rule = sj.D3RB(c=0.1, delta=0.1)
-    assert rule.choose(books([0, 0, 0], [0, 0, 0])) == 0
-    assert rule.choose(books([4, 1, 9], [0, 0, 0])) == 1
-    assert rule.choose(books([4, 1, 9], [0, 0, 0], [1.0, 8.0, 0.5])) == 2
+    assert rule.choose(statistics([0, 0, 0], [0, 0, 0])) == 0
+    assert rule.choose(statistics([4, 1, 9], [0, 0, 0])) == 1
+    assert rule.choose(statistics([4, 1, 9], [0, 0, 0], [1.0, 8.0, 0.5])) == 2
     # By hand, with n = 10,000: w = 0.1 √(ln(3 · ln(10,000)/0.1)/10,000) = 0.00237, d/√n = 0.01.
     w = 0.1 * math.sqrt(math.log(3 * math.log(10_000) / 0.1) / 10_000)
     assert w == pytest.approx(0.002371, abs=1e-6)
     for gap, doubles in ((0.01 + 2 * w - 1e-6, False), (0.01 + 2 * w + 1e-6, True)):
-        state = books([10_000] * 3, [5_000.0, 5_000.0 + 10_000 * gap, 0.0])
-        rule.look_at(state, 0)
+        state = statistics([10_000] * 3, [5_000.0, 5_000.0 + 10_000 * gap, 0.0])
+        rule.update(state, 0)
         assert (state.coefficients[0] == 2.0) == doubles
         assert (state.coefficients[1:] == 1.0).all()  # only who played is tested
 
 
 def test_dynamic_balancing_plays_the_smallest_bound_of_the_active():
     rule = sj.DynamicBalancing(c=0.1)
-    assert rule.choose(books([1, 1, 0], [0, 0, 0])) == 2
-    even = books([10_000] * 3, [5_000.0] * 3)
+    assert rule.choose(statistics([1, 1, 0], [0, 0, 0])) == 2
+    even = statistics([10_000] * 3, [5_000.0] * 3)
     np.testing.assert_allclose(rule.bounds(even), np.array([2, 4, 8]) / 8 * math.sqrt(12 * 10_000))
     assert rule.choose(even) == 0
     # The first has earned less by more than R/n + 2w = 0.00866 + 0.00474: it is not active.
-    assert rule.choose(books([10_000] * 3, [5_000.0, 5_135.0, 0.0])) == 1
-    assert rule.choose(books([10_000] * 3, [5_000.0, 5_133.0, 0.0])) == 0
+    assert rule.choose(statistics([10_000] * 3, [5_000.0, 5_135.0, 0.0])) == 1
+    assert rule.choose(statistics([10_000] * 3, [5_000.0, 5_133.0, 0.0])) == 0
 
 
 @pytest.mark.parametrize(("episodes", "last"), [(1, 2), (4, 2), (5, 4), (100, 16), (5_000, 128)])

@@ -7,7 +7,7 @@ import pytest
 
 import sojourn as sj
 from sojourn import plots
-from sojourn.agents._unknown_law_learner import LawEstimate
+from sojourn.agents._unknown_law import LawEstimate
 
 
 def estimate(episode, lengths, observed):

@@ -13,11 +13,11 @@ import numpy as np
 from sojourn._kernels import ProblemArrays, ReferenceArrays
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
+from sojourn.agents._delegating_learner import DelegatingLearner
+from sojourn.agents._length_record import LengthRecord
 from sojourn.agents._protocol import Played
-from sojourn.agents._selection_rules import D3RB, Books, Rule
-from sojourn.agents._table_views import DelegatingLearner
-from sojourn.agents._unknown_law import UnknownLaw
-from sojourn.agents._unknown_law_learner import Lengths, UnknownLawLearner
+from sojourn.agents._selection_rules import D3RB, CandidateStatistics, SelectionRule
+from sojourn.agents._unknown_law import UnknownLaw, UnknownLawLearner
 from sojourn.laws import LengthLaw
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ class HorizonSelection:
         >>> import sojourn as sj
         >>> agent = sj.HorizonSelection(sj.UnknownLaw(8, sj.PaperBonus(0.01)), candidates=(2, 8, 32))
         >>> run = sj.learn(agent, sj.mdps.river_swim(6), sj.Geometric(0.9), episodes=300)
-        >>> int(run.learner.books.played.sum()), run.learner.choices[:3]
+        >>> int(run.learner.statistics.played.sum()), run.learner.choices[:3]
         (300, [0, 1, 2])
     """
 
     base: UnknownLaw
     candidates: str | tuple[int, ...] = "doubling"
-    rule: Rule = field(default_factory=D3RB)
+    rule: SelectionRule = field(default_factory=D3RB)
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, UnknownLaw):
@@ -80,7 +80,7 @@ class HorizonSelection:
 
     def start(self, *, episodes: int, **problem: Any) -> HorizonSelectionLearner:
         """Return a learner that has seen nothing; see `Agent.start`."""
-        lengths, horizons = Lengths(), self.horizons(episodes)
+        lengths, horizons = LengthRecord(), self.horizons(episodes)
         learners = [
             dataclasses.replace(self.base, horizon=horizon).start_sharing(
                 lengths, episodes=episodes, **problem
@@ -98,7 +98,7 @@ class HorizonSelectionLearner(DelegatingLearner):
         horizons: The candidates' horizons.
         learners: The candidates.
         choices: Which candidate played each episode, as an index.
-        books: What the rule knows of them.
+        statistics: What each candidate has played and earned, which the rule decides by.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class HorizonSelectionLearner(DelegatingLearner):
         self.horizons = tuple(learner.settings.horizon for learner in learners)
         self.choices: list[int] = []
         n, known = len(learners), n_states if n_states is not None else settings.base.n_states
-        self.books = Books(
+        self.statistics = CandidateStatistics(
             n_pairs=n_actions * (known or 1),
             horizons=np.array(self.horizons, dtype=np.int64),
             played=np.zeros(n, dtype=np.int64),
@@ -127,8 +127,8 @@ class HorizonSelectionLearner(DelegatingLearner):
         self._absorbing = (terminal_reward - self._low) / self._span
         self._n_early = max(self.horizons)
         self._early, self._step = 0.0, 0
-        settings.rule.begin(self.books)
-        self._current = settings.rule.choose(self.books)
+        settings.rule.begin(self.statistics)
+        self._current = settings.rule.choose(self.statistics)
 
     @property
     def playing(self) -> UnknownLawLearner:
@@ -140,30 +140,16 @@ class HorizonSelectionLearner(DelegatingLearner):
         """The estimates of the candidate that plays."""
         return self.playing.estimates
 
-    @property
-    def after(self) -> str:
-        """What is played past step N, as `evaluate` takes it."""
-        return self.settings.base.after
-
-    @property
-    def has_compiled_loop(self) -> bool:
-        """Whether `play` does the same as `act`, `observe` and `end_episode`."""
-        return all(learner.has_compiled_loop for learner in self.learners)
-
-    def act(self, state: int, h: int) -> int:
-        """Return the action of who plays."""
-        return self.playing.act(state, h)
-
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
         """Take in one step, the one that was just acted."""
-        self.playing.observe(state, action, reward, next_state, terminated)
+        super().observe(state, action, reward, next_state, terminated)
         if self._step < self._n_early:
             self._early += (reward - self._low) / self._span
         self._step += 1
 
     def end_episode(self, length: int, observed: bool) -> None:
         """End the episode, enter what it earned, and choose who plays next."""
-        self.playing.end_episode(length, observed)
+        super().end_episode(length, observed)
         early, self._early, self._step = self._early, 0.0, 0
         self._enter(early, length)
 
@@ -172,14 +158,10 @@ class HorizonSelectionLearner(DelegatingLearner):
         """What the candidate that plays believes."""
         return self.playing.law
 
-    def value_from(self, world: ProblemArrays, scale: ReferenceArrays, start: int) -> tuple[float, float]:
-        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
-        return self.playing.value_from(world, scale, start)
-
     def play(
         self,
-        world: ProblemArrays,
-        scale: ReferenceArrays,
+        problem: ProblemArrays,
+        reference: ReferenceArrays,
         rng: np.random.Generator,
         starts: IntArray,
         drawn: IntArray,
@@ -191,7 +173,7 @@ class HorizonSelectionLearner(DelegatingLearner):
         for k in range(starts.size):
             one = slice(k, k + 1)
             settings = {"value_of": value_of, "early": early[one], "n_early": self._n_early}
-            parts.append(self.playing.play(world, scale, rng, starts[one], drawn[one], **settings))
+            parts.append(self.playing.play(problem, reference, rng, starts[one], drawn[one], **settings))
             self._enter(float(early[k]), int(parts[-1].lengths[0]))
         return Played.joined(parts)
 
@@ -204,8 +186,8 @@ class HorizonSelectionLearner(DelegatingLearner):
     def _enter(self, early: float, length: int) -> None:
         last = self._current
         above = early - self._absorbing * min(length, self._n_early)
-        self.books.earned[last] += above / self._n_early
-        self.books.played[last] += 1
+        self.statistics.earned[last] += above / self._n_early
+        self.statistics.played[last] += 1
         self.choices.append(last)
-        self.settings.rule.look_at(self.books, last)
-        self._current = self.settings.rule.choose(self.books)
+        self.settings.rule.update(self.statistics, last)
+        self._current = self.settings.rule.choose(self.statistics)

@@ -11,11 +11,11 @@ import numpy as np
 from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import check_open_unit, check_positive
 
-__all__ = ["D3RB", "Books", "DynamicBalancing", "Rule"]
+__all__ = ["D3RB", "CandidateStatistics", "DynamicBalancing", "SelectionRule"]
 
 
 @dataclass
-class Books:
+class CandidateStatistics:
     """What candidates have done: one entry each.
 
     Attributes:
@@ -43,16 +43,16 @@ class Books:
         return np.asarray(np.where(self.played > 0, c * np.sqrt(logs / n), np.inf))
 
 
-class Rule(Protocol):
+class SelectionRule(Protocol):
     """A rule: it chooses who plays next, and may look at who has just played."""
 
-    def begin(self, books: Books) -> None:
+    def begin(self, statistics: CandidateStatistics) -> None:
         """Enter what there is to enter before the first episode."""
 
-    def choose(self, books: Books) -> int:
+    def choose(self, statistics: CandidateStatistics) -> int:
         """Return which candidate plays the next episode."""
 
-    def look_at(self, books: Books, last: int) -> None:
+    def update(self, statistics: CandidateStatistics, last: int) -> None:
         """Take in that a candidate has played."""
 
 
@@ -84,20 +84,20 @@ class D3RB:
         check_positive("first", self.first)
         check_open_unit("delta", self.delta)
 
-    def begin(self, books: Books) -> None:
+    def begin(self, statistics: CandidateStatistics) -> None:
         """Enter the first coefficients."""
-        books.coefficients[:] = self.first
+        statistics.coefficients[:] = self.first
 
-    def choose(self, books: Books) -> int:
+    def choose(self, statistics: CandidateStatistics) -> int:
         """Return which candidate plays the next episode: those that never did come first."""
-        return int(np.argmin(books.coefficients * np.sqrt(books.played)))
+        return int(np.argmin(statistics.coefficients * np.sqrt(statistics.played)))
 
-    def look_at(self, books: Books, last: int) -> None:
+    def update(self, statistics: CandidateStatistics, last: int) -> None:
         """Double the coefficient of who played, if that one cannot have told the truth."""
-        means, slack = books.means(), books.slack(self.c, self.delta)
-        promised = books.coefficients[last] / math.sqrt(books.played[last])
+        means, slack = statistics.means(), statistics.slack(self.c, self.delta)
+        promised = statistics.coefficients[last] / math.sqrt(statistics.played[last])
         if means[last] + slack[last] + promised < np.max(means - slack):
-            books.coefficients[last] *= 2.0
+            statistics.coefficients[last] *= 2.0
 
 
 @dataclass(frozen=True)
@@ -127,21 +127,25 @@ class DynamicBalancing:
         check_positive("c", self.c)
         check_open_unit("delta", self.delta)
 
-    def begin(self, books: Books) -> None:
+    def begin(self, statistics: CandidateStatistics) -> None:
         """Nothing."""
 
-    def bounds(self, books: Books) -> FloatArray:
+    def bounds(self, statistics: CandidateStatistics) -> FloatArray:
         """Return R_i(n_i) of every candidate."""
-        share = books.horizons / books.horizons.max()
-        return np.asarray(self.scale * share * np.sqrt(float(books.n_pairs) * books.played))
+        share = statistics.horizons / statistics.horizons.max()
+        return np.asarray(self.scale * share * np.sqrt(float(statistics.n_pairs) * statistics.played))
 
-    def choose(self, books: Books) -> int:
+    def choose(self, statistics: CandidateStatistics) -> int:
         """Return which candidate plays the next episode."""
-        if (books.played == 0).any():
-            return int(np.argmin(books.played))
-        means, slack, bounds = books.means(), books.slack(self.c, self.delta), self.bounds(books)
-        is_active = means + slack + bounds / books.played >= np.max(means - slack)
+        if (statistics.played == 0).any():
+            return int(np.argmin(statistics.played))
+        means, slack, bounds = (
+            statistics.means(),
+            statistics.slack(self.c, self.delta),
+            self.bounds(statistics),
+        )
+        is_active = means + slack + bounds / statistics.played >= np.max(means - slack)
         return int(np.argmin(np.where(is_active, bounds, np.inf)))
 
-    def look_at(self, books: Books, last: int) -> None:
+    def update(self, statistics: CandidateStatistics, last: int) -> None:
         """Nothing: everybody is tested when somebody is chosen."""

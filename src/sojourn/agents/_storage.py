@@ -17,8 +17,7 @@ from sojourn._files import read_archive, write_archive
 from sojourn._kernels import Tables, watch_all
 from sojourn.agents._registry import BONUSES
 from sojourn.agents._table_memory import Outlook, empty_incremental_scratch, empty_sweep_scratch
-from sojourn.agents._ucbvi import UCBVI
-from sojourn.agents._ucbvi_learner import UCBVILearner
+from sojourn.agents._ucbvi import UCBVI, UCBVILearner
 from sojourn.laws import parse_law
 from sojourn.planning._storage import text_of_law
 

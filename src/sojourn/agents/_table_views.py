@@ -1,21 +1,18 @@
-"""What a learner shows of its tables."""
+"""Read-only views of a tabular learner's counts and Q values."""
 
 from __future__ import annotations
-
-from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sojourn._kernels import AssumedLaw, Tables, find_state
-from sojourn._typing import FloatArray, IntArray, PolicyArray
+from sojourn._typing import FloatArray, IntArray
 
-__all__ = ["DelegatingLearner", "TableViews"]
+__all__ = ["TableViews"]
 
 
 class TableViews:
-    """Counts and Q values of a learner on tables, in the environment's own names of states."""
+    """Shows counts and Q values by the environment's own state numbers."""
 
     n_states: int | None
     n_actions: int
@@ -38,15 +35,15 @@ class TableViews:
 
     @property
     def states(self) -> IntArray:
-        """The states that have tables: those seen so far, in the order in which they appeared.
+        """The states that have tables, in the order in which they got one.
 
-        All of them, where posterior sampling draws states that were never seen one by one.
+        These are the states seen so far. Posterior sampling that draws unseen states one by one has them all.
         """
         return self._tables.names[1 : self._tables.sizes[0]].copy()
 
     @property
     def visits(self) -> sparse.coo_array:
-        """How often each (state, action) was played, sparse; rows are the environment's states."""
+        """How often each (state, action) was played, sparse; row numbers are the environment's states."""
         tables = self._tables
         pairs = np.flatnonzero(tables.visits[: tables.sizes[1]])
         rows = tables.names[tables.state_of[pairs]]
@@ -62,34 +59,3 @@ class TableViews:
             (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
             for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
         ]
-
-
-class DelegatingLearner(ABC):
-    """What a learner shows that leaves playing to another: the policy, Q values and counts of that one."""
-
-    @property
-    @abstractmethod
-    def playing(self) -> Any:
-        """The learner that plays the coming episode."""
-
-    def policy(self) -> PolicyArray:
-        """Return the policy of the coming episode, `(N, S)`."""
-        policy: PolicyArray = self.playing.policy()
-        return policy
-
-    def q_values(self, states: IntArray | None = None) -> FloatArray:
-        """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
-        found: FloatArray = self.playing.q_values(states)
-        return found
-
-    @property
-    def visits(self) -> sparse.coo_array:
-        """How often each (state, action) was played by the learner that plays now, sparse."""
-        visits: sparse.coo_array = self.playing.visits
-        return visits
-
-    @property
-    def transition_counts(self) -> list[tuple[int, int, int, int]]:
-        """Every (state, action, next state, count) that this one saw; next state −1 ends an episode."""
-        counts: list[tuple[int, int, int, int]] = self.playing.transition_counts
-        return counts

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sojourn._kernels import ProblemArrays, ReferenceArrays
 from sojourn._typing import BoolArray, IntArray
 from sojourn._validation import check_choice, check_open_unit, check_whole, did_you_mean
 from sojourn.agents._bonuses import Bernstein, Bonus, Hoeffding, PaperBonus, VarianceBonus, check_bonus
-from sojourn.agents._ucbvi import UCBVI
-from sojourn.agents._unknown_law_learner import Lengths, UnknownLawLearner
+from sojourn.agents._delegating_learner import DelegatingLearner
+from sojourn.agents._length_record import LengthRecord
+from sojourn.agents._protocol import Played
+from sojourn.agents._ucbvi import UCBVI, UCBVILearner
 from sojourn.laws import FAMILIES, Empirical, Fixed, KaplanMeier, LengthLaw, MaximumLikelihood
 from sojourn.theory import block_length
 
-__all__ = ["UnknownLaw"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["LawEstimate", "UnknownLaw", "UnknownLawLearner"]
 
 Estimator = Callable[[IntArray, BoolArray], LengthLaw]
 
@@ -122,10 +129,10 @@ class UnknownLaw:
 
     def start(self, *, episodes: int, rng: np.random.Generator, **problem: Any) -> UnknownLawLearner:
         """Return a learner that has seen nothing; see `Agent.start`."""
-        return self.start_sharing(Lengths(), episodes=episodes, rng=rng, **problem)
+        return self.start_sharing(LengthRecord(), episodes=episodes, rng=rng, **problem)
 
     def start_sharing(
-        self, lengths: Lengths, *, episodes: int, rng: np.random.Generator, **problem: Any
+        self, lengths: LengthRecord, *, episodes: int, rng: np.random.Generator, **problem: Any
     ) -> UnknownLawLearner:
         """Return a learner that also takes the lengths of other learners' episodes from what they share."""
         episodes = check_whole("episodes", episodes, least=1)
@@ -146,3 +153,114 @@ class UnknownLaw:
             count=self.count,
             n_states=self.n_states,
         )
+
+
+@dataclass(frozen=True)
+class LawEstimate:
+    """A law that was estimated while learning.
+
+    Attributes:
+        episode: Episodes that had been played, by whoever shares lengths.
+        law: The estimate.
+        lengths: The lengths that it was made of, `(n,)`.
+        observed: Whether each was seen to its end, `(n,)`.
+    """
+
+    episode: int
+    law: LengthLaw
+    lengths: IntArray = field(repr=False)
+    observed: BoolArray = field(repr=False)
+
+
+class UnknownLawLearner(DelegatingLearner):
+    """A learner of `UnknownLaw`: within a block it is the learner of `UCBVI` that believes the last estimate.
+
+    Attributes:
+        settings: The settings that started it.
+        estimates: The estimate of each block but the first, oldest first.
+    """
+
+    def __init__(
+        self,
+        settings: UnknownLaw,
+        begin: Callable[[LengthLaw, int], UCBVILearner],
+        lengths: LengthRecord,
+        episodes: int,
+    ) -> None:
+        self.settings = settings
+        self.estimates: list[LawEstimate] = []
+        self._begin, self._lengths, self._episodes = begin, lengths, episodes
+        self._estimate = settings.estimate_with()
+        self._block = settings.first_block(episodes)
+        self._left = self._block
+        self._first = len(lengths)  # of this block, among the lengths
+        self._inner = begin(settings.first_law, self._trial_of_block())
+
+    @property
+    def playing(self) -> UCBVILearner:
+        """The learner that plays this block; in the literal form it has seen nothing else."""
+        return self._inner
+
+    @property
+    def law(self) -> LengthLaw:
+        """What it believes now."""
+        return self._inner.settings.law
+
+    def end_episode(self, length: int, observed: bool) -> None:
+        """End the episode, plan the next one, and estimate the law anew where a block ends."""
+        super().end_episode(length, observed)
+        self._lengths.add([int(length)], [bool(observed)])
+        self._count(1)
+
+    def play(
+        self,
+        problem: ProblemArrays,
+        reference: ReferenceArrays,
+        rng: np.random.Generator,
+        starts: IntArray,
+        drawn: IntArray,
+        **settings: Any,
+    ) -> Played:
+        """Play whole episodes, block by block; see `UCBVILearner.play`."""
+        early, parts, done = settings.pop("early", None), [], 0
+        while done < starts.size:
+            some = slice(done, done + min(self._left, starts.size - done))
+            if early is not None:
+                settings["early"] = early[some]
+            parts.append(self._inner.play(problem, reference, rng, starts[some], drawn[some], **settings))
+            self._lengths.add(parts[-1].lengths.tolist(), parts[-1].observed.tolist())
+            self._count(some.stop - some.start)
+            done = some.stop
+        return Played.joined(parts)
+
+    def plot(self, truth: LengthLaw | None = None, *, ax: Axes | None = None) -> Figure:
+        """Draw the estimates, the last with its confidence band; see `sojourn.plots.estimates_figure`."""
+        from sojourn.plots import estimates_figure  # noqa: PLC0415
+
+        return estimates_figure(self.estimates, truth, ax=ax)
+
+    def _count(self, n_episodes: int) -> None:
+        self._left -= n_episodes
+        if self._left == 0:
+            self._next_block()
+
+    def _next_block(self) -> None:
+        literal = self.settings.is_literal
+        lengths, observed = self._lengths.since(self._first if literal else 0)
+        self._first = len(self._lengths)
+        self._block *= 2
+        self._left = self._block
+        law = self.law
+        if observed.any() or self._estimate is Empirical:  # else nothing is known of when episodes end
+            law = self._estimate(lengths, observed)
+            if not isinstance(law, LengthLaw):
+                raise TypeError(f"estimator must return a LengthLaw; got {law!r}.")
+            self.estimates.append(LawEstimate(len(self._lengths), law, lengths, observed))
+        before = self._inner
+        self._inner = self._begin(law, self._trial_of_block())
+        if not literal:
+            self._inner.adopt(before)
+
+    def _trial_of_block(self) -> int:
+        """Return how many episodes the learner of a block takes for the whole trial."""
+        return min(self._block, self._episodes) if self.settings.is_literal else self._episodes
