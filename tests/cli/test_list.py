@@ -8,8 +8,7 @@ import pytest
 import sojourn as sj
 from sojourn.agents import AGENTS, BONUSES
 from sojourn.laws import LAWS
-from sojourn.mdps import BUILDERS
-from sojourn.mdps._parse import GYMNASIUM_IDS
+from sojourn.mdps import BUILDERS, GYMNASIUM_IDS
 
 
 def test_laws_are_listed_with_their_signature_and_meaning(run):

@@ -28,7 +28,11 @@ PROBLEMS = [
 def test_the_problem_comes_back(problem):
     again = sj.TabularMDP.from_env(TabularEnv(problem))
     assert again == problem
-    assert (again.name, again.scale, again.shift) == (problem.name, problem.scale, problem.shift)
+    assert (again.name, again.reward_scale, again.reward_shift) == (
+        problem.name,
+        problem.reward_scale,
+        problem.reward_shift,
+    )
 
 
 def test_the_problem_comes_back_from_within_neutral_wrappers_and_with_another_start():

@@ -80,7 +80,7 @@ def test_taxi_has_one_state_more_and_normalizes_as_the_paper_needs():
     assert (mdp.n_states, mdp.n_actions, mdp.terminal) == (501, 6, (500,))
     assert sorted(set(mdp.rewards.ravel())) == [-10.0, -1.0, 0.0, 20.0]
     normal = mdp.normalized()
-    assert (normal.scale, normal.shift) == (30.0, -10.0)
+    assert (normal.reward_scale, normal.reward_shift) == (30.0, -10.0)
     assert np.array_equal(normal.rewards, (mdp.rewards + 10.0) / 30.0)
     assert normal.terminal_reward == 10.0 / 30.0
     assert np.count_nonzero(mdp.start) == 300
@@ -88,7 +88,7 @@ def test_taxi_has_one_state_more_and_normalizes_as_the_paper_needs():
 
 def test_cliff_walking_is_mapped_from_minus_100_to_0():
     normal = TabularMDP.from_env("CliffWalking-v1").normalized()
-    assert (normal.scale, normal.shift, normal.terminal_reward) == (100.0, -100.0, 1.0)
+    assert (normal.reward_scale, normal.reward_shift, normal.terminal_reward) == (100.0, -100.0, 1.0)
 
 
 def test_frozen_lake_is_left_alone():

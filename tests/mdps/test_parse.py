@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from sojourn._imports import import_object, is_import_path
-from sojourn.mdps import parse_problem
-from sojourn.mdps._parse import read_problem
+from sojourn.mdps import parse_problem, read_problem
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,9 @@ def test_values_of_the_normalized_problem_lead_back(mdp, n_steps, gamma):
     assert normal.rewards.min() >= 0.0
     assert normal.rewards.max() <= 1.0
     for pick in (np.max, np.min):
-        back = values(normal, survival, pick=pick) * normal.scale + normal.shift * survival.sum()
+        back = (
+            values(normal, survival, pick=pick) * normal.reward_scale + normal.reward_shift * survival.sum()
+        )
         assert back == pytest.approx(values(mdp, survival, pick=pick), rel=1e-9, abs=1e-9)
 
 
@@ -58,7 +60,7 @@ def test_normalized_rewards_reach_0_and_1_and_never_leave(numbers):
         assert normal is mdp
     elif min(numbers) == max(numbers):
         assert normal.rewards.tolist() == [[0.0]] * n
-        assert (normal.scale, normal.shift) == (1.0, numbers[0])
+        assert (normal.reward_scale, normal.reward_shift) == (1.0, numbers[0])
     else:
         assert normal.rewards.min() == 0.0
         assert normal.rewards.max() == 1.0
@@ -70,22 +72,22 @@ def test_the_range_includes_what_terminal_states_pay():
     transitions[[0, 1, 2], 0, [1, 2, 2]] = 1.0
     normal = TabularMDP(transitions, [[-100.0], [-1.0], [0.0]], terminal=2).normalized()
     assert normal.rewards[:, 0].tolist() == [0.0, 0.99, 1.0]
-    assert (normal.scale, normal.shift, normal.terminal_reward) == (100.0, -100.0, 1.0)
+    assert (normal.reward_scale, normal.reward_shift, normal.terminal_reward) == (100.0, -100.0, 1.0)
     # Without a terminal state the range is that of the rewards alone.
     alone = TabularMDP(transitions[:2, :, :2] + [[[0, 0]], [[0, 1]]], [[-100.0], [-1.0]]).normalized()
-    assert (alone.scale, alone.shift) == (99.0, -100.0)
+    assert (alone.reward_scale, alone.reward_shift) == (99.0, -100.0)
 
 
 def test_rewards_in_the_unit_interval_are_left_alone():
     mdp = river_swim(6)
     assert mdp.normalized() is mdp
-    assert (mdp.scale, mdp.shift) == (1.0, 0.0)
+    assert (mdp.reward_scale, mdp.reward_shift) == (1.0, 0.0)
 
 
 def test_normalizing_again_changes_nothing():
     normal = TabularMDP([[[1.0]]], [[7.0]]).normalized()
     assert normal.normalized() is normal
-    assert (normal.scale, normal.shift) == (1.0, 7.0)
+    assert (normal.reward_scale, normal.reward_shift) == (1.0, 7.0)
 
 
 def test_scale_and_shift_compose():
@@ -96,7 +98,7 @@ def test_scale_and_shift_compose():
     again = stretched.normalized()
     assert again.rewards.tolist() == [[0.0], [1.0]]
     # By hand: r = 4 r' − 2, so original = 120 r' − 70.
-    assert (again.scale, again.shift) == (120.0, -70.0)
+    assert (again.reward_scale, again.reward_shift) == (120.0, -70.0)
 
 
 def test_a_range_without_end_is_refused():
@@ -170,7 +172,10 @@ def test_repr_is_short():
     assert repr(river_swim(6)) == "TabularMDP('RiverSwim(6)', n_states=6, n_actions=2)"
     unnamed = TabularMDP(np.eye(2)[:, None, :], [[-1.0], [1.0]])
     assert repr(unnamed) == "TabularMDP(n_states=2, n_actions=1)"
-    assert repr(unnamed.normalized()) == "TabularMDP(n_states=2, n_actions=1, scale=2.0, shift=-1.0)"
+    assert (
+        repr(unnamed.normalized())
+        == "TabularMDP(n_states=2, n_actions=1, reward_scale=2.0, reward_shift=-1.0)"
+    )
 
 
 def test_notebooks_show_a_table_with_escaped_text():

@@ -50,7 +50,9 @@ def test_taxi_under_a_geometric_law_has_the_known_value(taxi):
 def test_a_plan_in_own_units_leads_back_from_the_normalised_one(taxi):
     own = sj.plan(sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.95), tolerance=1e-8)
     scaled = sj.plan(taxi, sj.Geometric(0.95), tolerance=1e-8)
-    np.testing.assert_allclose(own.value, scaled.value * taxi.scale + taxi.shift * 20.0, atol=1e-6)
+    np.testing.assert_allclose(
+        own.value, scaled.value * taxi.reward_scale + taxi.reward_shift * 20.0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ from sojourn._kernels import Tables, watch_all
 from sojourn.agents._registry import BONUSES
 from sojourn.agents._table_memory import Outlook, empty_incremental_scratch, empty_sweep_scratch
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner
-from sojourn.laws import parse_law
-from sojourn.planning._storage import text_of_law
+from sojourn.laws import law_to_text, parse_law
 
 __all__ = ["load_learner", "save_learner"]
 
@@ -98,7 +97,7 @@ def _settings_to_text(settings: UCBVI) -> dict[str, Any]:
         field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)
     }
     told = {name: value.item() if isinstance(value, np.generic) else value for name, value in told.items()}
-    told["law"] = text_of_law(settings.law, "A law of one's own cannot be saved.")
+    told["law"] = law_to_text(settings.law, remedy="A law class of your own cannot be saved.")
     told["bonus"] = {"name": type(bonus).__name__, **dataclasses.asdict(bonus)}  # type: ignore[call-overload]
     return told
 

@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 
-from sojourn.mdps._from_env import make_env, name_env
+from sojourn.mdps import make_env, name_env
 
 __all__ = ["NumberedEnv", "open_env"]
 

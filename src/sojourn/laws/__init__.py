@@ -5,12 +5,12 @@ from __future__ import annotations
 from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._distance import closest_geometric, distance
 from sojourn.laws._labels import label
-from sojourn.laws._parse import LAWS, parse_law
+from sojourn.laws._parse import LAWS, law_to_text, parse_law
 from sojourn.laws._shape import is_heavy, quantile, same_mean
 from sojourn.laws.estimates._bands import Band, band_of_sample, survival_band
 from sojourn.laws.estimates._empirical import Empirical
 from sojourn.laws.estimates._kaplan_meier import KaplanMeier
-from sojourn.laws.estimates._sample import Columns, Sample, sample_of, take_sample
+from sojourn.laws.estimates._sample import Sample, take_sample
 from sojourn.laws.families._beta_geometric import BetaGeometric
 from sojourn.laws.families._discrete_weibull import DiscreteWeibull
 from sojourn.laws.families._fixed import Fixed
@@ -29,7 +29,6 @@ __all__ = [
     "MAX_STEP",
     "Band",
     "BetaGeometric",
-    "Columns",
     "DiscreteWeibull",
     "Empirical",
     "Fit",
@@ -52,11 +51,11 @@ __all__ = [
     "fit_sample",
     "is_heavy",
     "label",
+    "law_to_text",
     "log_likelihood",
     "parse_law",
     "quantile",
     "same_mean",
-    "sample_of",
     "steps",
     "survival_band",
     "take_sample",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import reprlib
 from typing import Any
 
 from sojourn._validation import check_arguments, did_you_mean
@@ -22,7 +23,7 @@ from sojourn.laws.families._quasi_hyperbolic import QuasiHyperbolic
 from sojourn.laws.families._tabulated import Tabulated
 from sojourn.laws.families._uniform import Uniform
 
-__all__ = ["LAWS", "parse_law"]
+__all__ = ["LAWS", "law_to_text", "parse_law"]
 
 LAWS: dict[str, type[LengthLaw]] = {
     "fixed": Fixed,
@@ -85,6 +86,32 @@ def parse_law(text: str) -> LengthLaw:
     if not isinstance(law, LengthLaw):
         raise ValueError(f"law must be a law such as 'geometric(0.95)'; got {_shown(stripped)}.")
     return law
+
+
+def law_to_text(law: LengthLaw, *, remedy: str = "") -> str:
+    """Return a text from which `parse_law` makes an equal law.
+
+    Args:
+        law: Any law.
+        remedy: A sentence that is added to the error message.
+
+    Raises:
+        ValueError: If there is no such text, as for a law class that is not part of Sojourn.
+
+    Example:
+        >>> from sojourn.laws import Geometric
+        >>> law_to_text(Geometric(0.9))
+        'Geometric(gamma=0.9)'
+    """
+    text = repr(law)
+    try:
+        is_read_back = parse_law(text) == law
+    except (TypeError, ValueError):
+        is_read_back = False
+    if not is_read_back:
+        message = f"law must be one that parse_law reads back; got {reprlib.repr(law)}. {remedy}"
+        raise ValueError(message.rstrip())
+    return text
 
 
 def _tree(text: str) -> ast.expr:

@@ -45,13 +45,13 @@ def play_env(
     """Play a learner on an environment that has no table; nothing is known of it but what is seen."""
     from sojourn.envs._contract import wrapper_with_law  # noqa: PLC0415 - all of them load Gymnasium
     from sojourn.envs._numbered import NumberedEnv, open_env  # noqa: PLC0415
-    from sojourn.mdps._from_env import wrapper_around_table  # noqa: PLC0415
+    from sojourn.mdps import wrapper_hiding_table  # noqa: PLC0415
 
     with open_env(env) as (made, name):
         inside = wrapper_with_law(made)
         if inside is not None:
             raise ValueError(f"env must not have {inside} inside: learn draws the lengths; got {made}.")
-        wrapper = wrapper_around_table(made)
+        wrapper = wrapper_hiding_table(made)
         if isinstance(agent, OptimalPlayer):
             lacks = (
                 "has no transition table" if wrapper is None else f"has {wrapper} around its table, and none"

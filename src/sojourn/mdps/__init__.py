@@ -1,23 +1,17 @@
-"""Problems: finite Markov decision processes, given, built, read from an environment or estimated."""
+"""Problems: finite Markov decision processes, built, read from Gymnasium or estimated.
 
-from __future__ import annotations
+Public names are listed once, in `__init__.pyi`, and are loaded when first used: few of them need Gymnasium.
 
-from sojourn.mdps._builders import cash_or_invest, chain, deep_sea, river_swim, two_paths
-from sojourn.mdps._garnet import garnet
-from sojourn.mdps._parse import BUILDERS, GYMNASIUM_IDS, NamedProblem, parse_problem, read_problem
-from sojourn.mdps._tabular import TabularMDP
+Modules:
+    `_tabular`: `TabularMDP`, the checked and frozen tables of a problem.
+    `_transitions`, `_checks`: conversion and validation of the tables.
+    `_builders`, `_garnet`: ready-made and random problems.
+    `_from_env`: problems from Gymnasium environments (the only module here that imports Gymnasium).
+    `_from_transitions`: problems estimated from logged steps.
+    `_outcomes`: lists of outcomes as tables, shared by the two modules above.
+    `_parse`: problems from text such as "river_swim(6)".
+"""
 
-__all__ = [
-    "BUILDERS",
-    "GYMNASIUM_IDS",
-    "NamedProblem",
-    "TabularMDP",
-    "cash_or_invest",
-    "chain",
-    "deep_sea",
-    "garnet",
-    "parse_problem",
-    "read_problem",
-    "river_swim",
-    "two_paths",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

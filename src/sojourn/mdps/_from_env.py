@@ -26,7 +26,7 @@ from sojourn.errors import NewerVersionWarning, NoTableError
 from sojourn.mdps._outcomes import Outcomes
 from sojourn.mdps._tabular import TabularMDP
 
-__all__ = ["make_env", "modules_of_env", "name_env", "read_env", "wrapper_around_table"]
+__all__ = ["make_env", "modules_of_env", "name_env", "read_env", "wrapper_hiding_table"]
 
 _ADVICE = (
     "Use an environment with one (Taxi, FrozenLake, CliffWalking), "
@@ -138,7 +138,7 @@ def modules_of_env(name: str) -> list[str]:
     return [module for module in (registering, *made_by) if module]
 
 
-def wrapper_around_table(env: Any) -> str | None:
+def wrapper_hiding_table(env: Any) -> str | None:
     """Return the name of the wrapper for which an environment's transition table cannot be read, or None."""
     bare = getattr(env, "unwrapped", env)
     has_table = isinstance(getattr(bare, "mdp", None), TabularMDP) or _is_table(getattr(bare, "P", None))
@@ -189,7 +189,7 @@ def _tables_of(problem: TabularMDP, start: Any) -> dict[str, Any]:
         "rewards": problem.rewards,
         "start": problem.start if start is None else start,
         "terminal": problem.terminal,
-        "units": {"scale": problem.scale, "shift": problem.shift},
+        "units": {"reward_scale": problem.reward_scale, "reward_shift": problem.reward_shift},
     }
 
 

@@ -1,4 +1,4 @@
-"""The problem: a finite Markov decision process with its tables."""
+"""`TabularMDP`: a finite Markov decision process as checked, read-only tables."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ __all__ = ["TabularMDP"]
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class TabularMDP:
-    """A finite Markov decision process: who goes where, what it pays, where it starts.
+    """A finite Markov decision process: transition probabilities, rewards and start states.
 
-    Everything is checked here, once, and frozen: arrays are read-only. Two problems are equal if their
-    tables, start, terminal states, `scale` and `shift` are; the name is a label and is not compared.
+    The constructor checks everything and makes the arrays read-only. Two problems are equal if their
+    transitions, rewards, start, terminal states, `reward_scale` and `reward_shift` are equal; the name is
+    only a label and is not compared.
 
     Args:
         transitions: Probabilities: an `(S, A, S)` array; a sparse `(S·A, S)` array of any format, whose row
             s·A + a belongs to action a in state s; or a sequence of A sparse `(S, S)` arrays. Each row sums
-            to 1 within 1e-12; nothing is renormalised.
-        rewards: `(S, A)`, or `(S, A, S)` by successor, of which the expectation is kept.
+            to 1 within 1e-12; nothing is renormalized.
+        rewards: `(S, A)`, or `(S, A, S)` by successor; only the expected rewards are kept.
         start: The state, or `(S,)` distribution over states, in which episodes begin.
         terminal: The state or states that end an episode. They must be absorbing under every action and all
             pay the same reward.
@@ -46,13 +47,14 @@ class TabularMDP:
         n_actions: A.
         transitions: Sparse CSR array of shape `(S·A, S)`: sorted, merged, without zeros. Its `copy()` can be
             written to.
-        rewards: `(S, A)` expected rewards; in the environment's own units unless normalised.
+        rewards: `(S, A)` expected rewards; in the environment's own units unless normalized.
         start: `(S,)` distribution.
         terminal: The terminal states, sorted.
-        terminal_reward: What terminal states pay a step, for ever; 0 if there are none.
+        terminal_reward: Reward of every step in a terminal state; 0 if there are none.
         name: The label, or None.
-        scale: With `shift`, leads back to the original units: original = reward · scale + shift.
-        shift: See `scale`.
+        reward_scale: Factor of the map back to the original units:
+            original reward = reward · reward_scale + reward_shift.
+        reward_shift: Constant of that map.
 
     Example:
         >>> mdp = TabularMDP([[[0.9, 0.1]], [[0.0, 1.0]]], [[1.0], [0.0]], terminal=1)
@@ -72,8 +74,8 @@ class TabularMDP:
     terminal: tuple[int, ...]
     terminal_reward: float
     name: str | None
-    scale: float
-    shift: float
+    reward_scale: float
+    reward_shift: float
 
     def __init__(
         self,
@@ -100,9 +102,19 @@ class TabularMDP:
             terminal=states,
             terminal_reward=check_terminal(states, table, paid),
             name=name,
-            scale=1.0,
-            shift=0.0,
+            reward_scale=1.0,
+            reward_shift=0.0,
         )
+
+    @property
+    def scale(self) -> float:
+        """Deprecated name of `reward_scale`."""
+        return self.reward_scale
+
+    @property
+    def shift(self) -> float:
+        """Deprecated name of `reward_shift`."""
+        return self.reward_shift
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -118,9 +130,10 @@ class TabularMDP:
         """Read the transition table of a Gymnasium environment.
 
         The environment's `terminated` flag decides where an episode ends: every such transition leads to one
-        added absorbing state, the last, that pays 0, whatever next state the table names. All other states
-        keep their numbers, also those that are never reached. Rewards that depend on the successor are
-        averaged. A TimeLimit is not part of the table and is ignored: lengths are the law's business.
+        added absorbing state, the last, which pays 0, whatever next state the table names. All other states
+        keep their numbers, even those that are never reached. Rewards that depend on the successor are
+        averaged. A `TimeLimit` is not part of the table and is ignored, because the law decides how long
+        episodes last.
 
         Args:
             env: A Gymnasium id, or an environment with a table `P[state][action]` of `(probability, next
@@ -153,17 +166,18 @@ class TabularMDP:
     ) -> TabularMDP:
         """Estimate a problem from logged steps: relative frequencies and mean rewards.
 
-        Steps that `terminated` lead to one added absorbing state, the last, that pays 0, whatever next state
+        Steps that `terminated` lead to one added absorbing state, the last, which pays 0, whatever next state
         they name.
 
         Args:
             log: Rows `(state, action, reward, next_state, terminated)`, or a mapping, structured array or
                 data frame with these columns. States and actions are whole numbers from 0.
-            n_states: Number of states; by default what the log shows. The added state is not counted.
-            n_actions: Number of actions; by default what the log shows.
+            n_states: Number of states; by default the largest in the log plus 1, without the added state.
+            n_actions: Number of actions; by default the largest in the log plus 1.
             start: The state in which episodes begin, or a distribution over the `n_states`.
-            unvisited: What a pair that was never tried does: "refuse" raises an error that names the first
-                one, "stay" remains in its state and pays the lowest logged reward, a pessimistic choice.
+            unvisited: How to treat a (state, action) pair that was never tried: "refuse" raises an error that
+                names the first one; "stay" assumes that it stays in its state and pays the lowest logged
+                reward, a pessimistic choice.
 
         Example:
             >>> log = [(0, 0, 1.0, 0, False), (0, 0, 0.0, 1, False), (1, 0, 0.5, 0, True)]
@@ -186,16 +200,16 @@ class TabularMDP:
     def normalized(self) -> TabularMDP:
         """Return the same problem with rewards in [0, 1].
 
-        Rewards in [0, 1] are left alone. All others are mapped by their range, terminal states included, so
-        that those are paid the shift as well: otherwise shifting would change what is optimal. A value V of
-        the result, under a law of episode lengths, is worth V · scale + shift · law.mean in the original
-        units.
+        If all rewards are in [0, 1] already, the problem itself is returned. Otherwise every reward r becomes
+        (r − min) / (max − min). Terminal states are included: if they alone were not shifted, the best policy
+        could change. A value V of the result, under a law of episode lengths, is
+        V · reward_scale + reward_shift · law.mean in the original units.
 
         Example:
             >>> mdp = TabularMDP([[[0.0, 1.0]], [[0.0, 1.0]]], [[-4.0], [0.0]], terminal=1).normalized()
             >>> mdp.rewards[:, 0], mdp.terminal_reward
             (array([0., 1.]), 1.0)
-            >>> mdp.scale, mdp.shift
+            >>> mdp.reward_scale, mdp.reward_shift
             (4.0, -4.0)
         """
         low, high = float(self.rewards.min()), float(self.rewards.max())
@@ -212,7 +226,9 @@ class TabularMDP:
             terminal=self.terminal,
             name=self.name,
         )
-        result._set(scale=scale * self.scale, shift=low * self.scale + self.shift)
+        result._set(
+            reward_scale=scale * self.reward_scale, reward_shift=low * self.reward_scale + self.reward_shift
+        )
         return result
 
     def __eq__(self, other: object) -> bool:
@@ -235,14 +251,16 @@ class TabularMDP:
 
     def _summary(self) -> tuple[Any, ...]:
         entries = int(self.transitions.nnz)
-        return (self.n_states, self.n_actions, entries, self.terminal, self.scale, self.shift)
+        return (self.n_states, self.n_actions, entries, self.terminal, self.reward_scale, self.reward_shift)
 
     def _is_rescaled(self) -> bool:
-        return (self.scale, self.shift) != (1.0, 0.0)
+        return (self.reward_scale, self.reward_shift) != (1.0, 0.0)
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f"{self.name!r}, "
-        units = f", scale={self.scale!r}, shift={self.shift!r}" if self._is_rescaled() else ""
+        units = ""
+        if self._is_rescaled():
+            units = f", reward_scale={self.reward_scale!r}, reward_shift={self.reward_shift!r}"
         return f"TabularMDP({name}n_states={self.n_states}, n_actions={self.n_actions}{units})"
 
     def _repr_html_(self) -> str:
@@ -251,7 +269,7 @@ class TabularMDP:
             ("states", f"{self.n_states:,}"),
             ("actions", self.n_actions),
             (
-                "successors a pair",
+                "successors per pair",
                 f"{self.transitions.nnz / (self.n_states * self.n_actions):.3g} on average",
             ),
             ("rewards", f"{self.rewards.min():.6g} … {self.rewards.max():.6g}"),
@@ -262,8 +280,10 @@ class TabularMDP:
             ),
         ]
         if self._is_rescaled():
-            sign = "−" if self.shift < 0.0 else "+"
-            rows.append(("original units", f"reward · {self.scale:.6g} {sign} {abs(self.shift):.6g}"))
+            sign = "−" if self.reward_shift < 0.0 else "+"
+            rows.append(
+                ("original units", f"reward · {self.reward_scale:.6g} {sign} {abs(self.reward_shift):.6g}")
+            )
         return _html.table(self.name or "TabularMDP", rows)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import reprlib
 from pathlib import Path
 
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
 from sojourn._typing import FloatArray, PolicyArray
-from sojourn.laws import LengthLaw, parse_law
+from sojourn.laws import law_to_text, parse_law
 from sojourn.planning._plan import Plan
 
-__all__ = ["load_plan", "save_plan", "text_of_law"]
+__all__ = ["load_plan", "save_plan"]
 
 _FORMAT = "sojourn plan 1"
 _ARRAYS = ("policy", "value", "lower", "upper")
@@ -20,7 +19,7 @@ _ARRAYS = ("policy", "value", "lower", "upper")
 
 def save_plan(plan: Plan, path: str | Path) -> Path:
     """Write `plan` to `path` (`.npz` is added if it has no ending) in one step: whole, or not at all."""
-    law = text_of_law(plan.law, "Keep plan.policy and its values in a file of your own.")
+    law = law_to_text(plan.law, remedy="Store plan.policy and plan.value yourself.")
     about = {"format": _FORMAT, "law": law, "problem": plan.problem}
     return write_archive(path, about, {name: getattr(plan, name) for name in _ARRAYS})
 
@@ -50,18 +49,6 @@ def load_plan(path: str | Path) -> Plan:
     for array in arrays.values():
         array.flags.writeable = False
     return plan
-
-
-def text_of_law(law: LengthLaw, remedy: str) -> str:
-    """Return a law as a text that `parse_law` reads back; refuse one that it does not, with a remedy."""
-    text = repr(law)
-    try:
-        is_read_back = parse_law(text) == law
-    except (TypeError, ValueError):
-        is_read_back = False
-    if not is_read_back:
-        raise ValueError(f"law must be one that parse_law reads back; got {reprlib.repr(law)}. {remedy}")
-    return text
 
 
 def _what_is_wrong(policy: PolicyArray, value: FloatArray, lower: FloatArray, upper: FloatArray) -> str:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
-from sojourn.laws import Columns, Sample, sample_of, take_sample
+from sojourn.laws import Sample, take_sample
 from sojourn.sessions.reading._row_counts import Tally
 from sojourn.sessions.reading._word_numbers import Numbering
 
@@ -137,7 +137,7 @@ class SessionLog:
     @property
     def sample(self) -> Sample:
         """The sessions as counts, for fits and bands."""
-        return sample_of(Columns(self.lengths, self.observed, self._late, self._repeated))
+        return Sample.from_checked_columns(self.lengths, self.observed, self._late, self._repeated)
 
     @property
     def _late(self) -> IntArray | None:
@@ -155,7 +155,7 @@ class SessionLog:
         for group in groups:
             here = self.group == group
             entry, repeated = (None if column is None else column[here] for column in (late, counts))
-            yield sample_of(Columns(self.lengths[here], self.observed[here], entry, repeated))
+            yield Sample.from_checked_columns(self.lengths[here], self.observed[here], entry, repeated)
 
     @classmethod
     def from_tally(cls, tally: Tally, labels: Sequence[str], account: Account, name: str) -> SessionLog:

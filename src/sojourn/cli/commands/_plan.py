@@ -179,7 +179,7 @@ class _Answer:
 
     def original(self, value: float) -> float:
         """Return a value of the normalised problem in the environment's own units."""
-        return value * self.mdp.scale + self.mdp.shift * self.law.mean
+        return value * self.mdp.reward_scale + self.mdp.reward_shift * self.law.mean
 
 
 def _solve(
@@ -278,8 +278,8 @@ def _data(answer: _Answer, *, normalized: bool, saved: Path | None) -> dict[str,
         "actions": mdp.n_actions,
         "law": repr(answer.law),
         "normalized": normalized,
-        "scale": mdp.scale,
-        "shift": mdp.shift,
+        "scale": mdp.reward_scale,
+        "shift": mdp.reward_shift,
         "tolerance": answer.tolerance,
         "max_layers": answer.max_layers,
         **_fields(answer.blind, "value", ""),

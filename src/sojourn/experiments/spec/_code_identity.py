@@ -16,7 +16,7 @@ from typing import Any
 from sojourn._imports import import_object, is_import_path
 from sojourn.experiments.spec._agent_settings import import_paths
 from sojourn.experiments.spec._source_files import Source, find_source, found_elsewhere, is_installed
-from sojourn.mdps._parse import BUILDERS
+from sojourn.mdps import BUILDERS
 
 __all__ = ["check_loaded_code", "code_of", "own_modules"]
 
@@ -33,7 +33,7 @@ def own_modules(problem: str, learner: Mapping[str, Any]) -> tuple[str, ...]:
             import_object(path)
             found.append(path.partition(":")[0])
     if name not in BUILDERS and not is_import_path(name):
-        from sojourn.mdps._from_env import modules_of_env  # noqa: PLC0415 - loads Gymnasium
+        from sojourn.mdps import modules_of_env  # noqa: PLC0415 - loads Gymnasium
 
         found += modules_of_env(name)
     return tuple(sorted({module for module in found if _top(module) not in _OURS}))

@@ -19,7 +19,7 @@ from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.spec._toml import read_toml
 from sojourn.experiments.trials._trial import Trial
 from sojourn.laws import LengthLaw, parse_law
-from sojourn.mdps._parse import read_problem
+from sojourn.mdps import read_problem
 
 __all__ = ["Cell", "Experiment", "read_experiment"]
 

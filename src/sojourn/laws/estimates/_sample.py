@@ -10,7 +10,7 @@ from sojourn._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from sojourn.laws._checks import check_column, check_flags
 from sojourn.laws.estimates._empirical import add_up, tally
 
-__all__ = ["Columns", "Sample", "check_columns", "sample_of", "take_sample"]
+__all__ = ["Columns", "Sample", "check_columns", "take_sample"]
 
 MOST_DISTINCT = 1 << 15
 """So many distinct values are always kept apart where laws are fitted."""
@@ -48,6 +48,29 @@ class Sample:
     cut: IntArray
     entries: IntArray
     entered: IntArray
+
+    @classmethod
+    def from_checked_columns(
+        cls,
+        lengths: IntArray,
+        observed: BoolArray,
+        entry: IntArray | None = None,
+        counts: IntArray | None = None,
+    ) -> Sample:
+        """Count the rows of columns that are known to be valid; `take_sample` checks them first.
+
+        Args:
+            lengths: Lengths ≥ 1, `(n,)`.
+            observed: Whether each row was seen to end, `(n,)`.
+            entry: Step at which each row came under observation, `(n,)`; None means step 1.
+            counts: Number of times that each row occurs, `(n,)`; None means once.
+        """
+        ends = _tally(lengths[observed], None if counts is None else counts[observed])
+        cuts = _tally(lengths[~observed], None if counts is None else counts[~observed])
+        if entry is not None:
+            return cls(*ends, *cuts, *_tally(entry, counts))
+        n = lengths.size if counts is None else int(counts.sum())
+        return cls(*ends, *cuts, np.ones(1, dtype=np.int64), np.array([n]))
 
     @property
     def n(self) -> int:
@@ -127,7 +150,8 @@ def take_sample(
     counts: ArrayLike | None = None,
 ) -> Sample:
     """Return rows as counts; all of them observed and from step 1 unless said otherwise."""
-    return sample_of(check_columns(lengths, observed, entry=entry, counts=counts))
+    columns = check_columns(lengths, observed, entry=entry, counts=counts)
+    return Sample.from_checked_columns(columns.lengths, columns.observed, columns.entry, columns.counts)
 
 
 def check_columns(
@@ -163,17 +187,6 @@ def check_columns(
     if times is not None and not times.any():
         raise ValueError("counts must not all be 0.")
     return Columns(column, flags, begun, times)
-
-
-def sample_of(columns: Columns) -> Sample:
-    """Return checked columns as counts."""
-    flags, counts = columns.observed, columns.counts
-    ends = _tally(columns.lengths[flags], None if counts is None else counts[flags])
-    cuts = _tally(columns.lengths[~flags], None if counts is None else counts[~flags])
-    if columns.entry is not None:
-        return Sample(*ends, *cuts, *_tally(columns.entry, counts))
-    n = columns.lengths.size if counts is None else int(counts.sum())
-    return Sample(*ends, *cuts, np.ones(1, dtype=np.int64), np.array([n]))
 
 
 def _tally(keys: IntArray, counts: IntArray | None) -> tuple[IntArray, IntArray]:
