@@ -1,4 +1,4 @@
-# Everything runs in .venv, which is made from requirements.lock and nothing else.
+# Everything runs in .venv, which contains the versions of requirements.lock and nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -8,7 +8,7 @@ BIN := .venv/bin
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-install: .venv/installed ## make .venv with the locked dependencies and this package, editable
+install: .venv/installed ## create .venv with the locked dependencies and an editable install
 
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear .venv
@@ -16,18 +16,18 @@ install: .venv/installed ## make .venv with the locked dependencies and this pac
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-lint: .venv/installed ## ruff, mypy and the direction of imports
+lint: .venv/installed ## ruff, mypy and the check of import directions
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint ## everything that must hold: lint, tests, doctests, the documentation, the wheel
+test: lint ## run all checks: lint, tests, doctests, documentation, wheel
 	$(BIN)/pytest --numprocesses auto --dist worksteal
 	$(MAKE) docs
 	$(MAKE) wheel
 
-docs: .venv/installed ## build the documentation into build/docs; a warning is an error
+docs: .venv/installed ## build the documentation into build/docs; warnings are errors
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/docs
 
 wheel: .venv/installed ## build the wheel and import it in an empty environment
@@ -38,21 +38,21 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/wheel/constraints.txt build/wheel/*.whl
 	cd build/wheel && env/bin/python -c "import sojourn; print('wheel', sojourn.__version__, sojourn.Geometric(0.75).mean)" && env/bin/sojourn --version
 
-reproduce: .venv/installed ## the paper, end to end, into reproduction/ (half an hour on two cores)
+reproduce: .venv/installed ## reproduce the paper into reproduction/ (half an hour on two cores)
 	$(BIN)/sojourn reproduce
 
-quick: .venv/installed ## the same in small, with a report of its own (about a minute once compiled)
+quick: .venv/installed ## a small version of reproduce, with its own report (about a minute once compiled)
 	$(BIN)/sojourn reproduce --quick
 
-bench: .venv/installed ## planning, learning, session logs and experiments side by side with their rivals (minutes)
+bench: .venv/installed ## compare planning, learning, session logs and experiments with rivals (minutes)
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/sessions.py
 	$(BIN)/python benchmarks/experiments.py
 
-# Apart from .venv and the lock: torch is large. A CPU build of it is enough.
+# Uses a separate environment that is not locked, because torch is large. A CPU build is enough.
 TORCH ?= torch
-deep: .venv/installed ## stable-baselines3: its checker on the wrappers, and PPO and DQN under a law (minutes)
+deep: .venv/installed ## check the wrappers with stable-baselines3, and train PPO and DQN under a law (minutes)
 	$(PYTHON) -m venv build/deep
 	$(BIN)/python -m pip freeze | grep -E '^(gymnasium|numba|numpy|scipy)==' >build/deep/constraints.txt
 	build/deep/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/deep/constraints.txt "$(TORCH)" pytest hypothesis
@@ -60,7 +60,7 @@ deep: .venv/installed ## stable-baselines3: its checker on the wrappers, and PPO
 	build/deep/bin/python -m pytest tests/envs tests/examples/test_deep_agents.py
 	build/deep/bin/python examples/08_deep_agents.py
 
-lock: ## compile requirements.lock again from pyproject.toml (needs uv)
+lock: ## recompile requirements.lock from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --quiet --output-file requirements.lock
 
