@@ -25,13 +25,13 @@ Drawn = tuple[Figure, dict[str, Any]]
 def researcher() -> Drawn:
     """Draw the comparison of four agents from the researcher's tutorial."""
     law, bonus = sj.Geometric(0.9), sj.PaperBonus(scale=0.01)
-    learners = {
+    agents = {
         "the law": sj.UCBVI(law, bonus),
         "fixed, 10": sj.UCBVI(sj.Fixed(10), bonus),
         "fixed, 20": sj.UCBVI(sj.Fixed(20), bonus),
         "law unknown": sj.UnknownLaw(40, bonus),
     }
-    found = sj.compare(learners, sj.mdps.river_swim(6), law, episodes=1_000, seeds=10)
+    found = sj.compare(agents, sj.mdps.river_swim(6), law, episodes=1_000, seeds=10)
     curves = comparison_curves(found)
     last = {"mean": curves.mean[:, -1], "low": curves.low[:, -1], "high": curves.high[:, -1]}
     return comparison_figure(found), {"names": curves.names, "seeds": curves.n_seeds, **last}
@@ -52,18 +52,23 @@ def scientist() -> Drawn:
     later = law.survival(21 + ahead) / law.survival(21)
     figure, [left, right] = new_figure(2, width=4.2)
     left.plot(1 + ahead, first, color=COLOURS[0], linewidth=1.8)
-    for colour, step, text in (
+    for color, step, text in (
         (COLOURS[1], 1, "now or in 5 steps: now"),
         (COLOURS[2], 21, "in 20 or in 25: later"),
     ):
         weights = law.survival(step), 1.8 * law.survival(step + 5)
-        left.plot([step, step + 5], weights, "o--", color=colour, linewidth=1.0)
-        left.annotate(text, (step + 6, weights[1]), fontsize=8.5, color=colour, va="center")
-    left.set(yscale="log", xlabel="step h", ylabel="γ(h), and what 1 and 1.8 weigh")
+        left.plot([step, step + 5], weights, "o--", color=color, linewidth=1.0)
+        left.annotate(text, (step + 6, weights[1]), fontsize=8.5, color=color, va="center")
+    left.set(yscale="log", xlabel="step h", ylabel="γ(h), and the weights of 1 and 1.8")
     left.set_title("Seen from step 1", loc="left", fontsize=10, fontweight="bold")
     right.plot(21 + ahead, later, color=COLOURS[2], linewidth=1.8, label="the clock runs on: γ(h)/γ(21)")
     right.plot(
-        21 + ahead, first, color=COLOURS[1], linewidth=1.8, linestyle="--", label="it begins again: γ(h − 20)"
+        21 + ahead,
+        first,
+        color=COLOURS[1],
+        linewidth=1.8,
+        linestyle="--",
+        label="the clock restarts: γ(h − 20)",
     )
     right.plot([26, 26], [later[5], first[5]], "o", color="#222222", markersize=4)
     right.axhline(1 / 1.8, color="#888888", linewidth=0.8)
