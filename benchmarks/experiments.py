@@ -29,7 +29,7 @@ problem = "river_swim(2)"
 law = "fixed(1)"
 episodes = 1
 seeds = {seeds}
-[learners.nap]
+[agents.nap]
 type = "{learner}"
 """
 

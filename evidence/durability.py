@@ -50,11 +50,11 @@ law = "fixed(4)"
 episodes = 20
 seeds = {seeds}
 
-[learners.general]
+[agents.general]
 type = "ucbvi"
 law = "true"
 
-[learners.slow]
+[agents.slow]
 type = "slow_learner:Slow"
 nap = {nap}
 """
@@ -266,10 +266,10 @@ def names(folder: Path) -> tuple[bool, str]:
     tricks = ["../x", "/tmp/x", "a/b", "nul\\u0000", "..", "x" * 90]
     inside = folder / "inside"
     inside.mkdir()
-    text = SPEC.partition("[learners.slow]")[0].format(seeds=1)
+    text = SPEC.partition("[agents.slow]")[0].format(seeds=1)
     for i, trick in enumerate(tricks):
         spec, learner = folder / "named.toml", "general" if "\\u" in trick else f"{trick[:20]}{i}"
-        spec.write_text(f'name = "{trick}"\n' + text.replace("learners.general", f'learners."{learner}"'))
+        spec.write_text(f'name = "{trick}"\n' + text.replace("agents.general", f'agents."{learner}"'))
         run_experiment(read_experiment(spec), inside / "store", executor=ThisProcess())
     outside = sorted(path.name for path in folder.iterdir() if path.name not in ("inside", "named.toml"))
     written = sorted(path.name for path in inside.iterdir())

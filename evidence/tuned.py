@@ -64,7 +64,7 @@ def shortlist(experiment: Experiment, *, seeds: Iterable[int], keep: int) -> Exp
     ]
     name = f"{experiment.name}-shortlist"
     results = _played(replace(experiment, name=name, cells=tuple(cells), seeds=chosen_by))
-    found = {trial.key: trial.passing().cumulative_regret[-1] for trial in results}
+    found = {trial.key: trial.uncached().cumulative_regret[-1] for trial in results}
     groups: dict[Any, list[tuple[float, int]]] = {}
     for i, cell in enumerate(cells):
         mean = float(np.mean([found[trial.key] for trial in cell.trials]))

@@ -36,18 +36,18 @@ episodes = {episodes}
 seeds = {seeds}
 record = {{ checkpoints = 100 }}
 
-[learners.known]
+[agents.known]
 type = "ucbvi"
 law = "true"
 bonus.scale = {{ grid = {scales} }}
 
-[learners."estimated, Kaplan–Meier"]
+[agents."estimated, Kaplan–Meier"]
 type = "unknown_law"
 horizon = {horizon}
 estimator = "kaplan_meier"
 bonus.scale = {{ grid = {scales} }}
 
-[learners."estimated, empirical"]
+[agents."estimated, empirical"]
 type = "unknown_law"
 horizon = {horizon}
 estimator = "empirical"
@@ -55,12 +55,12 @@ bonus.scale = {{ grid = {scales} }}
 """
 
 WRONG = """
-[learners."geometric, same mean"]
+[agents."geometric, same mean"]
 type = "ucbvi"
 law = "geometric mean"
 bonus.scale = {{ grid = {scales} }}
 
-[learners."fixed at the mean"]
+[agents."fixed at the mean"]
 type = "ucbvi"
 law = "fixed mean"
 bonus = {{ type = "hoeffding", scale = {{ grid = {scales} }} }}
@@ -73,18 +73,18 @@ episodes = 60_000
 seeds = {seeds}
 record = {{ checkpoints = 100 }}
 
-[learners.single]
+[agents.single]
 type = "unknown_law"
 horizon = {{ grid = [2, 4, 8, 16, 32, 64, 128] }}
 bonus.scale = {scale}
 
-[learners.D3RB]
+[agents.D3RB]
 type = "horizon_selection"
 base = {{ type = "unknown_law", horizon = 8, bonus = {{ scale = {scale} }} }}
 candidates = [2, 4, 8, 16, 32, 64, 128]
 rule = {{ type = "d3rb", c = {{ grid = [0.01, 0.003] }}, first = 0.003 }}
 
-[learners.balancing]
+[agents.balancing]
 type = "horizon_selection"
 base = {{ type = "unknown_law", horizon = 8, bonus = {{ scale = {scale} }} }}
 candidates = [2, 4, 8, 16, 32, 64, 128]

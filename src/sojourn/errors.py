@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["MemoryLimitError", "NewerVersionWarning", "NoTableError", "SojournWarning", "WideBracketWarning"]
+__all__ = [
+    "MemoryLimitError",
+    "NewerVersionWarning",
+    "NoTableError",
+    "SojournWarning",
+    "SpecDeprecationWarning",
+    "WideBracketWarning",
+]
 
 
 class MemoryLimitError(MemoryError):
@@ -30,3 +37,7 @@ class WideBracketWarning(SojournWarning):
 
 class NewerVersionWarning(SojournWarning):
     """An environment's version is gone from Gymnasium, and a newer one is used in its place."""
+
+
+class SpecDeprecationWarning(SojournWarning):
+    """A spec uses an old form that the next release no longer reads."""

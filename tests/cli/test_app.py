@@ -14,7 +14,7 @@ import pytest
 import sojourn as sj
 
 SOJOURN = [str(Path(sys.executable).with_name("sojourn"))]
-HEAVY = ("numpy", "scipy", "numba", "matplotlib", "gymnasium", "pydantic")
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "gymnasium")
 
 
 def finish(*arguments, command=SOJOURN, **settings):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -41,14 +42,24 @@ def test_what_is_no_store_is_refused(run, tmp_path):
 
 
 def test_experiments_of_tuning_are_left_out_unless_asked_for(run, store, tmp_path):
-    (tmp_path / "tiny-tuning.toml").write_text((tmp_path / "tiny.toml").read_text())
-    more = run("run", str(tmp_path / "tiny-tuning.toml"), "--store", str(store), "--on", "here")
-    assert more.exit_code == 0, more.stderr
+    from sojourn.experiments import ThisProcess, read_experiment, run_experiment
+
+    experiment = replace(read_experiment(tmp_path / "tiny.toml"), name="chosen by", purpose="tuning")
+    run_experiment(experiment, store, executor=ThisProcess())
     result = run("report", str(store))
     assert result.stderr == (
         f"Wrote the report on 4 trials to {tmp_path / 'tiny.html'}.\n"
         "1 experiment that settings were chosen by is left out; --experiment NAME shows one.\n"
     )
-    one = run("report", str(store), "--experiment", "tiny-tuning", "--to", str(tmp_path / "one.html"))
+    one = run("report", str(store), "--experiment", "chosen by", "--to", str(tmp_path / "one.html"))
     assert one.stderr == f"Wrote the report on 4 trials to {tmp_path / 'one.html'}.\n"
-    assert "<h2>tiny-tuning: " in (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert "<h2>chosen by: " in (tmp_path / "one.html").read_text(encoding="utf-8")
+
+
+def test_an_experiment_may_be_named_like_tuning(run, store, tmp_path):
+    (tmp_path / "x-tuning.toml").write_text((tmp_path / "tiny.toml").read_text())
+    more = run("run", str(tmp_path / "x-tuning.toml"), "--store", str(store), "--on", "here")
+    assert more.exit_code == 0, more.stderr
+    result = run("report", str(store))
+    assert result.stderr == f"Wrote the report on 8 trials to {tmp_path / 'tiny.html'}.\n"
+    assert "<h2>x-tuning: " in (tmp_path / "tiny.html").read_text(encoding="utf-8")

@@ -72,8 +72,8 @@ def test_json_says_the_same(run, spec, tmp_path):
 
 def test_failures_are_named_and_the_exit_code_is_one(run, spec, tmp_path):
     (tmp_path / "own_unlucky.py").write_text(BAD)
-    bad = '[learners.bad]\ntype = "own_unlucky:Bad"'
-    spec.write_text(SPEC.replace('[learners.twin]\ntype = "random"', bad))
+    bad = '[agents.bad]\ntype = "own_unlucky:Bad"'
+    spec.write_text(SPEC.replace('[agents.twin]\ntype = "random"', bad))
     result = run("run", str(spec), "--on", "here", "--retries", "1")
     assert result.exit_code == 1
     assert "2 trials played" in result.stdout

@@ -8,9 +8,9 @@ law = "fixed(4)"
 episodes = 20
 seeds = 2
 
-[learners.chance]
+[agents.chance]
 type = "random"
 
-[learners.twin]
+[agents.twin]
 type = "random"
 """

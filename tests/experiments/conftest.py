@@ -13,12 +13,12 @@ law = "fixed(4)"
 episodes = 20
 seeds = 3
 
-[learners.general]
+[agents.general]
 type = "ucbvi"
 law = "true"
 bonus.scale = { grid = [0.1, 0.01] }
 
-[learners.chance]
+[agents.chance]
 type = "random"
 """
 

@@ -24,7 +24,7 @@ from sojourn.experiments import (
 
 
 def played(scale, seed):
-    """The tiny experiment's trial by other means."""
+    """The tiny experiment's trial, played with `learn`."""
     law = sj.Fixed(4)
     agent = sj.UCBVI(law, sj.PaperBonus(scale)) if scale else sj.RandomPlayer()
     return sj.learn(agent, sj.mdps.river_swim(3), law, episodes=20, seed=seed)
@@ -33,7 +33,7 @@ def played(scale, seed):
 def test_results_are_those_of_learn(store):
     results = load_results(store)
     assert len(results) == 9
-    assert {trial.learner for trial in results} == {
+    assert {trial.agent for trial in results} == {
         "general (bonus.scale=0.1)",
         "general (bonus.scale=0.01)",
         "chance",
@@ -63,9 +63,9 @@ def test_comparisons_are_those_of_compare(store):
 def test_checkpoints_read_the_same(store, write, tmp_path):
     spec = write(("episodes = 20", "episodes = 20\nrecord = { checkpoints = 5 }"))
     run_experiment(read_experiment(spec), tmp_path / "few", executor=ThisProcess())
-    whole = {(trial.learner, trial.seed): trial for trial in load_results(store)}
+    whole = {(trial.agent, trial.seed): trial for trial in load_results(store)}
     for trial in load_results(tmp_path / "few"):
-        other = whole[trial.learner, trial.seed]
+        other = whole[trial.agent, trial.seed]
         at = trial.checkpoints - 1
         for name in ("regret", "rewards", "lengths", "observed", "price", "regret_width"):
             np.testing.assert_allclose(trial.cumulative(name), other.cumulative(name)[at], rtol=1e-13)
@@ -73,7 +73,7 @@ def test_checkpoints_read_the_same(store, write, tmp_path):
 
 def test_results_can_be_chosen(store):
     results = load_results(store)
-    assert len(results.select(learner="chance")) == 3
+    assert len(results.select(agent="chance")) == 3
     assert len(results.select(bonus_scale=0.1, seed=2)) == 1
     assert len(results.select(seed=7)) == 0
     with pytest.raises(ValueError, match=r"No trial has a 'bonus_scal'\. Did you mean 'bonus_scale'\?"):
@@ -84,7 +84,7 @@ def test_results_can_be_chosen(store):
 
 
 def test_a_store_of_several_experiments(store, write):
-    other = write(("[learners.chance]", "[learners.luck]"), ("seeds = 3", "seeds = 2"), name="other.toml")
+    other = write(("[agents.chance]", "[agents.luck]"), ("seeds = 3", "seeds = 2"), name="other.toml")
     run_experiment(read_experiment(other), store, executor=ThisProcess())
     assert len(load_results(store)) == 9 + 6
     assert len(load_results(store, experiment="other")) == 6
@@ -109,7 +109,7 @@ def test_two_runs_of_one_name_leave_one_experiment(store, write):
     assert len(load_results(store)) == 9
 
 
-def test_two_results_of_one_trial_are_warned_of(store):
+def test_two_results_of_one_trial_give_a_warning(store):
     first = min((store / "trials").iterdir())
     content = first.read_bytes()
     first.with_name(f"{first.name[:33]}{'f' * 32}.npz").write_bytes(content)
@@ -125,10 +125,10 @@ def test_unfinished_runs_can_be_looked_at(store):
 
 
 def table_of(results):
-    """The tidy table by other means: a list of rows."""
+    """The expected table, from `learn`: a list of rows."""
     return [
         (
-            trial.learner,
+            trial.agent,
             trial.varied.get("bonus.scale"),
             trial.seed,
             k + 1,
@@ -149,8 +149,8 @@ def test_csv_is_one_tidy_table(store, tmp_path):
         rows = list(csv.DictReader(file))
     found = [
         (
-            row["learner"],
-            float(row["learner.bonus.scale"]) if row["learner.bonus.scale"] else None,
+            row["agent"],
+            float(row["agent.bonus.scale"]) if row["agent.bonus.scale"] else None,
             int(row["seed"]),
             int(row["episode"]),
             float(row["cumulative_regret"]),
@@ -169,8 +169,8 @@ def test_parquet_is_the_same_table(store, tmp_path):
     assert export_parquet(results, tmp_path / "table.parquet") == 180
     table = pq.read_table(tmp_path / "table.parquet")
     names = (
-        "learner",
-        "learner.bonus.scale",
+        "agent",
+        "agent.bonus.scale",
         "seed",
         "episode",
         "cumulative_regret",
@@ -183,23 +183,27 @@ def test_parquet_is_the_same_table(store, tmp_path):
 
 
 def test_a_grid_over_law_leaves_the_true_law_alone(write, tmp_path):
-    beliefs = ["Fixed(length=3)", "Fixed(length=5)"]
-    spec = write(('law = "true"', f"law = {{ grid = {beliefs} }}"))
+    assumed = ["Fixed(length=3)", "Fixed(length=5)"]
+    spec = write(('law = "true"', f"law = {{ grid = {assumed} }}"))
     run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
     results = load_results(tmp_path / "store")
     assert len(results.select(law="Fixed(length=4)")) == len(results) == 15
-    assert len(results.select(learner_law=beliefs[0], learner_bonus_scale=0.1)) == 3
-    assert len(results.select(law=beliefs[0])) == 0
+    assert len(results.select(agent_law=assumed[0], agent_bonus_scale=0.1)) == 3
+    assert (
+        len(results.select(learner_law=assumed[0], learner="general (law=Fixed(length=3), bonus.scale=0.1)"))
+        == 3
+    )
+    assert len(results.select(law=assumed[0])) == 0
     export_csv(results, tmp_path / "table.csv")
     export_parquet(results, tmp_path / "table.parquet")
     with (tmp_path / "table.csv").open(newline="") as file:
         texts = list(csv.DictReader(file))
     for rows in (texts, pq.read_table(tmp_path / "table.parquet").to_pylist()):
         assert {row["law"] for row in rows} == {"Fixed(length=4)"}
-        assert {row["learner.law"] or "" for row in rows} == {*beliefs, ""}
+        assert {row["agent.law"] or "" for row in rows} == {*assumed, ""}
 
 
-def test_problems_without_a_name_of_their_own_are_told_apart(write, tmp_path):
+def test_problems_without_a_name_are_shown_by_their_text(write, tmp_path):
     (tmp_path / "own_problems.py").write_text(
         "import sojourn as sj\n"
         "def bare(p): return sj.TabularMDP([[[1 - p, p]], [[p, 1 - p]]], [[0.0], [1.0]])\n"
@@ -216,7 +220,7 @@ def test_problems_without_a_name_of_their_own_are_told_apart(write, tmp_path):
     assert len(results.select(problem=texts[0])) == 9
 
 
-def test_grid_points_that_look_alike_are_told_apart(write, tmp_path):
+def test_grid_points_that_look_alike_have_different_names(write, tmp_path):
     scales = [0.1, 0.1000000001]
     spec = write(("grid = [0.1, 0.01]", f"grid = {scales}"))
     run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
@@ -225,14 +229,14 @@ def test_grid_points_that_look_alike_are_told_apart(write, tmp_path):
     assert [agent.bonus.scale for agent in found.agents[:2]] == scales
 
 
-def test_records_with_one_name_for_two_learners_lose_none(store):
-    trials = tuple(replace(trial, learner="same") for trial in load_results(store))
+def test_agents_with_the_same_name_are_numbered(store):
+    trials = tuple(replace(trial, agent="same") for trial in load_results(store))
     (found,) = Results(store, trials).comparisons()
     assert found.names == ("same", "same (2)", "same (3)")
     assert found.rewards.shape == (3, 3)
 
 
-def test_results_of_a_learner_that_is_not_here_can_be_read(write, tmp_path):
+def test_results_of_an_agent_that_cannot_be_imported_can_be_read(write, tmp_path):
     (tmp_path / "own_absent.py").write_text(
         "from sojourn import RandomPlayer\nclass Mine(RandomPlayer): pass\n"
     )
@@ -250,10 +254,10 @@ def test_results_of_a_learner_that_is_not_here_can_be_read(write, tmp_path):
 
 def test_results_print_whatever_is_missing(store):
     results = load_results(store)
-    some = (results.select(learner="chance", seed=0), results.select(bonus_scale=0.1, seed=1))
+    some = (results.select(agent="chance", seed=0), results.select(bonus_scale=0.1, seed=1))
     apart = Results(store, tuple(trial for part in some for trial in part))
     assert [line.split()[-2:] for line in repr(apart).splitlines()[1:]] == [["0", "—"]] * 2
-    with pytest.raises(ValueError, match="a seed that all learners have"):
+    with pytest.raises(ValueError, match="a seed that all agents have"):
         apart.comparisons()
     results.trials[0].path.write_bytes(b"")
     assert "9 trials: " in repr(results)
@@ -269,18 +273,18 @@ def test_exports_and_comparisons_hold_no_arrays(store, tmp_path):
     repr(results)
     assert not any("arrays" in vars(trial) for trial in results)
     first = results.trials[0]
-    assert first.arrays is first.arrays  # who looks at one trial reads it once
+    assert first.arrays is first.arrays  # read once, then cached
 
 
 def test_names_with_commas_and_quotes_come_back(write, tmp_path):
-    spec = write(("[learners.chance]", "[learners.'a \"b\", c']"))
+    spec = write(("[agents.chance]", "[agents.'a \"b\", c']"))
     run_experiment(read_experiment(spec), tmp_path / "store", executor=ThisProcess())
     export_csv(load_results(tmp_path / "store"), tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(newline="") as file:
-        assert 'a "b", c' in {row["learner"] for row in csv.DictReader(file)}
+        assert 'a "b", c' in {row["agent"] for row in csv.DictReader(file)}
 
 
-def test_learners_without_regret_and_mixed_grids_leave_gaps(write, tmp_path):
+def test_agents_without_regret_and_mixed_grids_leave_gaps(write, tmp_path):
     (tmp_path / "own_mixed.py").write_text(
         "class Blind:\n"
         "    def __init__(self, size=1): pass\n"
@@ -294,12 +298,12 @@ def test_learners_without_regret_and_mixed_grids_leave_gaps(write, tmp_path):
     results = load_results(tmp_path / "store")
     export_parquet(results, tmp_path / "table.parquet")
     table = pq.read_table(tmp_path / "table.parquet").to_pylist()
-    blind = [row for row in table if row["learner"].startswith("chance")]
-    assert {row["learner.size"] for row in blind} == {"2", "two", "True"}
+    blind = [row for row in table if row["agent"].startswith("chance")]
+    assert {row["agent.size"] for row in blind} == {"2", "two", "True"}
     assert {row["cumulative_regret"] for row in blind} == {None}
     export_csv(results, tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["learner"].startswith("chance")]
+        rows = [row for row in csv.DictReader(file) if row["agent"].startswith("chance")]
     assert {row["cumulative_regret"] for row in rows} == {""}
 
 

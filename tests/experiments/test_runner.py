@@ -76,8 +76,8 @@ def test_a_changed_file_reuses_what_it_still_shares(store, write):
 
 
 def test_the_same_trial_under_two_names_is_played_once(write, tmp_path):
-    twin = '[learners.twin]\ntype = "random"\n[learners.chance]'
-    experiment = read_experiment(write(("[learners.chance]", twin)))
+    twin = '[agents.twin]\ntype = "random"\n[agents.chance]'
+    experiment = read_experiment(write(("[agents.chance]", twin)))
     assert experiment.n_trials == 12
     report = run_experiment(experiment, tmp_path / "store", executor=ThisProcess())
     assert (report.total, report.played) == (9, 9)

@@ -1,4 +1,4 @@
-"""Experiments from files: what they ask for, in one form only, and what they refuse."""
+"""Specs: the trials that they stand for, in canonical form, and the errors that they give."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import pytest
 from experiments.hostile import FILES, GOOD
 
 import sojourn as sj
+from sojourn.errors import SpecDeprecationWarning
 from sojourn.experiments import example_names, read_example, read_experiment
 from sojourn.experiments.spec import _agent_types
 from sojourn.experiments.spec._agent_settings import resolve
 from sojourn.experiments.spec._grid import count_points, points
 from sojourn.experiments.spec._import_path import importing_from
-from sojourn.experiments.spec._relative_laws import parse_belief
+from sojourn.experiments.spec._relative_laws import parse_assumed_law
 
 
-def learners(experiment):
-    return [(cell.learner, cell.settings["learner"]) for cell in experiment.cells]
+def agents(experiment):
+    return [(cell.agent, cell.settings["learner"]) for cell in experiment.cells]
 
 
-def test_a_file_asks_for_every_combination(write):
+def test_a_spec_stands_for_every_combination(write):
     path = write(
         ('"river_swim(3)"', '["river_swim(3)", "chain"]'), ('"fixed(4)"', '["fixed(4)", "geometric(0.5)"]')
     )
@@ -31,7 +32,7 @@ def test_a_file_asks_for_every_combination(write):
     assert experiment.name == "tiny"
     assert len(experiment.cells) == 2 * 2 * 3
     assert experiment.n_trials == 36
-    assert learners(experiment)[:3] == [
+    assert agents(experiment)[:3] == [
         (
             "general (bonus.scale=0.1)",
             {
@@ -53,7 +54,7 @@ def test_a_file_asks_for_every_combination(write):
     assert [trial.seed for _, trial in experiment.trials()][:13] == [0] * 12 + [1]
 
 
-def test_what_is_said_in_two_ways_is_the_same_trial(write):
+def test_two_spellings_of_the_same_settings_are_the_same_trial(write):
     plain = [trial.key for _, trial in read_experiment(write()).trials()]
     other = write(
         ('"river_swim(3)"', '"RiverSwim(n=3.0)"'),
@@ -64,7 +65,7 @@ def test_what_is_said_in_two_ways_is_the_same_trial(write):
             "bonus.scale = { grid = [0.1, 0.01] }",
             'bonus = { type = "PaperBonus", scale = { grid = [0.1, 1e-2] } }',
         ),
-        ("[learners.general]", "[learners.another_name]"),
+        ("[agents.general]", "[agents.another_name]"),
     )
     assert [trial.key for _, trial in read_experiment(other).trials()] == plain
 
@@ -87,7 +88,7 @@ def test_what_changes_a_result_changes_the_key(write, old, new):
     assert len(plain & other) == (3 if chance_stays else 0)
 
 
-def test_long_runs_keep_checkpoints_unless_they_are_told(write):
+def test_long_runs_keep_checkpoints_by_default(write):
     assert read_experiment(write()).cells[0].settings["record"] == "episodes"
     long = read_experiment(write(("episodes = 20", "episodes = 10_001")))
     assert long.cells[0].settings["record"] == {"checkpoints": 200}
@@ -109,24 +110,24 @@ def test_long_runs_keep_checkpoints_unless_they_are_told(write):
         ("uniform(1, 3)", sj.Uniform(1, 3)),
     ],
 )
-def test_beliefs_follow_the_truth(text, law):
-    found = parse_belief(text, sj.Geometric(0.95))
+def test_assumed_laws_follow_the_true_law(text, law):
+    found = parse_assumed_law(text, sj.Geometric(0.95))
     assert type(found) is type(law)
     assert found.mean == pytest.approx(law.mean, rel=1e-12)
 
 
 def test_a_mean_is_rounded_with_halves_up():
-    assert parse_belief("fixed 0.5 mean", sj.Fixed(5)) == sj.Fixed(3)
-    assert parse_belief("fixed 0.5 mean", sj.Fixed(3)) == sj.Fixed(2)
-    assert parse_belief("geometric mean", sj.Fixed(4)) == sj.Geometric(0.75)
+    assert parse_assumed_law("fixed 0.5 mean", sj.Fixed(5)) == sj.Fixed(3)
+    assert parse_assumed_law("fixed 0.5 mean", sj.Fixed(3)) == sj.Fixed(2)
+    assert parse_assumed_law("geometric mean", sj.Fixed(4)) == sj.Geometric(0.75)
 
 
 @pytest.mark.parametrize(
     "text", ["fixed 1.2.3 mean", "geometric 0.01 mean", "fixed 0 mean", "fixd mean", "mean"]
 )
-def test_other_beliefs_are_refused(text):
+def test_other_assumed_laws_are_refused(text):
     with pytest.raises(ValueError, match=r"^(law|Unknown law)"):
-        parse_belief(text, sj.Geometric(0.5))
+        parse_assumed_law(text, sj.Geometric(0.5))
 
 
 def test_grids_may_stand_anywhere():
@@ -149,22 +150,22 @@ def test_grids_may_stand_anywhere():
         (("episodes = 20", "epsiodes = 20"), "Unknown key 'epsiodes'. Did you mean 'episodes'?"),
         (
             ('type = "ucbvi"', 'type = "ucbvy"'),
-            "Unknown type 'ucbvy' in learners.general. Did you mean 'UCBVI'?",
+            "Unknown type 'ucbvy' in agents.general. Did you mean 'UCBVI'?",
         ),
         (
             ("bonus.scale", "bonus.scal"),
-            "Unknown key 'scal' in learners.general.bonus, a PaperBonus. Did you mean 'scale'?",
+            "Unknown key 'scal' in agents.general.bonus, a PaperBonus. Did you mean 'scale'?",
         ),
-        (('law = "true"\n', ""), "learners.general needs law, for UCBVI."),
-        (('law = "true"', 'law = "tru(1)"'), "learners.general.law: Unknown law 'tru'."),
-        (('law = "true"', 'law = "true"\nties = "frist"'), "learners.general: ties must be one of"),
+        (('law = "true"\n', ""), "agents.general needs law, for UCBVI."),
+        (('law = "true"', 'law = "tru(1)"'), "agents.general.law: Unknown law 'tru'."),
+        (('law = "true"', 'law = "true"\nties = "frist"'), "agents.general: ties must be one of"),
         (
             ('type = "random"', 'type = "paper"'),
-            "learners.chance.type must be a learner; PaperBonus has no method",
+            "agents.chance.type must be an agent; PaperBonus has no method",
         ),
         (
             ('type = "random"', ""),
-            "learners.chance needs a type, such as 'ucbvi'; see 'sojourn list agents'.",
+            "agents.chance needs a type, such as 'ucbvi'; see 'sojourn list agents'.",
         ),
         (('"fixed(4)"', '"fixd(4)"'), "law: Unknown law 'fixd'. Did you mean 'fixed'?"),
         (
@@ -182,6 +183,21 @@ def test_errors_name_the_place_and_the_remedy(write, change, said):
     with pytest.raises(ValueError) as error:
         read_experiment(path)
     assert str(error.value).startswith(f"{path}: {said}")
+
+
+def test_the_old_table_gives_the_same_trials_and_a_note(write):
+    # The specs of version 0.1.0: their trials are in stores, and must be found there.
+    plain = [trial.key for _, trial in read_experiment(write()).trials()]
+    old = write(text=write().read_text().replace("[agents.", "[learners."))
+    with pytest.warns(
+        SpecDeprecationWarning, match=r"tiny\.toml: \[learners\.NAME\] is now \[agents\.NAME\]"
+    ):
+        experiment = read_experiment(old)
+    assert [trial.key for _, trial in experiment.trials()] == plain
+    assert plain[0] == "4cb7d07a52259c8229cf55cb43a4a130"
+    both = write(text=old.read_text() + '\n[agents.more]\ntype = "random"\n')
+    with pytest.raises(ValueError, match=r"it has both \[agents\.NAME\] and \[learners\.NAME\]"):
+        read_experiment(both)
 
 
 def test_the_good_file_is_good(write):
@@ -225,35 +241,35 @@ class Plain:
 
 @pytest.fixture
 def own(tmp_path):
-    """A module of the user's own beside the file."""
-    (tmp_path / "own_learners.py").write_text(OWN)
+    """A module with the user's own agents beside the spec."""
+    (tmp_path / "own_agents.py").write_text(OWN)
     yield
-    sys.modules.pop("own_learners", None)
+    sys.modules.pop("own_agents", None)
 
 
-def test_a_learner_of_ones_own_lies_beside_the_file(write, tmp_path, own):
-    change = 'type = "own_learners:Mine"\nlaw = "geometric mean"\nsize = 3\ninner = { type = "random" }'
+def test_the_users_own_agent_lies_beside_the_spec(write, tmp_path, own):
+    change = 'type = "own_agents:Mine"\nlaw = "geometric mean"\nsize = 3\ninner = { type = "random" }'
     experiment = read_experiment(write(('type = "random"', change)))
     cell = experiment.cells[-1]
     assert cell.settings["learner"] == {
-        "type": "own_learners:Mine",
+        "type": "own_agents:Mine",
         "law": {"law": "Geometric(gamma=0.75)"},
         "inner": {"type": "RandomPlayer"},
     }
     before = cell.trials[0].key
-    assert list(cell.settings["code"]) == ["own_learners"]
-    (tmp_path / "own_learners.py").write_text(OWN + "\n# changed\n")
-    said = r"own_learners\.py was changed after own_learners was imported; restart Python, or reload it\.$"
+    assert list(cell.settings["code"]) == ["own_agents"]
+    (tmp_path / "own_agents.py").write_text(OWN + "\n# changed\n")
+    said = r"own_agents\.py was changed after own_agents was imported; restart Python, or reload it\.$"
     with pytest.raises(ValueError, match=said):
         read_experiment(tmp_path / "tiny.toml")
     with importing_from(tmp_path):
-        importlib.reload(sys.modules["own_learners"])
+        importlib.reload(sys.modules["own_agents"])
     assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key != before
 
 
-def test_a_law_for_who_says_no_types_is_marked(write, own):
+def test_a_law_is_marked_where_the_class_has_no_type_hints(write, own):
     laws = '[{ law = "fixed(2)" }, { import = "math:pi" }]'
-    change = f'type = "own_learners:Plain"\nlaw = {{ law = "true" }}\nlaws = {laws}'
+    change = f'type = "own_agents:Plain"\nlaw = {{ law = "true" }}\nlaws = {laws}'
     settings = read_experiment(write(('type = "random"', change))).cells[-1].settings["learner"]
     assert settings["law"] == {"law": "Fixed(length=4)"}
     assert settings["laws"] == [{"law": "Fixed(length=2)"}, {"import": "math:pi"}]
@@ -262,9 +278,9 @@ def test_a_law_for_who_says_no_types_is_marked(write, own):
 def test_values_too_long_to_be_shown_are_numbered(write, own):
     shared = ", ".join(f'{{ law = "fixed({length})" }}' for length in range(1, 9))
     lists = ", ".join(f'[{shared}, {{ law = "fixed({last})" }}]' for last in (20, 30, 20))
-    change = f'type = "own_learners:Plain"\nlaw = {{ law = "true" }}\nlaws = {{ grid = [{lists}] }}'
+    change = f'type = "own_agents:Plain"\nlaw = {{ law = "true" }}\nlaws = {{ grid = [{lists}] }}'
     cells = read_experiment(write(('type = "random"', change))).cells[-3:]
-    names = [cell.learner for cell in cells]
+    names = [cell.agent for cell in cells]
     assert names == [names[0], f"{names[0]} (2)", names[0]]
     assert cells[0].settings == cells[2].settings != cells[1].settings
 
@@ -295,14 +311,14 @@ def test_examples_are_experiments(tmp_path):
         read_example("tinny")
 
 
-@pytest.mark.parametrize("learner", ['"ucbvi"\nlaw = "true"', '"own_learners:Mine"\nlaw = "true"'])
-def test_the_work_of_reading_a_type_does_not_grow_with_a_grid(write, own, monkeypatch, learner):
+@pytest.mark.parametrize("agent", ['"ucbvi"\nlaw = "true"', '"own_agents:Mine"\nlaw = "true"'])
+def test_the_work_of_reading_a_type_does_not_grow_with_a_grid(write, own, monkeypatch, agent):
     looked = []
     hints = _agent_types._hints
     monkeypatch.setattr(_agent_types, "_hints", lambda make: (looked.append(make), hints(make))[1])
     grid = ", ".join(str(i) for i in range(1, 301))
-    name = "n_states" if "ucbvi" in learner else "size"
-    text = write().read_text().replace('"random"', f"{learner}\n{name} = {{ grid = [{grid}] }}")
+    name = "n_states" if "ucbvi" in agent else "size"
+    text = write().read_text().replace('"random"', f"{agent}\n{name} = {{ grid = [{grid}] }}")
     assert len(read_experiment(write(text=text)).cells) == 302
     assert len(looked) <= 5
 

@@ -97,7 +97,7 @@ def test_two_results_of_one_trial_are_told(store):
 def test_names_never_become_paths(write, tmp_path, name):
     inside = tmp_path / "deep" / "inside"
     inside.mkdir(parents=True)
-    text = write().read_text().replace("[learners.chance]", '[learners."../../chance"]')
+    text = write().read_text().replace("[agents.chance]", '[agents."../../chance"]')
     spec = write(text=f'name = "{name}"\n{text}')
     run_experiment(read_experiment(spec), inside / "store", executor=ThisProcess())
     assert {path.name for path in tmp_path.iterdir()} == {"deep", "tiny.toml"}

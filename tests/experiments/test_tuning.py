@@ -1,12 +1,23 @@
-"""Settings chosen on other seeds."""
+"""Tuning: settings are chosen on separate seeds."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.experiments import ThisProcess, load_results, read_experiment, run_experiment, tune
+from sojourn.experiments import (
+    Store,
+    ThisProcess,
+    load_results,
+    read_experiment,
+    run_experiment,
+    tune,
+    tuning_name,
+)
+from sojourn.experiments.store._manifest import manifest_of
 
 SPEC = """
 problem = ["river_swim(4)", "chain(4)"]
@@ -14,17 +25,17 @@ law = "geometric(0.8)"
 episodes = 60
 seeds = 3
 
-[learners."ours (general)"]
+[agents."ours (general)"]
 type = "ucbvi"
 law = "true"
 bonus.scale = { grid = [1, 0.01] }
 
-[learners."ours (fixed)"]
+[agents."ours (fixed)"]
 type = "ucbvi"
 law = { grid = ["fixed mean", "fixed 2 mean"] }
 bonus = { type = "hoeffding", scale = { grid = [1, 0.01] } }
 
-[learners.chance]
+[agents.chance]
 type = "random"
 """
 
@@ -35,7 +46,7 @@ def experiment(tmp_path):
     return read_experiment(tmp_path / "tuned.toml")
 
 
-def test_the_best_value_of_each_learner_is_kept(experiment, tmp_path):
+def test_the_best_value_of_each_agent_is_kept(experiment, tmp_path):
     chosen = tune(experiment, tmp_path / "s", over=["bonus.scale"], seeds=[10, 11], executor=ThisProcess())
     assert len(experiment.cells) == 2 * (2 + 4 + 1)
     assert len(chosen.cells) == 2 * (1 + 2 + 1)
@@ -59,6 +70,23 @@ def test_the_best_value_of_each_learner_is_kept(experiment, tmp_path):
     results = load_results(tmp_path / "s", experiment="tuned")
     assert {trial.seed for trial in results} == {0, 1, 2}
     assert len(results) == 3 * len(chosen.cells)
+    assert {trial.purpose for trial in results} == {"evaluation"}
+    tuning = load_results(tmp_path / "s", experiment=tuning_name(experiment))
+    assert {(trial.purpose, trial.seed) for trial in tuning} == {("tuning", 10), ("tuning", 11)}
+
+
+def test_old_manifests_have_the_purpose_in_their_name(experiment, tmp_path):
+    # Version 0.1.0 wrote no "purpose"; a later experiment of any name has one.
+    store = Store(tmp_path / "s")
+    run_experiment(replace(experiment, name="by-tuning"), store, executor=ThisProcess())
+    assert {trial.purpose for trial in load_results(store.folder)} == {"evaluation"}
+    old = manifest_of(experiment)
+    del old["purpose"]
+    with store.writing():
+        for name in ("old", "old-tuning"):
+            store.add_experiment(old | {"name": name})
+    found = {trial.experiment: trial.purpose for trial in load_results(store.folder)}
+    assert found == {"by-tuning": "evaluation", "old": "evaluation", "old-tuning": "tuning"}
 
 
 def test_judging_by_the_seeds_of_the_choice_is_refused(experiment, tmp_path):

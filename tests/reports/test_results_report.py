@@ -18,7 +18,11 @@ class Stored(list):
     folder = Path("a.results")
 
     def __init__(self, *names):
-        super().__init__(SimpleNamespace(experiment=name) for name in names for _ in range(2))
+        super().__init__(
+            SimpleNamespace(experiment=name, purpose="tuning" if name.startswith("chosen") else "evaluation")
+            for name in names
+            for _ in range(2)
+        )
 
     def select(self, experiment):
         return SimpleNamespace(comparisons=lambda: [a_comparison([[[1, 2]] * 2], names=(experiment,))])
@@ -29,18 +33,18 @@ class Stored(list):
     [
         (["a", "b"], ["a", "b"], "4 trials of 2 experiments."),
         (
-            ["a", "a-tuning", "tuning"],
-            ["a", "tuning"],
+            ["a", "chosen", "b-tuning"],
+            ["a", "b-tuning"],
             "4 trials of 2 experiments. 1 experiment that settings were chosen by is left out; "
             "--experiment NAME shows one.",
         ),
         (
-            ["a", "a-tuning", "b-tuning"],
+            ["a", "chosen 1", "chosen 2"],
             ["a"],
             "2 trials of 1 experiment. 2 experiments that settings were chosen by are left out; "
             "--experiment NAME shows one.",
         ),
-        (["a-tuning"], ["a-tuning"], "2 trials of 1 experiment."),
+        (["chosen"], ["chosen"], "2 trials of 1 experiment."),
     ],
 )
 def test_experiments_that_settings_were_chosen_by_are_left_out_and_counted(names, shown, summary):

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from sojourn.cli.output._console import spell_out, write_line
 from sojourn.cli.output._help import NarrowHelp
-from sojourn.errors import NewerVersionWarning, SojournWarning
+from sojourn.errors import NewerVersionWarning, SojournWarning, SpecDeprecationWarning
 
 __all__ = ["BadInputError", "Invocation", "OneLineGroup", "reading_input"]
 
@@ -117,7 +117,8 @@ def _with_options(message: str) -> str:
 def _report_warnings(caught: Sequence[warnings.WarningMessage]) -> None:
     said: dict[str, str] = {}
     for warning in caught:
-        label = "Note" if issubclass(warning.category, NewerVersionWarning) else "Warning"
+        is_note = issubclass(warning.category, (NewerVersionWarning, SpecDeprecationWarning))
+        label = "Note" if is_note else "Warning"
         said.setdefault(_with_options(str(warning.message)), label)
     for message, label in said.items():
         write_line(message, label=label)

@@ -45,6 +45,9 @@ from ._statistics import (
 from ._tuning import (
     tune as tune,
 )
+from ._tuning import (
+    tuning_name as tuning_name,
+)
 from .executors._base import (
     Executor as Executor,
 )

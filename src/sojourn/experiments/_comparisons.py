@@ -1,4 +1,4 @@
-"""Trials of several learners, side by side."""
+"""Compares the stored trials of several agents on one problem."""
 
 from __future__ import annotations
 
@@ -7,59 +7,59 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.experiments._missing_agent import AbsentAgent
+from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._base import say_error
-from sojourn.experiments.spec._agent_settings import build, tell_apart, to_text
+from sojourn.experiments.spec._agent_settings import build, to_text, unique_name
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import parse_law
 from sojourn.learning import Comparison
 from sojourn.mdps import parse_problem
 from sojourn.planning import plan
 
-__all__ = ["build_agent", "by_learner", "compare_trials", "leave_agent", "shared_seeds"]
+__all__ = ["build_agent", "compare_trials", "group_by_agent", "shared_seeds", "skip_agent"]
 
 
-def by_learner(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
-    """Return the trials by the learner's name, no two alike, and by seed."""
+def group_by_agent(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
+    """Return the trials by the agent's name and then by seed; equal names are numbered."""
     found: dict[str, dict[int, TrialResult]] = {}
     taken: dict[str, dict[str, int]] = {}
     for trial in trials:
-        name = tell_apart(trial.learner, to_text(trial.settings), taken)
+        name = unique_name(trial.agent, to_text(trial.settings), taken)
         found.setdefault(name, {})[trial.seed] = trial
     return found
 
 
-def shared_seeds(learners: Mapping[str, Mapping[int, TrialResult]]) -> tuple[int, ...]:
-    """Return the seeds that all learners were played with, in order."""
-    return tuple(sorted(set.intersection(*(set(seeds) for seeds in learners.values()))))
+def shared_seeds(trials_by_agent: Mapping[str, Mapping[int, TrialResult]]) -> tuple[int, ...]:
+    """Return the seeds that all agents were played with, in order."""
+    return tuple(sorted(set.intersection(*(set(seeds) for seeds in trials_by_agent.values()))))
 
 
 def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult], Any]) -> Comparison:
-    """Return a comparison of the learners of some trials on one problem, over the seeds that all have.
+    """Return a comparison of agents on one problem, over the seeds that all of them have.
 
     Args:
         trials: The trials.
-        make_agent: Makes a learner's settings from one of its trials.
+        make_agent: Returns the agent of a trial: `build_agent`, or `skip_agent` if only numbers are needed.
     """
-    learners = by_learner(trials)
-    seeds = shared_seeds(learners)
+    by_agent = group_by_agent(trials)
+    seeds = shared_seeds(by_agent)
     if not seeds:
-        raise ValueError("comparisons need a seed that all learners have; the run is not that far.")
+        raise ValueError("comparisons need a seed that all agents have; the run is not that far.")
     first = trials[0]
-    law, checkpoints = parse_law(first.law), first.passing().checkpoints
-    shape = (len(learners), len(seeds))
+    law, checkpoints = parse_law(first.law), first.uncached().checkpoints
+    shape = (len(by_agent), len(seeds))
     cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
     rewards = np.empty(shape)
-    for i, found in enumerate(learners.values()):
+    for i, found in enumerate(by_agent.values()):
         for j, seed in enumerate(seeds):
-            trial = found[seed].passing()
+            trial = found[seed].uncached()
             rewards[i, j] = _last(trial, "rewards") / first.episodes
             regret = trial.cumulative_regret
             if regret is not None:
                 cumulative[i, j], width[i, j] = regret, _last(trial, "regret_width")
-    agents = tuple(make_agent(next(iter(found.values()))) for found in learners.values())
+    agents = tuple(make_agent(next(iter(found.values()))) for found in by_agent.values())
     return Comparison(
-        tuple(learners), agents, first.problem, law, seeds, checkpoints, cumulative, width, rewards
+        tuple(by_agent), agents, first.problem, law, seeds, checkpoints, cumulative, width, rewards
     )
 
 
@@ -69,16 +69,16 @@ def _last(trial: TrialResult, name: str) -> float:
 
 
 def build_agent(trial: TrialResult) -> Any:
-    """Return a trial's learner, or what stands for one whose code is not here."""
+    """Return a trial's agent, or a `MissingAgent` if its code cannot be imported here."""
     settings = trial.settings
     try:
         return build(
             settings["learner"], lambda: plan(parse_problem(settings["problem"]), parse_law(settings["law"]))
         )
-    except Exception as error:  # code of the user's own that is not here, or not as it was
-        return AbsentAgent(settings["learner"], say_error(error))
+    except Exception as error:  # the user's own code may be absent or changed, and may raise anything
+        return MissingAgent(settings["learner"], say_error(error))
 
 
-def leave_agent(trial: TrialResult) -> AbsentAgent:
-    """Return what stands for a trial's learner where only numbers are wanted: nothing is imported."""
-    return AbsentAgent(trial.settings["learner"], "nobody asked for it.")
+def skip_agent(trial: TrialResult) -> MissingAgent:
+    """Return a stand-in for a trial's agent, for callers that need only numbers: nothing is imported."""
+    return MissingAgent(trial.settings["learner"], "it was not loaded.")

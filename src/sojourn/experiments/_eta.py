@@ -1,4 +1,4 @@
-"""About how long the rest of an experiment takes."""
+"""Estimates how long the rest of an experiment takes."""
 
 from __future__ import annotations
 
@@ -18,71 +18,73 @@ from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["forecast"]
 
-_TIME = 20.0  # seconds that trying may take in all, about
-_ENOUGH = 0.5  # seconds of play that say how long a trial takes
-_FIRST = 20  # episodes
-_TRIED = 12  # combinations, about
+_MOST_SECONDS = 20.0  # budget of all short trials together
+_ENOUGH_SECONDS = 0.5  # a short trial of this duration is long enough to extrapolate from
+_FIRST_EPISODES = 20  # episodes of the first short trial
+_MOST_CELLS = 12  # about how many cells are sampled
 
 
 def forecast(
-    stock: Inventory, store: Store, n_workers: int, progress: Callable[[float], object] | None = None
+    inventory: Inventory, store: Store, n_workers: int, progress: Callable[[float], object] | None = None
 ) -> float:
-    """Return about how many seconds the missing trials take, so many at a time.
+    """Return about how many seconds the missing trials take on `n_workers` workers.
 
-    Combinations of which trials are done are known from the log; of the others, some are tried for a few
-    episodes.
+    Cells with finished trials are known from the store's timings. A sample of the others is played for a few
+    episodes; cells that were not sampled count as average.
     """
-    left: dict[str, list[str]] = defaultdict(list)
+    missing: dict[str, list[str]] = defaultdict(list)
     cells: dict[str, Cell] = {}
-    for key in stock.missing:
-        cell = stock.trials[key][0]
-        name = cell.trials[0].settings
-        left[name].append(key)
-        cells[name] = cell
-    known = _known(stock, store)
-    unknown = [name for name in left if name not in known]
-    begun, step = time.monotonic(), max(1, len(unknown) // _TRIED)
+    for key in inventory.missing:
+        cell = inventory.trials[key][0]
+        settings = cell.trials[0].settings
+        missing[settings].append(key)
+        cells[settings] = cell
+    known = _median_seconds(inventory, store)
+    unknown = [settings for settings in missing if settings not in known]
+    started, step = time.monotonic(), max(1, len(unknown) // _MOST_CELLS)
     for i in range(0, len(unknown), step):
-        if time.monotonic() - begun > _TIME:
+        if time.monotonic() - started > _MOST_SECONDS:
             break
-        with contextlib.suppress(Exception):  # a learner that fails will be named when it is run
-            known[unknown[i]] = _try(cells[unknown[i]])
+        with contextlib.suppress(Exception):  # the run itself will name an agent that fails
+            known[unknown[i]] = _extrapolate(cells[unknown[i]])
         if progress is not None:
             progress(min(1.0, (i + step) / len(unknown)))
     if not known:
         return 0.0
-    usual = statistics.fmean(known.values())
-    total = sum(known.get(name, usual) * len(keys) for name, keys in left.items())
-    return total / max(1, min(n_workers, len(stock.missing)))
+    average = statistics.fmean(known.values())
+    total = sum(known.get(settings, average) * len(keys) for settings, keys in missing.items())
+    return total / max(1, min(n_workers, len(inventory.missing)))
 
 
-def _known(stock: Inventory, store: Store) -> dict[str, float]:
+def _median_seconds(inventory: Inventory, store: Store) -> dict[str, float]:
+    """Return the median duration of the finished trials of each cell, by its settings."""
     times, _ = store.timings.read()
     found: dict[str, list[float]] = defaultdict(list)
-    for key in stock.done:
+    for key in inventory.done:
         seconds = times.get(key, math.nan)
         if not math.isnan(seconds):
-            found[stock.trials[key][1].settings].append(seconds)
-    return {name: statistics.median(seconds) for name, seconds in found.items()}
+            found[inventory.trials[key][1].settings].append(seconds)
+    return {settings: statistics.median(seconds) for settings, seconds in found.items()}
 
 
-def _try(cell: Cell) -> float:
-    """Return about how long a trial takes, from short ones: what it costs at once, and then an episode."""
+def _extrapolate(cell: Cell) -> float:
+    """Return about how long a trial takes: a line through the durations of two shorter ones."""
     wanted = int(cell.settings["episodes"])
-    _play(cell, min(_FIRST, wanted))  # compiles
-    episodes, seconds = min(_FIRST, wanted), 0.0
-    first = before = (episodes, _play(cell, episodes))
-    while episodes < wanted and seconds < _ENOUGH:
+    episodes, seconds = min(_FIRST_EPISODES, wanted), 0.0
+    _play(cell, episodes)  # compiles the kernels
+    earlier = latest = (episodes, _play(cell, episodes))
+    while episodes < wanted and seconds < _ENOUGH_SECONDS:
         episodes = min(4 * episodes, wanted)
         seconds = _play(cell, episodes)
-        first, before = before, (episodes, seconds)
-    if before[0] == wanted:
-        return before[1]
-    slope = (before[1] - first[1]) / (before[0] - first[0])
-    return before[1] + max(slope, 0.0) * (wanted - before[0])
+        earlier, latest = latest, (episodes, seconds)
+    if latest[0] == wanted:
+        return latest[1]
+    slope = (latest[1] - earlier[1]) / (latest[0] - earlier[0])
+    return latest[1] + max(slope, 0.0) * (wanted - latest[0])
 
 
 def _play(cell: Cell, episodes: int) -> float:
-    begun = time.perf_counter()
+    """Play a trial of this length, and return its duration in seconds."""
+    started = time.perf_counter()
     play_trial(Trial(to_text({**cell.settings, "episodes": episodes}), 0).text)
-    return time.perf_counter() - begun
+    return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""One tidy table of all results: a row for each trial and checkpoint."""
+"""Exports all results as one tidy table with a row per trial and checkpoint."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _SUMS = {
     "cumulative_steps": "lengths",
     "cumulative_observed": "observed",
 }
-"""Columns of what is summed up to an episode, and what they sum."""
+"""Columns with sums up to an episode, and the array that each sums up."""
 
 _WHOLE = ("cumulative_steps", "cumulative_observed")
-_TEXTS = ("experiment", "problem", "law", "learner")
-_GRID = "learner."
-"""What the columns of grids begin with: no other column does, and a learner's `law` is not the true one."""
+_TEXTS = ("experiment", "problem", "law", "agent")
+_GRID_PREFIX = "agent."
+"""Prefix of the columns of grids; `agent.law` is the agent's law, and `law` the true one."""
 
-_AT_ONCE = 1 << 20  # rows of a group
+_GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
 
 
 def _grids(results: Results) -> list[str]:
-    """Return the paths of all grids, in the order in which they come up."""
+    """Return the paths of all grids, in order of first appearance."""
     return list(dict.fromkeys(path for trial in results for path in trial.varied))
 
 
 def _columns(trial: TrialResult) -> dict[str, Any]:
-    """Return the columns that change from row to row."""
+    """Return the columns that differ between the rows of a trial."""
     columns: dict[str, Any] = {"episode": trial.checkpoints}
     for column, name in _SUMS.items():
         found = trial.cumulative(name)
@@ -49,15 +49,15 @@ def _columns(trial: TrialResult) -> dict[str, Any]:
 
 
 def export_csv(results: Results, path: str | Path, progress: Callable[[float], object] | None = None) -> int:
-    """Write the table as CSV in one step, numbers to their last digit; return the number of rows."""
+    """Write the table as CSV, atomically and with all digits; return the number of rows."""
     n_rows = 0
 
     def write(file: IO[bytes]) -> None:
         nonlocal n_rows
         grids = _grids(results)
-        header = [*_TEXTS, *(_GRID + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
+        header = [*_TEXTS, *(_GRID_PREFIX + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
         file.write((",".join(map(_quoted, header)) + "\n").encode())
-        for i, trial in enumerate(each.passing() for each in results):
+        for i, trial in enumerate(each.uncached() for each in results):
             columns, size = _columns(trial), trial.checkpoints.size
             before = [*(getattr(trial, name) for name in _TEXTS), *(trial.varied.get(g, "") for g in grids)]
             start = ",".join(_quoted(value) for value in (*before, trial.seed))
@@ -73,7 +73,7 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
 
 
 def _digits(column: Any, size: int) -> list[str]:
-    """Return numbers to their last digit, and nothing for what is not known."""
+    """Return numbers with all digits, and empty texts for unknown ones."""
     if column is None:
         return [""] * size
     return ["" if math.isnan(value) else repr(value) for value in column.tolist()]
@@ -89,7 +89,7 @@ def _quoted(value: Any) -> str:
 def export_parquet(
     results: Results, path: str | Path, progress: Callable[[float], object] | None = None
 ) -> int:
-    """Write the table as Parquet in one step; return the number of rows.
+    """Write the table as Parquet, atomically; return the number of rows.
 
     Raises:
         ValueError: If pyarrow is not installed.
@@ -99,9 +99,9 @@ def export_parquet(
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise ValueError("Parquet needs pyarrow; install it with: pip install 'sojourn[parquet]'.") from error
-    grids = {grid: _kind_of_grid(results, grid, pyarrow) for grid in _grids(results)}
+    grids = {grid: _grid_type(results, grid, pyarrow) for grid in _grids(results)}
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    kinds = dict.fromkeys(_TEXTS, words) | {_GRID + grid: kind for grid, kind in grids.items()}
+    kinds = dict.fromkeys(_TEXTS, words) | {_GRID_PREFIX + grid: kind for grid, kind in grids.items()}
     kinds |= {"seed": pyarrow.int64(), "episode": pyarrow.int64()}
     kinds |= {name: pyarrow.int64() if name in _WHOLE else pyarrow.float64() for name in _SUMS}
     schema = pyarrow.schema(list((kinds | {"trial": words}).items()))
@@ -115,37 +115,37 @@ def export_parquet(
                 writer.write_table(table)
                 n_rows += table.num_rows
                 if progress is not None:
-                    progress(min(1.0, (i + 1) * _AT_ONCE / max(1, n_rows)))
+                    progress(min(1.0, (i + 1) * _GROUP_ROWS / max(1, n_rows)))
 
     write_atomically(Path(path), write)
     return n_rows
 
 
 def _groups(results: Results) -> Iterator[list[TrialResult]]:
-    """Yield trials in groups of about as many rows as a group of Parquet should have."""
+    """Yield trials in groups of about `_GROUP_ROWS` rows."""
     group: list[TrialResult] = []
     n_rows = 0
     for each in results:
-        trial = each.passing()
+        trial = each.uncached()
         group.append(trial)
         n_rows += trial.checkpoints.size
-        if n_rows >= _AT_ONCE:
+        if n_rows >= _GROUP_ROWS:
             yield group
             group, n_rows = [], 0
     if group:
         yield group
 
 
-def _kind_of_grid(results: Results, grid: str, pyarrow: Any) -> Any:
+def _grid_type(results: Results, grid: str, pyarrow: Any) -> Any:
     values = [trial.varied[grid] for trial in results if grid in trial.varied]
     are_numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     return pyarrow.float64() if are_numbers else pyarrow.string()
 
 
-def _table(trials: list[TrialResult], grids: dict[str, Any], schema: Any, pyarrow: Any) -> Any:
-    """Return the rows of some trials."""
+def _table(trials: list[TrialResult], grid_types: dict[str, Any], schema: Any, pyarrow: Any) -> Any:
+    """Return the rows of these trials as a table."""
     columns = [_columns(trial) for trial in trials]
-    fixed = [_fixed(trial, grids, pyarrow) for trial in trials]
+    fixed = [_fixed(trial, grid_types, pyarrow) for trial in trials]
     sizes = [trial.checkpoints.size for trial in trials]
     rows = np.repeat(np.arange(len(trials)), sizes)
     arrays = []
@@ -163,12 +163,12 @@ def _table(trials: list[TrialResult], grids: dict[str, Any], schema: Any, pyarro
     return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
-def _fixed(trial: TrialResult, grids: dict[str, Any], pyarrow: Any) -> dict[str, Any]:
-    """Return the columns that are the same in all rows of a trial."""
+def _fixed(trial: TrialResult, grid_types: dict[str, Any], pyarrow: Any) -> dict[str, Any]:
+    """Return the columns that are the same in every row of a trial."""
     fixed: dict[str, Any] = {name: getattr(trial, name) for name in _TEXTS}
     fixed |= {"seed": trial.seed, "trial": trial.key}
-    for grid, kind in grids.items():
+    for grid, kind in grid_types.items():
         value = trial.varied.get(grid)
         is_text = kind == pyarrow.string() and value is not None and not isinstance(value, str)
-        fixed[_GRID + grid] = repr(value) if is_text else value
+        fixed[_GRID_PREFIX + grid] = repr(value) if is_text else value
     return fixed

@@ -1,4 +1,4 @@
-"""Learners whose code is not at hand."""
+"""Stands in for agents whose code is not available where results are read."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["AbsentAgent"]
+__all__ = ["MissingAgent"]
 
 
 @dataclass(frozen=True)
-class AbsentAgent:
-    """Stands for a learner of the user's own that cannot be imported where its results are read.
+class MissingAgent:
+    """An agent that is known by its settings only.
 
     Attributes:
         settings: Its plain settings.
-        reason: Why it is not here, in one line.
+        reason: Why the agent itself is not available, in one line.
     """
 
     settings: Mapping[str, Any]
     reason: str
 
     def start(self, **_: Any) -> Any:
-        """Raise `ValueError`: what is not here cannot play."""
+        """Raise `ValueError`: this agent cannot play."""
         raise ValueError(f"{self.settings.get('type')} cannot play here: {self.reason}")

@@ -1,4 +1,4 @@
-"""Results of a store, for notebooks, exports and reports."""
+"""Loads the results of a store, for notebooks, exports and reports."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
 from sojourn.experiments._comparisons import (
     build_agent,
-    by_learner,
     compare_trials,
-    leave_agent,
+    group_by_agent,
     shared_seeds,
+    skip_agent,
 )
 from sojourn.experiments.spec._agent_settings import to_text
-from sojourn.experiments.store._manifest import read_record
+from sojourn.experiments.store._manifest import Manifest, read_manifest_file
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
 from sojourn.experiments.trials._result import TrialResult, read_result_file
@@ -30,14 +30,14 @@ from sojourn.learning import Comparison
 __all__ = ["Results", "load_results"]
 
 _NO_NAME = re.compile(r"\d+ states, \d+ actions")
-"""What `learn` calls a problem that has no name."""
+"""The text that `learn` uses for a problem without a name."""
 
-_HEADER = ("problem", "law", "learner", "seeds", "total regret")
+_HEADER = ("problem", "law", "agent", "seeds", "total regret")
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """All trials that the experiments of a store ask for and that are there; it prints as a small table."""
+    """The finished trials of the experiments in a store; prints as a small table."""
 
     folder: Path
     trials: tuple[TrialResult, ...]
@@ -49,10 +49,10 @@ class Results:
         return iter(self.trials)
 
     def select(self, **wanted: Any) -> Results:
-        """Return the trials of one experiment, problem, law, learner or seed, or of a value of a grid.
+        """Return the trials of one experiment, problem, law, agent, seed, purpose or grid value.
 
-        Values of grids are given by their path with `_` for `.`: `select(bonus_scale=0.1)`, or
-        `select(learner_bonus_scale=0.1)`. `law` is always the true law, and `learner_law` the learner's.
+        Name a grid by its path with `_` for `.`: `select(bonus_scale=0.1)`, or
+        `select(agent_bonus_scale=0.1)`. `law` is the true law, and `agent_law` the agent's.
         """
         kept = tuple(trial for trial in self.trials if _fits(trial, wanted))
         if not kept and self.trials:
@@ -64,14 +64,14 @@ class Results:
         return Results(self.folder, kept)
 
     def comparisons(self) -> list[Comparison]:
-        """Return a `Comparison` of the learners on each problem and law, over the seeds that all have.
+        """Return a `Comparison` of the agents on each problem and law, over the seeds that all have.
 
-        A learner of your own that cannot be imported here is told by its settings alone, and cannot play.
+        An agent of yours that cannot be imported here is known by its settings only, and cannot play.
         """
         return [compare_trials(trials, build_agent) for trials in self._groups()]
 
     def _groups(self) -> list[list[TrialResult]]:
-        """Return the trials by what they can be compared on: experiment, problem, law, episodes."""
+        """Return groups of comparable trials: same experiment, problem, law and number of episodes."""
         groups: dict[tuple[str, str, str, int], list[TrialResult]] = {}
         for trial in self.trials:
             group = (trial.experiment, trial.settings["problem"], trial.law, trial.episodes)
@@ -79,7 +79,7 @@ class Results:
         return list(groups.values())
 
     def table(self) -> str:
-        """Return the learners' mean total regret with 95% intervals, as plain text."""
+        """Return the agents' mean total regret with 95% intervals, as plain text."""
         rows = [_HEADER, *self._rows()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADER))]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
@@ -88,10 +88,10 @@ class Results:
         rows: list[tuple[str, ...]] = []
         for trials in self._groups():
             where = (trials[0].problem, label(parse_law(trials[0].law)))
-            if not shared_seeds(by_learner(trials)):
-                rows += [(*where, name, "0", "—") for name in by_learner(trials)]
+            if not shared_seeds(group_by_agent(trials)):
+                rows += [(*where, name, "0", "—") for name in group_by_agent(trials)]
                 continue
-            comparison = compare_trials(trials, leave_agent)
+            comparison = compare_trials(trials, skip_agent)
             totals = comparison.total_regret.texts()
             seeds = f"{len(comparison.seeds):,}"
             rows += [
@@ -104,22 +104,22 @@ class Results:
             return f"Results({str(self.folder)!r}, no trials)"
         try:
             return self.table()
-        except (OSError, ValueError) as error:  # files that are gone, or damaged since
+        except (OSError, ValueError) as error:  # a file was removed or damaged since
             return f"Results({str(self.folder)!r}, {len(self):,} trials: {error})"
 
     def _repr_html_(self) -> str | None:
         try:
             return _html.grid(str(self.folder), _HEADER, self._rows())
-        except (OSError, ValueError):  # notebooks then show what __repr__ says
+        except (OSError, ValueError):  # notebooks then show __repr__
             return None
 
 
 def load_results(folder: str | Path, *, experiment: str | None = None) -> Results:
-    """Return the results in a store of `sojourn run`, as its experiments ask for them.
+    """Return the finished trials of the experiments in a store of `sojourn run`.
 
     Args:
         folder: The store.
-        experiment: The name of one experiment, where the store has several.
+        experiment: Name of one experiment, if the store has several.
 
     Raises:
         ValueError: If there is no store, or no such experiment, or a file is damaged; one line says which.
@@ -142,24 +142,24 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
         if file.key in files:
             warnings.warn(f"{file.path} is not the only result of its trial.", SojournWarning, stacklevel=2)
         files.setdefault(file.key, file)
-    asked = _experiments(store)
+    manifests = _manifests(store)
     if experiment is not None:
-        if experiment not in asked:
-            raise ValueError(f"Unknown experiment {experiment!r}.{did_you_mean(experiment, asked)}")
-        asked = {experiment: asked[experiment]}
+        if experiment not in manifests:
+            raise ValueError(f"Unknown experiment {experiment!r}.{did_you_mean(experiment, manifests)}")
+        manifests = {experiment: manifests[experiment]}
     headers = _Headers(files)
     trials = [
-        _result(name, cell, headers.of(key), files[key])
-        for name, cells in sorted(asked.items())
-        for cell in cells
+        _result(manifest, cell, headers.of(key), files[key])
+        for _, manifest in sorted(manifests.items())
+        for cell in manifest.cells
         for key in cell["trials"]
         if key in files
     ]
-    return Results(store.folder, _with_problems_told_apart(trials))
+    return Results(store.folder, _with_clear_problem_names(trials))
 
 
 class _Headers:
-    """What files of trials say of themselves: each is read once, and those with equal settings share them."""
+    """Headers of trial files: each is read once, and equal settings share one object."""
 
     def __init__(self, files: Mapping[str, StoredFile]) -> None:
         self._files = files
@@ -167,58 +167,62 @@ class _Headers:
         self._settings: dict[str, dict[str, Any]] = {}
 
     def of(self, key: str) -> dict[str, Any]:
-        """Return what the file of a trial says of itself."""
+        """Return the header of a trial's file."""
         if key not in self._known:
-            about = read_result_file(self._files[key], header_only=True).header
-            text = to_text([about["settings"], about["problem"]])
-            shared = self._settings.setdefault(text, about)
-            about |= {"settings": shared["settings"], "problem": shared["problem"]}
-            self._known[key] = about
+            header = read_result_file(self._files[key], header_only=True).header
+            text = to_text([header["settings"], header["problem"]])
+            shared = self._settings.setdefault(text, header)
+            header |= {"settings": shared["settings"], "problem": shared["problem"]}
+            self._known[key] = header
         return self._known[key]
 
 
-def _with_problems_told_apart(trials: list[TrialResult]) -> tuple[TrialResult, ...]:
-    """Return the trials, with the experiment's own text for problems whose name says too little."""
+def _with_clear_problem_names(trials: list[TrialResult]) -> tuple[TrialResult, ...]:
+    """Return the trials, with the spec's text in place of problem names that are missing or ambiguous."""
     texts: dict[str, set[str]] = {}
     for trial in trials:
         texts.setdefault(trial.problem, set()).add(trial.settings["problem"])
     vague = {name for name, found in texts.items() if len(found) > 1 or _NO_NAME.fullmatch(name)}
-    told = (replace(t, problem=t.settings["problem"]) if t.problem in vague else t for t in trials)
-    return tuple(told)
+    return tuple(replace(t, problem=t.settings["problem"]) if t.problem in vague else t for t in trials)
 
 
-def _experiments(store: Store) -> dict[str, tuple[Mapping[str, Any], ...]]:
+def _manifests(store: Store) -> dict[str, Manifest]:
     found = {}
     for file in store.experiments():
-        content = file.read()
-        if content is None:
-            raise ValueError(f"{file.path} is damaged; run the experiment again, it is made anew.")
         try:
-            record = read_record(content)
+            manifest = read_manifest_file(file)
         except ValueError as error:
-            raise ValueError(f"{file.path} is not what its name says: {error}.") from error
-        found[record.name] = record.cells
+            raise ValueError(f"{file.path} is damaged: {error}. Run the experiment again.") from error
+        found[manifest.name] = manifest
     return found
 
 
-def _result(experiment: str, cell: Mapping[str, Any], about: dict[str, Any], file: StoredFile) -> TrialResult:
+def _result(
+    manifest: Manifest, cell: Mapping[str, Any], header: dict[str, Any], file: StoredFile
+) -> TrialResult:
     return TrialResult(
-        experiment=experiment,
-        problem=about["problem"],
-        law=about["settings"]["law"],
-        learner=cell["learner"],
+        experiment=manifest.name,
+        problem=header["problem"],
+        law=header["settings"]["law"],
+        agent=cell["learner"],
         varied=cell["varied"],
-        settings=about["settings"],
-        seed=about["seed"],
+        settings=header["settings"],
+        seed=header["seed"],
         key=file.key,
         path=file.path,
+        purpose=manifest.purpose,
     )
 
 
+_SELECTABLE = ("experiment", "problem", "law", "agent", "learner", "seed", "purpose")
+
+
 def _fields(trial: TrialResult) -> dict[str, Any]:
-    own = {name: getattr(trial, name) for name in ("experiment", "problem", "law", "learner", "seed")}
+    """Return what `select` can select by; names with "learner" are the former names."""
+    own = {name: getattr(trial, name) for name in _SELECTABLE}
     grids = {path.replace(".", "_"): value for path, value in trial.varied.items()}
-    return grids | {f"learner_{name}": value for name, value in grids.items()} | own
+    prefixed = {f"{prefix}_{name}": v for prefix in ("agent", "learner") for name, v in grids.items()}
+    return grids | prefixed | own
 
 
 def _fits(trial: TrialResult, wanted: Mapping[str, Any]) -> bool:

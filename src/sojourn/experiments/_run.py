@@ -15,7 +15,7 @@ from sojourn.experiments.executors._pool import Processes
 from sojourn.experiments.spec._experiment import Cell, Experiment
 from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.store._inventory import Inventory, take_inventory
-from sojourn.experiments.store._manifest import describe_experiment
+from sojourn.experiments.store._manifest import manifest_of
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.trials._archive import read_trial
 from sojourn.experiments.trials._trial import Trial
@@ -51,7 +51,7 @@ class Failure:
     def where(self) -> str:
         """Learner, problem and law in words."""
         settings = self.cell.settings
-        return f"{self.cell.learner} on {settings['problem']}, {settings['law']}"
+        return f"{self.cell.agent} on {settings['problem']}, {settings['law']}"
 
     @property
     def name(self) -> str:
@@ -106,7 +106,7 @@ def run_experiment(
         notes = list(_mend(store))
         stock = take_inventory(experiment, store)
         notes += _set_aside(store, stock)
-        told = describe_experiment(experiment)
+        told = manifest_of(experiment)
         store.add_experiment(told)
         if watch is not None:
             watch(stock, None)

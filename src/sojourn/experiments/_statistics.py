@@ -1,4 +1,4 @@
-"""Statistics over seeds from `sojourn.learning`, offered here beside the results that they summarize."""
+"""Re-exports the statistics over seeds of `sojourn.learning`, next to the results that they summarize."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every learner at its own best settings, chosen on other seeds than those that it is judged by."""
+"""Chooses each agent's best settings, on other seeds than those that it is judged by."""
 
 from __future__ import annotations
 
@@ -14,9 +14,15 @@ from sojourn.experiments._run import Watch, run_experiment
 from sojourn.experiments.executors._base import Executor
 from sojourn.experiments.spec._experiment import Cell, Experiment
 from sojourn.experiments.store._store import Store
+from sojourn.experiments.trials._result import TrialResult
 from sojourn.experiments.trials._trial import Trial
 
-__all__ = ["tune"]
+__all__ = ["tune", "tuning_name"]
+
+
+def tuning_name(experiment: Experiment) -> str:
+    """Return the name under which `tune` stores the trials that it chooses an experiment's settings by."""
+    return f"{experiment.name}-tuning"
 
 
 def tune(
@@ -28,34 +34,35 @@ def tune(
     executor: Executor | None = None,
     watch: Watch | None = None,
 ) -> Experiment:
-    """Play an experiment's grids on seeds of their own, and return it with only the best of their values.
+    """Play an experiment's grids on separate seeds, and return the experiment with only the best values.
 
-    For each problem, law and learner the point of some grids with the smallest mean total regret is kept;
-    other grids stay as they are. The experiment that is returned has its own seeds, none of which may be
-    among `seeds`: whoever chooses and judges by the same trials praises luck.
+    For each problem, law and agent, the grid point with the smallest mean total regret is kept; grids that
+    `over` does not name stay as they are. The returned experiment keeps its own seeds. None of them may be
+    among `seeds`: choosing and judging by the same trials rewards luck.
 
     Args:
         experiment: The experiment.
         store: Where trials are kept.
-        over: Dotted paths of the grids to choose from, such as "bonus.scale"; learners without them are kept.
+        over: Dotted paths of the grids to choose from, such as "bonus.scale"; agents without them are kept.
         seeds: The seeds to choose by.
-        executor: Where trials are played, as `run_experiment` takes it.
-        watch: As `run_experiment` takes it.
+        executor: Where trials are played, as in `run_experiment`.
+        watch: As in `run_experiment`.
     """
-    paths, chosen_by = set(over), tuple(seeds)
-    both = sorted(set(chosen_by) & set(experiment.seeds))
+    paths, tuning_seeds = set(over), tuple(seeds)
+    both = sorted(set(tuning_seeds) & set(experiment.seeds))
     if both:
         raise ValueError(f"seeds must be others than those of the experiment; got {both[0]} in both.")
     known = {path for cell in experiment.cells for path in cell.varied}
     for path in sorted(paths - known):
         raise ValueError(f"over must name grids of the experiment: {', '.join(sorted(known))}; got {path!r}.")
     store = store if isinstance(store, Store) else Store(store)
-    choices = [cell for cell in experiment.cells if paths & set(cell.varied)]
+    candidates = [cell for cell in experiment.cells if paths & set(cell.varied)]
     tuning = replace(
         experiment,
-        name=f"{experiment.name}-tuning",
-        cells=tuple(replace(cell, trials=_trials(cell, chosen_by)) for cell in choices),
-        seeds=chosen_by,
+        name=tuning_name(experiment),
+        cells=tuple(replace(cell, trials=_trials(cell, tuning_seeds)) for cell in candidates),
+        seeds=tuning_seeds,
+        purpose="tuning",
     )
     report = run_experiment(tuning, store, executor=executor, watch=watch)
     if report.failures:
@@ -64,31 +71,31 @@ def tune(
     best: dict[Any, tuple[float, Cell]] = {}
     for cell in tuning.cells:
         mean = float(np.mean([totals[trial.key] for trial in cell.trials]))
-        group = _group(cell, paths)
-        if group not in best or mean < best[group][0]:
-            best[group] = mean, cell
-    kept = {_id(cell) for _, cell in best.values()}
-    cells = [cell for cell in experiment.cells if not paths & set(cell.varied) or _id(cell) in kept]
+        rivals = _rivals(cell, paths)
+        if rivals not in best or mean < best[rivals][0]:
+            best[rivals] = mean, cell
+    kept = {_identity(cell) for _, cell in best.values()}
+    cells = [cell for cell in experiment.cells if not paths & set(cell.varied) or _identity(cell) in kept]
     return replace(experiment, cells=tuple(cells))
 
 
-def _id(cell: Cell) -> str:
-    """Return what all trials of a cell, and of no other, have in common."""
+def _identity(cell: Cell) -> str:
+    """Return the text that all trials of this cell share, and of no other cell."""
     return cell.trials[0].settings
 
 
 def _trials(cell: Cell, seeds: tuple[int, ...]) -> tuple[Trial, ...]:
-    return tuple(Trial(_id(cell), seed) for seed in seeds)
+    return tuple(Trial(_identity(cell), seed) for seed in seeds)
 
 
-def _group(cell: Cell, paths: set[str]) -> Any:
-    """Return what cells that compete with each other have in common."""
+def _rivals(cell: Cell, paths: set[str]) -> Any:
+    """Return a key that cells share if only the best of them is kept."""
     others = tuple(sorted((path, str(value)) for path, value in cell.varied.items() if path not in paths))
     return cell.settings["problem"], cell.settings["law"], cell.name, others
 
 
-def _total(trial: Any) -> float:
-    regret = trial.passing().cumulative_regret
+def _total(trial: TrialResult) -> float:
+    regret = trial.uncached().cumulative_regret
     if regret is None:
-        raise ValueError(f"{trial.learner} shows no policy: it has no regret to choose by.")
+        raise ValueError(f"{trial.agent} shows no policy, so there is no regret to choose by.")
     return float(regret[-1])

@@ -11,9 +11,6 @@ from sojourn.reports._page import render
 
 __all__ = ["reported_trials", "results_report", "tell_left_out"]
 
-_TUNING = "-tuning"
-"""How the names of the experiments end that `sojourn.experiments.tune` plays to choose settings by."""
-
 
 def results_report(results: Results, *, command: str) -> str:
     """Return a report on the results of a store as one HTML page that loads nothing.
@@ -50,7 +47,7 @@ def results_report(results: Results, *, command: str) -> str:
 
 def reported_trials(results: Results) -> list[TrialResult]:
     """Return the trials that a report shows: those of tuning only if there are no others."""
-    return [trial for trial in results if not trial.experiment.endswith(_TUNING)] or list(results)
+    return [trial for trial in results if trial.purpose != "tuning"] or list(results)
 
 
 def tell_left_out(results: Results) -> str:

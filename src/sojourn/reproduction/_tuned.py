@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sojourn.experiments import Cell, Experiment, load_results
+from sojourn.experiments import Cell, Experiment, load_results, tuning_name
 from sojourn.laws import label, parse_law
 from sojourn.learning import Comparison
 from sojourn.mdps import TabularMDP
@@ -105,11 +105,11 @@ def _scales(best: Experiment, comparisons: list[Comparison]) -> Table:
 def _sensitivity(bench: Workbench, name: str, episodes: int) -> Picture:
     """Return how total regret depends on the scale, on the geometric panel that scales were chosen on."""
     experiment = bench.read(name)
-    tuning, scales = f"{experiment.name}-tuning", {cell.varied[_PATH] for cell in experiment.cells}
+    scales = {cell.varied[_PATH] for cell in experiment.cells}
     totals: dict[str, dict[float, list[float]]] = {}
-    for trial in load_results(bench.store.folder, experiment=tuning):
+    for trial in load_results(bench.store.folder, experiment=tuning_name(experiment)):
         if trial.law == _CHOSEN_ON[0] and trial.varied[_PATH] in scales:
-            base, horizon = trial.learner.partition(" (")[0], trial.varied.get("law", "")
+            base, horizon = trial.agent.partition(" (")[0], trial.varied.get("law", "")
             called = f"{base} {horizon}".strip()
             totals.setdefault(called, {}).setdefault(float(trial.varied[_PATH]), []).append(
                 float(trial.cumulative_regret[-1])  # type: ignore[index]

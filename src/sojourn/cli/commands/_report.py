@@ -27,7 +27,7 @@ def report(
     """Write a report on all results: figures and tables in one page that loads nothing.
 
     Learners are compared on each problem and law, over the seeds that all of them have. Experiments that
-    settings were chosen by (NAME-tuning) are left out unless one is asked for.
+    settings were chosen by are left out unless one is asked for.
     """
     with working("Reading the results") as work, reading_input():
         path = to if to is not None else store.with_suffix(".html")

@@ -1,9 +1,9 @@
-"""Learners as plain settings, and back: what a TOML file says, what is hashed, and what is played.
+"""Converts agents between three forms: a table of a TOML file, plain settings, and the object that plays.
 
-A learner is a table with a `type`: a class that `sojourn.agents` offers, in any case and without its last
-word if that says what it is ("paper" for PaperBonus), or a class of the user's own by its import path. All
-other keys are arguments of that class. Plain settings are the same in one form only: the type by its full
-name, laws written out, no argument that has its default.
+A table has a `type`: a class of `sojourn.agents`, in any case and without a last word that only repeats its
+kind ("paper" for PaperBonus), or the import path of the user's own class. All other keys are arguments of
+that class. Plain settings are the canonical form, which is hashed: the type by its full name, laws written
+out, no argument that equals its default.
 """
 
 from __future__ import annotations
@@ -16,20 +16,13 @@ from typing import Any, get_args, get_origin
 
 from sojourn._imports import exits_are_errors, import_object, is_import_path
 from sojourn._validation import did_you_mean
-from sojourn.experiments.spec._agent_types import (
-    describe,
-    find_kind,
-    full_name,
-    has,
-    plain_number,
-    settings_type,
-    shown,
-)
-from sojourn.experiments.spec._relative_laws import parse_belief
+from sojourn.experiments.spec._agent_types import allows, canonical_name, describe, find_type, only_type
+from sojourn.experiments.spec._plain_values import plain_number, shown
+from sojourn.experiments.spec._relative_laws import parse_assumed_law
 from sojourn.laws import LengthLaw, parse_law
 from sojourn.planning import Plan
 
-__all__ = ["build", "import_paths", "resolve", "tell_apart", "to_text", "with_place"]
+__all__ = ["build", "import_paths", "resolve", "to_text", "unique_name", "with_place"]
 
 _MOST_DEPTH = 16
 
@@ -39,12 +32,12 @@ def to_text(settings: Any) -> str:
     return json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def tell_apart(name: str, settings: str, taken: dict[str, dict[str, int]]) -> str:
-    """Return a name, with a number if other settings have it already; `taken` remembers who has which.
+def unique_name(name: str, settings: str, taken: dict[str, dict[str, int]]) -> str:
+    """Return a name, with a number if it already stands for other settings; `taken` is updated.
 
     Example:
         >>> taken = {}
-        >>> [tell_apart("ours", settings, taken) for settings in ("1", "2", "1")]
+        >>> [unique_name("ours", settings, taken) for settings in ("1", "2", "1")]
         ['ours', 'ours (2)', 'ours']
     """
     numbers = taken.setdefault(name, {})
@@ -52,16 +45,16 @@ def tell_apart(name: str, settings: str, taken: dict[str, dict[str, int]]) -> st
     return name if number == 1 else f"{name} ({number})"
 
 
-def resolve(given: Mapping[str, Any], truth: LengthLaw, place: str) -> dict[str, Any]:
-    """Return a learner's plain settings.
+def resolve(given: Mapping[str, Any], true_law: LengthLaw, place: str) -> dict[str, Any]:
+    """Return an agent's plain settings.
 
     Args:
-        given: The learner as the file has it, without grids.
-        truth: The true law, which beliefs may refer to.
-        place: Where it stands in the file, for messages.
+        given: The agent's table in the file, without grids.
+        true_law: The true law, which assumed laws may refer to.
+        place: Name of the table, for messages.
 
     Raises:
-        ValueError: If it is not a learner; one line names the place.
+        ValueError: If the table does not describe an agent; one line names the place.
 
     Example:
         >>> from sojourn.laws import Geometric
@@ -70,33 +63,33 @@ def resolve(given: Mapping[str, Any], truth: LengthLaw, place: str) -> dict[str,
     """
     if "type" not in given:
         raise ValueError(f"{place} needs a type, such as 'ucbvi'; see 'sojourn list agents'.")
-    settings: dict[str, Any] = _Reader(truth).table(given, place)
-    if not callable(getattr(find_kind(settings["type"]).make, "start", None)):
-        raise ValueError(f"{place}.type must be a learner; {settings['type']} has no method start.")
+    settings: dict[str, Any] = _SettingsReader(true_law).table(given, place)
+    if not callable(getattr(find_type(settings["type"]).make, "start", None)):
+        raise ValueError(f"{place}.type must be an agent; {settings['type']} has no method start.")
     return settings
 
 
 def build(settings: Any, make_plan: Callable[[], Plan]) -> Any:
-    """Return what plain settings describe; `make_plan` gives the best plan to who needs one."""
+    """Return the object that plain settings describe; `make_plan` is called for agents that take a plan."""
     if isinstance(settings, list):
         return tuple(build(item, make_plan) for item in settings)
     if not isinstance(settings, Mapping):
         return settings
     if "type" not in settings:
         return _law(settings["law"]) if "law" in settings else import_object(settings["import"])
-    kind = find_kind(settings["type"])
+    kind = find_type(settings["type"])
     arguments = {key: build(value, make_plan) for key, value in settings.items() if key != "type"}
     for name in kind.missing(arguments):
-        if has(kind.hints.get(name), Plan):
+        if allows(kind.hints.get(name), Plan):
             arguments[name] = make_plan()
     return kind.make(**arguments)
 
 
-_law = functools.lru_cache(maxsize=64)(parse_law)  # the points of a grid share theirs
+_law = functools.lru_cache(maxsize=64)(parse_law)  # the points of a grid share their laws
 
 
 def import_paths(settings: Any) -> Iterator[str]:
-    """Yield the import paths of everything in plain settings that is the user's own."""
+    """Yield all import paths in plain settings."""
     if isinstance(settings, Mapping):
         for key in ("type", "import"):
             path = settings.get(key)
@@ -108,19 +101,19 @@ def import_paths(settings: Any) -> Iterator[str]:
             yield from import_paths(value)
 
 
-class _Reader:
-    """Turns what a file has into plain settings."""
+class _SettingsReader:
+    """Converts tables of a TOML file to plain settings, under one true law."""
 
-    def __init__(self, truth: LengthLaw) -> None:
-        self._truth = truth
+    def __init__(self, true_law: LengthLaw) -> None:
+        self._true_law = true_law
 
-    def table(self, given: Mapping[str, Any], place: str, start: Mapping[str, Any] | None = None) -> Any:
-        """Return the plain form of a table that has a type, or goes on from settings that have one."""
+    def table(self, given: Mapping[str, Any], place: str, base: Mapping[str, Any] | None = None) -> Any:
+        """Return the plain form of a table; `base` has the settings that it changes, if it has no type."""
         if place.count(".") > _MOST_DEPTH:
             raise ValueError(f"{place[:60]}… is nested too deeply.")
-        told = dict(start or {}) | {"type": (start or given).get("type")}
-        name = with_place(place, full_name, given.get("type", told["type"]), place)
-        kind = find_kind(name)
+        inherited = dict(base or {}) | {"type": (base or given).get("type")}
+        name = with_place(place, canonical_name, given.get("type", inherited["type"]), place)
+        kind = find_type(name)
         read: dict[str, Any] = {}
         for key, value in given.items():
             if key == "type":
@@ -130,9 +123,9 @@ class _Reader:
                 near = did_you_mean(key, kind.parameters) if len(key) < 100 else takes
                 raise ValueError(f"Unknown key {shown(key)} in {place}, a {name}.{near or takes}")
             read[key] = self._value(value, kind.defaults.get(key), kind.hints.get(key), f"{place}.{key}")
-        settings = {**told, **read, "type": name}
+        settings = {**inherited, **read, "type": name}
         missing = kind.missing(settings)
-        if not any(has(kind.hints.get(argument), Plan) for argument in missing):  # a plan is made when played
+        if not any(allows(kind.hints.get(argument), Plan) for argument in missing):  # a plan is made at play
             if missing:
                 raise ValueError(f"{place} needs {' and '.join(missing)}, for {name}.")
             with_place(place, build, settings, _no_plan)  # refuses a bad setting before anything is played
@@ -146,9 +139,9 @@ class _Reader:
             return [self._value(item, None, inner, f"{place}.{i}") for i, item in enumerate(value)]
         if not isinstance(value, str):
             return plain_number(value, place)
-        if has(hint, LengthLaw):
+        if allows(hint, LengthLaw):
             return {"law": self._law(value, place)}
-        if dataclasses.is_dataclass(default) or settings_type(hint) is not None:
+        if dataclasses.is_dataclass(default) or only_type(hint) is not None:
             return self.table({"type": value}, place)
         return value
 
@@ -158,10 +151,10 @@ class _Reader:
         if value.keys() == {"import"} and isinstance(value["import"], str):
             with_place(place, import_object, value["import"])
             return dict(value)
-        only = settings_type(hint)
-        start = describe(default) or ({"type": only} if only is not None else None)
-        if start is not None:
-            return self.table(value, place, start)
+        only = only_type(hint)
+        base = describe(default) or ({"type": only} if only is not None else None)
+        if base is not None:
+            return self.table(value, place, base)
         if value.keys() == {"law"}:
             return {"law": self._law(value["law"], place)}
         raise ValueError(f"{place} needs a type, an import path or a law; got {shown(dict(value))}.")
@@ -169,20 +162,20 @@ class _Reader:
     def _law(self, text: Any, place: str) -> str:
         if not isinstance(text, str):
             raise ValueError(f"{place} must be a law such as 'geometric(0.95)' or 'true'; got {shown(text)}.")
-        return repr(with_place(place, parse_belief, text, self._truth))
+        return repr(with_place(place, parse_assumed_law, text, self._true_law))
 
 
 def with_place(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function; put the place in front of what it refuses, unless it is there."""
+    """Call a function; if it raises, put the place in front of the message unless it is already named."""
     try:
         with exits_are_errors():
             return function(*arguments)
     except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= 300 else f"{reason[:299]}…"
-        is_told = reason.startswith(place) or f" in {place}" in reason
-        raise ValueError(reason if is_told else f"{place}: {reason}") from error
+        has_place = reason.startswith(place) or f" in {place}" in reason
+        raise ValueError(reason if has_place else f"{place}: {reason}") from error
 
 
 def _no_plan() -> Plan:
-    raise ValueError("a plan cannot be part of another learner.")
+    raise ValueError("a plan cannot be part of another agent.")

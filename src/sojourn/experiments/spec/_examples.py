@@ -1,4 +1,4 @@
-"""Experiments that come with the package, to start from."""
+"""Example specs that come with the package."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _FOLDER = "specs"
 
 
 def example_names() -> list[str]:
-    """Return the names of the experiments that come with the package."""
+    """Return the names of the example specs."""
     found = (entry.name for entry in (files("sojourn.experiments") / _FOLDER).iterdir())
     return sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml"))
 
 
 def read_example(name: str) -> str:
-    """Return the text of an experiment that comes with the package.
+    """Return the text of an example spec.
 
     Example:
         >>> read_example("river_swim").startswith("# ")

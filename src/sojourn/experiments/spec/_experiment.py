@@ -1,54 +1,57 @@
-"""Experiments: one TOML file, and all the trials that it asks for."""
+"""Experiments: reads a TOML spec and lists all trials that it describes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from typing import Any, Literal
 
 from sojourn._validation import check_whole, did_you_mean
-from sojourn.experiments.spec._agent_settings import resolve, tell_apart, to_text, with_place
-from sojourn.experiments.spec._agent_types import shown
+from sojourn.errors import SpecDeprecationWarning
+from sojourn.experiments.spec._agent_settings import resolve, to_text, unique_name, with_place
 from sojourn.experiments.spec._code_identity import check_loaded_code, code_of, own_modules
 from sojourn.experiments.spec._grid import count_points, points
 from sojourn.experiments.spec._import_path import importing_from
+from sojourn.experiments.spec._plain_values import shown
 from sojourn.experiments.spec._toml import read_toml
 from sojourn.experiments.trials._trial import Trial
 from sojourn.laws import LengthLaw, parse_law
 from sojourn.mdps import read_problem
 
-__all__ = ["Cell", "Experiment", "read_experiment"]
+__all__ = ["Cell", "Experiment", "Purpose", "read_experiment"]
+
+Purpose = Literal["evaluation", "tuning"]
+"""Why an experiment is run: to judge agents, or only to choose their settings."""
 
 _MOST_TRIALS = 1_000_000
 _MOST_CELLS = 100_000
 _MOST_EPISODES = 1_000_000_000
-_MOST_KEPT = 100_000_000
-"""So many episodes of a trial can be recorded one by one: more make a file that is too large to handle."""
+_MOST_RECORDED = 100_000_000
+"""Most episodes of a trial that can be recorded one by one; files with more are too large to handle."""
 
-_ALL_KEPT = 10_000
-"""Up to so many episodes, every one is recorded unless the file says otherwise."""
+_ALL_RECORDED = 10_000
+"""Trials of up to this many episodes record every episode unless the spec says otherwise."""
 
 _CHECKPOINTS = 200
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One learner on one problem under one law; its trials differ in nothing but the seed.
+    """One agent on one problem under one law; its trials differ only in the seed.
 
     Attributes:
-        name: The learner's name in the file.
-        learner: What the learner is called: its name, and the values of its grids.
-        varied: Those values by their dotted path.
-        settings: What its trials result from, as plain settings.
-        trials: Its trials, one a seed.
+        name: The agent's name in the spec.
+        agent: The name with the values of the agent's grids, such as "ours (bonus.scale=0.1)".
+        varied: The values of the agent's grids by dotted path.
+        settings: Everything but the seed that its trials depend on, as plain settings.
+        trials: Its trials, one per seed.
     """
 
     name: str
-    learner: str
+    agent: str
     varied: Mapping[str, Any]
     settings: Mapping[str, Any]
     trials: tuple[Trial, ...]
@@ -56,14 +59,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a file asks for: cells, and the seeds that every one of them is played with.
+    """All cells that a spec describes, and the seeds that each of them is played with.
 
     Attributes:
-        name: What it is called.
-        source: The text of the file.
-        folder: Where modules of the user's own are looked for first.
-        cells: Every combination of problem, law, learner and values of grids.
+        name: Name of the experiment.
+        source: Text of the spec.
+        folder: Folder of the spec, where the user's own modules are looked for.
+        cells: Every combination of problem, law, agent and grid values.
         seeds: The seeds.
+        purpose: "evaluation", or "tuning" if its trials only serve to choose settings.
     """
 
     name: str
@@ -71,6 +75,7 @@ class Experiment:
     folder: Path
     cells: tuple[Cell, ...]
     seeds: tuple[int, ...]
+    purpose: Purpose = "evaluation"
 
     @property
     def n_trials(self) -> int:
@@ -78,7 +83,7 @@ class Experiment:
         return len(self.cells) * len(self.seeds)
 
     def trials(self) -> Iterator[tuple[Cell, Trial]]:
-        """Yield the trials, every cell's first seed first: so all of them are seen early."""
+        """Yield all trials, seed by seed, so that every cell has a result early."""
         for i in range(len(self.seeds)):
             for cell in self.cells:
                 yield cell, cell.trials[i]
@@ -93,9 +98,18 @@ def read_experiment(path: str | Path) -> Experiment:
     """
     path = Path(path)
     source, table = read_toml(path)
+    if "learners" in table and "agents" not in table:
+        table = {"agents" if key == "learners" else key: value for key, value in table.items()}
+        warnings.warn(
+            f"{path}: [learners.NAME] is now [agents.NAME]; the next release no longer reads the old form.",
+            SpecDeprecationWarning,
+            stacklevel=2,
+        )
     try:
         with importing_from(path.absolute().parent):
-            return _experiment(path, source, _checked(table))
+            return _experiment(path, source, _check(table))
+    except RecursionError as error:
+        raise ValueError(f"{path}: it is nested too deeply.") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -114,7 +128,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _episodes(value: Any) -> int:
-    return _at_most(_MOST_EPISODES, _bounded(value, least=1))
+    return _at_most(_MOST_EPISODES, _whole(value, least=1))
 
 
 def _at_most(most: int, number: int) -> int:
@@ -123,7 +137,7 @@ def _at_most(most: int, number: int) -> int:
     return number
 
 
-def _bounded(value: Any, *, least: int) -> int:
+def _whole(value: Any, *, least: int) -> int:
     if isinstance(value, (int, float)) and 2**53 < value < math.inf:
         raise ValueError("must be at most 2**53; got a larger number.")
     try:
@@ -134,8 +148,8 @@ def _bounded(value: Any, *, least: int) -> int:
 
 def _seeds(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list):
-        return tuple(range(_at_most(_MOST_TRIALS, _bounded(value, least=1))))
-    seeds = tuple(_bounded(seed, least=0) for seed in value)
+        return tuple(range(_at_most(_MOST_TRIALS, _whole(value, least=1))))
+    seeds = tuple(_whole(seed, least=0) for seed in value)
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"must be a number of seeds, or a list of different ones; got {shown(value)}.")
     return seeds
@@ -145,93 +159,113 @@ def _record(value: Any) -> str | dict[str, int]:
     if value == "episodes":
         return "episodes"
     if isinstance(value, dict) and value.keys() == {"checkpoints"}:
-        return {"checkpoints": min(_bounded(value["checkpoints"], least=2), _MOST_TRIALS)}
+        return {"checkpoints": min(_whole(value["checkpoints"], least=2), _MOST_TRIALS)}
     raise ValueError(f"must be 'episodes' or {{ checkpoints = 200 }}; got {shown(value)}.")
 
 
-def _learners(value: Any) -> dict[str, dict[str, Any]]:
+def _agents(value: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict) or not value or not all(isinstance(item, dict) for item in value.values()):
-        raise ValueError(f"must be tables such as [learners.ours] with a type; got {shown(value)}.")
+        raise ValueError(f"must be tables such as [agents.ours] with a type; got {shown(value)}.")
     for name in value:
         if not name.strip() or not name.isprintable() or len(name) > 100:
             raise ValueError(f"must have names of one line and at most 100 letters; got {shown(name)}.")
     return value
 
 
-class _File(BaseModel):
-    """The file's keys; every value is checked by a function of ours, for messages of ours."""
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "problem": _texts,
+    "law": _texts,
+    "episodes": _episodes,
+    "seeds": _seeds,
+    "agents": _agents,
+    "name": _text,
+    "record": _record,
+}
+"""The keys of a spec, each with the function that checks and converts its value."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    problem: Annotated[Any, BeforeValidator(_texts)]
-    law: Annotated[Any, BeforeValidator(_texts)]
-    episodes: Annotated[Any, BeforeValidator(_episodes)]
-    seeds: Annotated[Any, BeforeValidator(_seeds)]
-    learners: Annotated[Any, BeforeValidator(_learners)]
-    name: Annotated[Any, BeforeValidator(_text)] = None
-    record: Annotated[Any, BeforeValidator(_record)] = None
-
-
-def _checked(table: dict[str, Any]) -> _File:
-    try:
-        return _File.model_validate(table)
-    except ValidationError as error:
-        first = next((e for e in error.errors() if e["type"] == "extra_forbidden"), error.errors()[0])
-    key = str(first["loc"][0])
-    known = list(_File.model_fields)
-    if first["type"] == "extra_forbidden":
-        near = did_you_mean(key, known) if len(key) < 100 else ""
-        raise ValueError(f"Unknown key {shown(key)}.{near or ' There are ' + ', '.join(known) + '.'}")
-    if first["type"] == "missing":
-        raise ValueError(f"{key} is missing; an experiment needs {', '.join(known[:5])}.")
-    raise ValueError(f"{key} {first['ctx']['error']}")
+_REQUIRED = ("problem", "law", "episodes", "seeds", "agents")
 
 
-def _experiment(path: Path, source: str, file: _File) -> Experiment:
-    record = file.record
-    if record is None:
-        record = "episodes" if file.episodes <= _ALL_KEPT else {"checkpoints": _CHECKPOINTS}
-    if isinstance(record, dict):
-        record = {"checkpoints": min(record["checkpoints"], file.episodes)}
-    elif file.episodes > _MOST_KEPT:
-        raise ValueError(f"record must be {{ checkpoints = 200 }} for more than {_MOST_KEPT:,} episodes.")
-    n_points = sum(count_points(learner, f"learners.{name}") for name, learner in file.learners.items())
-    n_cells = n_points * len(file.problem) * len(file.law)
-    if n_cells > _MOST_CELLS or n_cells * len(file.seeds) > _MOST_TRIALS:
+@dataclass(frozen=True)
+class _Spec:
+    """The checked values of a spec."""
+
+    problem: tuple[str, ...]
+    law: tuple[str, ...]
+    episodes: int
+    seeds: tuple[int, ...]
+    agents: dict[str, dict[str, Any]]
+    name: str | None = None
+    record: str | dict[str, int] | None = None
+
+
+def _check(table: dict[str, Any]) -> _Spec:
+    if "learners" in table:
         raise ValueError(
-            f"it asks for {_count(n_cells * len(file.seeds))} trials in {_count(n_cells)} combinations; "
-            f"at most {_MOST_TRIALS:,} in {_MOST_CELLS:,} can be had."
+            "it has both [agents.NAME] and [learners.NAME], its old name; use [agents.NAME] only."
         )
-    problems = [with_place("problem", _problem, text) for text in file.problem]
-    laws = [with_place("law", parse_law, text) for text in file.law]
-    fixed = {"episodes": file.episodes, "record": record}
+    for key in table:
+        if key not in _CHECKS:
+            near = did_you_mean(key, _CHECKS) if len(key) < 100 else ""
+            raise ValueError(f"Unknown key {shown(key)}.{near or ' There are ' + ', '.join(_CHECKS) + '.'}")
+    values = {}
+    for key, check in _CHECKS.items():
+        if key in table:
+            try:
+                values[key] = check(table[key])
+            except ValueError as error:
+                raise ValueError(f"{key} {error}") from error
+        elif key in _REQUIRED:
+            raise ValueError(f"{key} is missing; an experiment needs {', '.join(_REQUIRED)}.")
+    return _Spec(**values)
+
+
+def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
+    record = spec.record
+    if record is None:
+        record = "episodes" if spec.episodes <= _ALL_RECORDED else {"checkpoints": _CHECKPOINTS}
+    if isinstance(record, dict):
+        record = {"checkpoints": min(record["checkpoints"], spec.episodes)}
+    elif spec.episodes > _MOST_RECORDED:
+        raise ValueError(f"record must be {{ checkpoints = 200 }} for more than {_MOST_RECORDED:,} episodes.")
+    n_points = sum(count_points(agent, f"agents.{name}") for name, agent in spec.agents.items())
+    n_cells = n_points * len(spec.problem) * len(spec.law)
+    if n_cells > _MOST_CELLS or n_cells * len(spec.seeds) > _MOST_TRIALS:
+        raise ValueError(
+            f"it has {_count(n_cells * len(spec.seeds))} trials in {_count(n_cells)} combinations; "
+            f"at most {_MOST_TRIALS:,} in {_MOST_CELLS:,} are possible."
+        )
+    problems = [with_place("problem", _canonical_problem, text) for text in spec.problem]
+    laws = [with_place("law", parse_law, text) for text in spec.law]
+    fixed = {"episodes": spec.episodes, "record": record}
     cells: list[Cell] = []
     for problem in problems:
         for law in laws:
             shared = {"problem": problem, "law": repr(law), **fixed}
-            cells += _cells(file.learners, law, shared, file.seeds)
-    name = file.name if file.name is not None else path.stem
-    return Experiment(name, source, path.absolute().parent, tuple(cells), file.seeds)
+            cells += _cells(spec.agents, law, shared, spec.seeds)
+    name = spec.name if spec.name is not None else path.stem
+    return Experiment(name, source, path.absolute().parent, tuple(cells), spec.seeds)
 
 
 def _count(number: int) -> str:
     return f"{number:,}" if number < 10**15 else f"about 10^{math.floor(math.log10(number))}"
 
 
-def _problem(text: str) -> str:
+def _canonical_problem(text: str) -> str:
     named = read_problem(text, "problem")
-    named.build()
+    named.build()  # refuses a bad problem before anything is played
     return named.text
 
 
 def _cells(
-    learners: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
+    agents: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
 ) -> Iterator[Cell]:
+    """Yield the cells of all agents on one problem under one law."""
     taken: dict[str, dict[str, int]] = {}
     codes: dict[tuple[str, ...], dict[str, str]] = {}
-    for name, learner in learners.items():
-        place = f"learners.{name}"
-        for given, varied in points(learner, place):
+    for name, agent in agents.items():
+        place = f"agents.{name}"
+        for given, varied in points(agent, place):
             settings = {**shared, "learner": resolve(given, law, place)}
             modules = own_modules(shared["problem"], settings["learner"])
             if modules not in codes:
@@ -239,10 +273,10 @@ def _cells(
                 codes[modules] = code_of(modules)
             if modules:
                 settings["code"] = codes[modules]
-            told = ", ".join(
+            values = ", ".join(
                 f"{path}={value if isinstance(value, str) else shown(value)}"
                 for path, value in varied.items()
             )
             text = to_text(settings)
-            called = tell_apart(f"{name} ({told})" if told else name, text, taken)
-            yield Cell(name, called, varied, settings, tuple(Trial(text, seed) for seed in seeds))
+            label = unique_name(f"{name} ({values})" if values else name, text, taken)
+            yield Cell(name, label, varied, settings, tuple(Trial(text, seed) for seed in seeds))

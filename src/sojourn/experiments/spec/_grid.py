@@ -1,4 +1,4 @@
-"""Grids: `{ grid = [1, 2, 3] }` in place of any value stands for each of the values in turn."""
+"""Grids: `{ grid = [1, 2, 3] }` may replace any value of an agent's settings by several."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _GRID = "grid"
 
 
 def points(settings: Mapping[str, Any], place: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield every combination: the settings with values in place of grids, and those values by dotted path.
+    """Yield every combination of grid values: the filled-in settings, and the values by dotted path.
 
     Example:
-        >>> found = points({"ties": "first", "bonus": {"scale": {"grid": [1, 2]}}}, "learner")
+        >>> found = points({"ties": "first", "bonus": {"scale": {"grid": [1, 2]}}}, "agent")
         >>> [(settings["bonus"]["scale"], varied) for settings, varied in found]
         [(1, {'bonus.scale': 1}), (2, {'bonus.scale': 2})]
     """
@@ -28,7 +28,7 @@ def points(settings: Mapping[str, Any], place: str) -> Iterator[tuple[dict[str, 
 
 
 def count_points(settings: Mapping[str, Any], place: str) -> int:
-    """Return the number of combinations, without making them."""
+    """Return the number of combinations without building them."""
     return math.prod(len(values) for _, values in _grids(settings, (), place))
 
 

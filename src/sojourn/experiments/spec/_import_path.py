@@ -1,4 +1,4 @@
-"""Modules of the user's own, beside the file that names them."""
+"""Lets a spec name modules that lie beside it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["importing_from"]
 
 @contextlib.contextmanager
 def importing_from(folder: Path) -> Iterator[None]:
-    """Look for modules in a folder too, after all other places."""
+    """Add a folder to the end of the import path while the context is open."""
     place = str(folder)
     is_new = place not in sys.path
     if is_new:

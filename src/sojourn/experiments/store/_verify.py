@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.experiments.store._manifest import read_record
+from sojourn.experiments.store._manifest import read_manifest_file
 from sojourn.experiments.store._marker import MARK
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
@@ -69,12 +69,11 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
     findings += _in_timings(store, {file.key for file in files})
     experiments = []
     for file in store.experiments():
-        content, wrong = _read(file)
         try:
-            if content is None:
-                raise ValueError(wrong)
-            record = read_record(content)
-            experiments.append((record.name, len(record.keys), len(record.keys & sound)))
+            manifest = read_manifest_file(file)
+            experiments.append((manifest.name, len(manifest.keys), len(manifest.keys & sound)))
+        except OSError as error:
+            findings.append(Finding(file.path, f"it cannot be read: {error.strerror}"))
         except ValueError as error:
             findings.append(Finding(file.path, str(error)))
     return Verdict(len(sound), tuple(sorted(experiments)), tuple(findings))
@@ -98,14 +97,6 @@ def _oddities(store: Store) -> Iterator[Finding]:
     for key, count in counts.items():
         if count > 1:
             yield Finding(last[key], f"one of {count} different results of the same trial")
-
-
-def _read(file: StoredFile) -> tuple[bytes | None, str]:
-    """Return a file's bytes, or what is wrong with them."""
-    try:
-        return file.read(), "its content does not match the hash in its name"
-    except OSError as error:
-        return None, f"it cannot be read: {error.strerror}"
 
 
 def _wrong_with_trial(file: StoredFile) -> str:

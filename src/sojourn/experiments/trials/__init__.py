@@ -1,1 +1,1 @@
-"""One trial: its identity, how it is played, and its file."""
+"""One trial: its identity (`_trial`), how it is played (`_play`), its file (`_archive`) and its result."""

@@ -1,4 +1,4 @@
-"""What came of one trial, read from its file when it is asked for."""
+"""The result of one trial; its arrays are read from the trial's file on first use."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
+from sojourn.experiments.spec._experiment import Purpose
 from sojourn.experiments.store._stored_file import StoredFile
 from sojourn.experiments.trials._archive import TrialContent, read_trial_file
 
@@ -19,29 +20,36 @@ __all__ = ["TrialResult", "read_result_file"]
 
 @dataclass(frozen=True, eq=False)
 class TrialResult:
-    """What came of one trial, as an experiment calls it; arrays are read from the file when first asked for.
+    """The result of one trial of an experiment; arrays are read from its file on first use.
 
     Attributes:
-        experiment: The experiment's name.
-        problem: The problem's name, or its text in the experiment if it has none or shares it with another.
+        experiment: Name of the experiment.
+        problem: Name of the problem, or its text in the spec if it has no name or shares it with another.
         law: The true law, as text.
-        learner: What the learner is called: its name in the experiment, and the values of its grids.
-        varied: Those values by their dotted path.
+        agent: The agent's name in the spec, with the values of its grids.
+        varied: The values of the agent's grids by dotted path.
         settings: All settings, as plain settings.
         seed: The seed.
-        key: What the trial is called.
-        path: Its file.
+        key: Key of the trial.
+        path: Path of its file.
+        purpose: "evaluation", or "tuning" if the experiment only served to choose settings.
     """
 
     experiment: str
     problem: str
     law: str
-    learner: str
+    agent: str
     varied: Mapping[str, Any]
     settings: Mapping[str, Any]
     seed: int
     key: str
     path: Path
+    purpose: Purpose = "evaluation"
+
+    @property
+    def learner(self) -> str:
+        """Former name of `agent`."""
+        return self.agent
 
     @property
     def episodes(self) -> int:
@@ -50,26 +58,30 @@ class TrialResult:
 
     @functools.cached_property
     def arrays(self) -> dict[str, Any]:
-        """What is in the file: an array each, an entry an episode, or sums up to each of the checkpoints."""
+        """All arrays of the file: one entry per episode, or sums up to each checkpoint."""
         return read_result_file(StoredFile(str(self.path.parent), self.path.name)).arrays
 
-    def passing(self) -> TrialResult:
-        """Return the same trial with arrays of its own: they are let go of with it, and not kept here."""
+    def uncached(self) -> TrialResult:
+        """Return a copy whose arrays are freed with it, for loops over many trials."""
         return replace(self)
 
     @property
     def checkpoints(self) -> IntArray:
-        """Episodes, counted from 1, after which something is known."""
+        """Episode numbers, counted from 1, for which cumulative values are known."""
         found = self.arrays.get("checkpoints")
         return np.arange(1, self.episodes + 1) if found is None else found
 
     @property
     def cumulative_regret(self) -> FloatArray | None:
-        """Exact regret summed up to each checkpoint, or None if the learner does not show its policy."""
+        """Exact regret summed up to each checkpoint, or None if the agent does not show its policy."""
         return self.cumulative("regret")
 
     def cumulative(self, name: str) -> FloatArray | None:
-        """Return what "regret", "regret_width", "rewards", "lengths", "observed" or "price" sum up to."""
+        """Return sums up to each checkpoint, or None if they were not recorded.
+
+        Args:
+            name: "regret", "regret_width", "rewards", "lengths", "observed" or "price".
+        """
         if f"sum_{name}" in self.arrays:
             return np.asarray(self.arrays[f"sum_{name}"])
         return np.cumsum(self.arrays[name]) if name in self.arrays else None
