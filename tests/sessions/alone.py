@@ -1,4 +1,4 @@
-"""Reading a log in a process of its own, to see how much memory it takes."""
+"""Reads a log in a separate process, to measure its memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from sojourn.sessions import is_step_log, read_sessions, read_steps
 
-def peak():  # of this process alone; ru_maxrss would begin with that of its parent
+def peak():  # of this process only; ru_maxrss would start from that of its parent
     return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) // 1024
 
 before = peak()
@@ -22,16 +22,16 @@ print(peak(), peak() - before)
 """
 
 needs_peak = pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="the system does not tell the peak"
+    not Path("/proc/self/status").exists(), reason="the system does not report peak memory"
 )
 
 
 def read_alone(path, figures):
-    """Return megabytes at the peak, those on top of what Python and NumPy take, and figures of the log.
+    """Return the peak memory in MB, the part of it due to reading, and figures of the log.
 
     Args:
         path: The log.
-        figures: What to know of `log`, as expressions between commas.
+        figures: Expressions in `log`, separated by commas.
     """
     done = subprocess.run(
         [sys.executable, "-c", f"{CODE}print({figures})\n", str(path)],
@@ -40,5 +40,5 @@ def read_alone(path, figures):
         check=True,
         timeout=200,
     )
-    peaks, told = done.stdout.splitlines()
-    return (*(int(peak) for peak in peaks.split()), *told.split())
+    peaks, printed = done.stdout.splitlines()
+    return (*(int(peak) for peak in peaks.split()), *printed.split())

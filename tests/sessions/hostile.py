@@ -1,4 +1,4 @@
-"""Logs that want to break the reader: name, bytes, and (rows, used) or a piece of the one-line refusal."""
+"""Logs that try to break the reader: name, bytes, and (rows, used) or a part of the one-line error."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ LONG = b"9" * 200
 CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "empty file": (b"", "it is empty"),
     "blank lines only": (b"\n\n  \n\r\n", "it is empty"),
-    "names only": (b"length,ended\n", "it has names only"),
-    "names only without newline": (b"length", "it has names only"),
-    "names and blank lines": (b"length\n\n\n", "it has names only"),
+    "names only": (b"length,ended\n", "it has only a header row"),
+    "names only without newline": (b"length", "it has only a header row"),
+    "names and blank lines": (b"length\n\n\n", "it has only a header row"),
     "no column of lengths": (b"a,b\n1,2\n", "must have a column of session lengths"),
     "no names but two columns": (b"1,2\n3,4\n", "must have a column of session lengths"),
     "no names, one column": (b"3\n4\n5\n", (3, 3)),
@@ -103,7 +103,7 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "a long name": (b"x" * 300_000 + b",length\n4,4\n", "cannot be read"),
     "a long cell": (b"id,length\n" + b"x" * 300_000 + b",4\nb,5\n", (2, 2)),
     "a long row": (b"id,length\n" + b"x" * (1 << 21) + b",4\nb,5\n", (2, 1)),
-    "a long row of names": (b"x" * (1 << 23) + b",length\n4\n", "must begin with a row of names"),
+    "a long row of names": (b"x" * (1 << 23) + b",length\n4\n", "must begin with a header row"),
     "a long row at the end": (b"id,length\nb,5\n" + b"x" * (1 << 24), (2, 1)),
     "a comment line": (b"# exported today\nlength\n4\n", "must have a column of session lengths"),
     "html": (b"<html><body>404</body></html>\n", "must have a column of session lengths"),

@@ -12,7 +12,7 @@ from sojourn.sessions import SessionLog, analyze, compare_groups, group_words, p
 
 
 def draw(law, n, *, seed=0, open_after=3.0, groups=None):
-    """A log of n sessions, cut off by a geometric law with so many times their mean."""
+    """Return n sessions, censored by a geometric law whose mean is `open_after` times theirs."""
     rng = np.random.default_rng(seed)
     lengths = law.sample(rng, n)
     cuts = sj.Geometric(1.0 - 1.0 / (open_after * law.mean)).sample(rng, n)
@@ -20,11 +20,11 @@ def draw(law, n, *, seed=0, open_after=3.0, groups=None):
     return SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts, group=names, name="drawn.csv")
 
 
-def said(analysis, heading):
+def advice_on(analysis, heading):
     return dict(analysis.advice())[heading]
 
 
-def test_every_family_is_ranked_by_bic_and_held_against_the_band():
+def test_every_family_is_ranked_by_bic_and_compared_with_the_band():
     found = analyze(draw(sj.NegativeBinomial(3.0, 0.8), 5_000))
     assert {one.fit.family for one in found.fits} == set(FAMILIES)
     bics = [one.fit.bic for one in found.fits]
@@ -52,36 +52,36 @@ def test_the_mean_agrees_with_kaplan_meier():
         (sj.BetaGeometric(2.2, 4.0), "slows down"),
         (sj.NegativeBinomial(3.0, 0.8), "speeds up"),
         (sj.Geometric(0.9), "as likely at every step"),
-        (sj.Polynomial(1.6, offset=5), "Nobody leaves before step 6"),
+        (sj.Polynomial(1.6, offset=5), "No one leaves before step 6"),
     ],
     ids=repr,
 )
-def test_how_people_leave_is_said_in_words(law, words):
-    assert words in said(analyze(draw(law, 6_000)), "How people leave")
+def test_the_advice_describes_how_people_leave(law, words):
+    assert words in advice_on(analyze(draw(law, 6_000)), "How people leave")
 
 
 @pytest.mark.parametrize(
     ("law", "words"),
     [
-        (sj.Geometric(0.9), "A single γ is all there is to it"),
+        (sj.Geometric(0.9), "A single γ says it all"),
         (sj.Polynomial(1.4, offset=20), "A single γ is not good enough"),
     ],
     ids=repr,
 )
-def test_whether_a_single_gamma_will_do_is_said_in_words(law, words):
-    assert said(analyze(draw(law, 6_000)), "A single γ").startswith(words)
+def test_the_advice_says_whether_a_single_gamma_is_enough(law, words):
+    assert advice_on(analyze(draw(law, 6_000)), "A single γ").startswith(words)
 
 
 def test_a_single_gamma_is_good_enough_where_the_law_is_almost_geometric():
     found = analyze(draw(sj.QuasiHyperbolic(0.98, 0.95), 200_000, open_after=10.0))
     assert found.best.fit.family == "quasi_hyperbolic"
-    assert said(found, "A single γ").startswith("A single γ is good enough")
+    assert advice_on(found, "A single γ").startswith("A single γ is good enough")
 
 
-def test_no_family_fits_what_no_family_holds():
+def test_the_advice_says_when_no_family_fits():
     lengths = np.repeat([2, 9, 30], 2_000)
-    text = said(analyze(SessionLog.from_columns(lengths)), "The law")
-    assert "no family here fits" in text
+    text = advice_on(analyze(SessionLog.from_columns(lengths)), "The law")
+    assert "no family fits" in text
 
 
 def test_effective_horizons_are_those_of_the_best_law():
@@ -89,7 +89,7 @@ def test_effective_horizons_are_those_of_the_best_law():
     assert [found.horizon(left) for left in (0.5, 1e-3)] == [
         found.law.effective_horizon(left) for left in (0.5, 1e-3)
     ]
-    assert f"{found.horizon(0.5)} for Δ = 0.5" in said(found, "How far to plan")
+    assert f"{found.horizon(0.5)} for Δ = 0.5" in advice_on(found, "How far to plan")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_price_on_a_problem_is_that_of_plans_evaluated_under_the_law():
     assert found.price.best == pytest.approx(best.value @ mdp.start, rel=1e-12)
     assert found.price.loss == pytest.approx(best.value @ mdp.start - value, rel=1e-9)
     assert found.price.loss > 0.01
-    assert "the geometric assumption costs" in said(found, "On the problem")
+    assert "the geometric assumption costs" in advice_on(found, "On the problem")
 
 
 def test_groups_are_compared_as_lifelines_compares_them():
@@ -135,7 +135,7 @@ def test_groups_are_compared_as_lifelines_compares_them():
     assert "make leaving part of the problem's transitions" in group_words(test)
 
 
-def test_groups_are_compared_in_pieces_as_at_once(monkeypatch):
+def test_the_log_rank_test_does_not_depend_on_the_block_size(monkeypatch):
     rng = np.random.default_rng(1)
     lengths = rng.integers(1, 400, 900)
     entry = rng.integers(1, lengths + 1)
@@ -149,16 +149,16 @@ def test_groups_are_compared_in_pieces_as_at_once(monkeypatch):
         at_risk[g, e : n + 1 if seen else n] += times
     ended = np.bincount(log.lengths[log.observed], log.counts[log.observed], minlength=400)
     total = at_risk.sum(axis=0)
-    due = (at_risk * np.divide(ended, total, out=np.zeros(400), where=total > 0)).sum(axis=1)
-    np.testing.assert_allclose(whole.expected, due, rtol=1e-12)
-    monkeypatch.setattr("sojourn.sessions._groups._MOST_CELLS", 20)
+    expected = (at_risk * np.divide(ended, total, out=np.zeros(400), where=total > 0)).sum(axis=1)
+    np.testing.assert_allclose(whole.expected, expected, rtol=1e-12)
+    monkeypatch.setattr("sojourn.sessions._groups._MAX_CELLS", 20)
     pieces = compare_groups(log)
     assert pieces.statistic == pytest.approx(whole.statistic, rel=1e-12)
     assert pieces.expected == pytest.approx(whole.expected, rel=1e-12)
     assert (pieces.ended, pieces.sizes) == (whole.ended, whole.sizes)
 
 
-def test_groups_that_leave_alike_are_found_alike():
+def test_groups_with_the_same_law_are_not_found_to_differ():
     p_values = [
         compare_groups(draw(sj.Geometric(0.9), 400, seed=seed, groups=["a", "b"])).p_value
         for seed in range(200)
@@ -169,7 +169,7 @@ def test_groups_that_leave_alike_are_found_alike():
     assert "not seen to depend" in group_words(test)
 
 
-def test_many_groups_are_put_together():
+def test_the_smallest_of_many_groups_are_pooled():
     log = draw(sj.Geometric(0.9), 5_000, groups=[f"g{i}" for i in range(200)])
     test = compare_groups(log)
     assert len(test.sizes) == 30
@@ -192,26 +192,26 @@ def test_each_group_has_its_own_best_fit():
     assert analyze(SessionLog.from_columns(lengths)).group_fits == ()
 
 
-def test_one_group_is_nothing_to_compare():
+def test_a_single_group_is_not_tested():
     assert compare_groups(draw(sj.Geometric(0.9), 100, groups=["a"])) is None
     assert compare_groups(draw(sj.Geometric(0.9), 100)) is None
 
 
-def test_the_record_is_plain_data_without_the_logs_own_words():
+def test_as_dict_is_plain_data_without_the_labels_of_groups():
     log = draw(sj.Geometric(0.9), 500, groups=["alice@example.com", "bob"])
     found = analyze(log, problem=sj.mdps.two_paths())
     text = json.dumps(found.as_dict())
     assert "alice" not in text
     assert "alice@example.com" in json.dumps(found.as_dict(labels=True))
-    record = json.loads(text)
-    assert sj.parse_law(record["law"]) == found.law
-    assert record["rows"]["read"] == record["rows"]["used"] == 500
-    assert record["problem"]["loss"] == found.price.loss
+    data = json.loads(text)
+    assert sj.parse_law(data["law"]) == found.law
+    assert data["rows"]["read"] == data["rows"]["used"] == 500
+    assert data["problem"]["loss"] == found.price.loss
 
 
-def test_late_entries_are_told():
+def test_the_advice_counts_late_entries():
     log = SessionLog.from_columns([5, 9, 3, 4] * 50, entry=[2, 1, 1, 1] * 50)
-    assert "50 came under observation after their first step" in said(analyze(log), "The sessions")
+    assert "50 came under observation after their first step" in advice_on(analyze(log), "The sessions")
 
 
 def test_a_log_of_open_sessions_only_is_refused():
@@ -228,7 +228,7 @@ def test_tiny_logs_have_an_answer(lengths):
     json.dumps(found.as_dict())
 
 
-def test_laws_are_held_against_data_that_begin_late_from_where_they_begin():
+def test_laws_are_compared_with_late_data_given_the_first_step_seen():
     lengths = sj.Geometric(0.9).sample(np.random.default_rng(1), 20_000)
     lengths = lengths[lengths >= 3]
     found = analyze(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3)))
@@ -237,7 +237,7 @@ def test_laws_are_held_against_data_that_begin_late_from_where_they_begin():
     assert geometric.in_band
     assert found.first == found.as_dict()["band"]["given_step"] == 3
     assert found.as_dict()["kaplan_meier_mean"] is None
-    # By hand: those who get to step h, of those who get to step 3.
+    # By hand: P(H ≥ h | H ≥ 3).
     steps = np.array([1, 3, 4, 10, 30])
     np.testing.assert_allclose(
         found.band.of_law(sj.Geometric(0.9), steps), 0.9 ** np.maximum(steps - 3, 0), rtol=1e-12
@@ -247,8 +247,10 @@ def test_laws_are_held_against_data_that_begin_late_from_where_they_begin():
         max(found.band.lower - 0.5 ** (np.maximum(found.band.steps, 3) - 3)), rel=1e-9
     )
     assert place > 3
-    assert "None was seen before step 3" in said(found, "The sessions")
-    assert "None was seen before" not in said(analyze(draw(sj.Geometric(0.9), 200)), "The sessions")
+    assert "No session was seen before step 3" in advice_on(found, "The sessions")
+    assert "No session was seen before" not in advice_on(
+        analyze(draw(sj.Geometric(0.9), 200)), "The sessions"
+    )
 
 
 def test_a_mean_that_the_log_does_not_determine_is_not_claimed():
@@ -257,13 +259,13 @@ def test_a_mean_that_the_log_does_not_determine_is_not_claimed():
     found = analyze(SessionLog.from_columns(lengths, np.arange(100) < 60))
     assert found.unseen > 0.5
     assert not found.determines_mean
-    # None is cut off before the longest: the mean up to there is that of the lengths as they are.
+    # No session is censored before the longest, so the mean up to there is the mean of the lengths.
     assert found.seen_mean == pytest.approx(lengths.mean(), rel=1e-12)
-    text = said(found, "How long they last")
+    text = advice_on(found, "How long they last")
     assert text.startswith("The log does not determine the mean length")
     assert f"last {lengths.mean():.3g} steps on average" in text
-    assert "steps on average from step" not in said(found, "How people leave")
-    single = said(found, "A single γ")
+    assert "steps on average from step" not in advice_on(found, "How people leave")
+    single = advice_on(found, "A single γ")
     assert single.startswith("The log does not determine this")
     assert "γ is 1." not in single
     assert found.geometric.gamma > 0.99995
@@ -271,22 +273,22 @@ def test_a_mean_that_the_log_does_not_determine_is_not_claimed():
     assert found.as_dict()["mean_is_determined"] is False
 
 
-def test_a_mean_that_the_log_determines_is_told_first():
+def test_a_mean_that_the_log_determines_comes_first():
     found = analyze(draw(sj.Geometric(0.9), 2_000))
     assert found.determines_mean
-    assert said(found, "How long they last").startswith("A session lasts")
+    assert advice_on(found, "How long they last").startswith("A session lasts")
     assert found.seen_mean == pytest.approx(found.law.mean, rel=0.1)
 
 
-def test_one_is_told_as_one():
+def test_one_step_is_singular():
     found = analyze(SessionLog.from_columns([1]))
-    assert "lasts 1 step on average" in said(found, "How long they last")
-    assert "has 1 step)" in said(found, "How far to plan")
-    assert "too few to tell" in said(found, "The sessions")
-    assert "too few" not in said(analyze(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")
+    assert "lasts 1 step on average" in advice_on(found, "How long they last")
+    assert "has 1 step)" in advice_on(found, "How far to plan")
+    assert "too few to tell" in advice_on(found, "The sessions")
+    assert "too few" not in advice_on(analyze(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")
 
 
-def test_of_families_as_good_as_one_another_one_at_no_edge_is_taken():
+def test_among_tied_families_one_at_no_edge_is_preferred():
     lengths = sj.Polynomial(1.05).sample(np.random.default_rng(15), 60)
     found = analyze(SessionLog.from_columns(lengths))
     least = min(found.fits, key=lambda one: one.bic_gap)
@@ -294,8 +296,8 @@ def test_of_families_as_good_as_one_another_one_at_no_edge_is_taken():
     assert not found.best.fit.edge
     assert 0.0 < found.best.bic_gap <= 2.0
     assert found.best.bic_gap == found.best.fit.bic - least.fit.bic
-    assert "(not Polynomial(p=1.001, offset=0), 0.63 smaller, but at the edge" in said(found, "The law")
-    # Where the rest is far behind, the edge stands: the best is at one, and says so.
+    assert "(not Polynomial(p=1.001, offset=0), whose BIC is 0.63 smaller but" in advice_on(found, "The law")
+    # If all other families are far behind, the best fit stays at its edge and says so.
     heavy = analyze(SessionLog.from_columns(sj.Polynomial(1.05).sample(np.random.default_rng(0), 500)))
     assert heavy.best.fit.edge == ("p",)
     assert heavy.fits[1].bic_gap > 2.0
@@ -305,20 +307,20 @@ def test_an_edge_that_does_not_touch_the_tail_leaves_the_mean_determined():
     rng = np.random.default_rng(0)
     lengths = rng.poisson(20, 10_000) + 1
     found = analyze(SessionLog.from_columns(lengths))
-    assert found.best.fit.edge == ("r",)  # a Poisson law is what the negative binomial comes near there
+    assert found.best.fit.edge == ("r",)  # the negative binomial approaches a Poisson law there
     assert found.determines_mean
-    text = said(found, "How long they last")
+    text = advice_on(found, "How long they last")
     assert text.startswith("A session lasts 21 steps on average")
-    assert "at the edge of its family (r), as good as a simpler law" in text
-    assert not said(found, "How far to plan").startswith("The log does not")
-    # The same lengths, but one in six is still open at step 26 and nothing is known of what follows.
+    assert "at the edge of its family (r), where it is equivalent to a simpler law" in text
+    assert not advice_on(found, "How far to plan").startswith("The log does not")
+    # The same lengths, but one in six is still open at step 26 and its end is unknown.
     cut = analyze(SessionLog.from_columns(np.minimum(lengths, 26), lengths < 26))
     assert cut.best.fit.edge == ("r",)
     assert cut.still_open == pytest.approx((lengths >= 26).mean())
     assert not cut.determines_mean
 
 
-def test_of_data_that_begin_late_only_what_follows_is_told():
+def test_late_data_determine_only_what_follows_the_first_step_seen():
     law = sj.Mixture([0.6, 0.4], [sj.Geometric(0.3), sj.Geometric(0.95)])
     lengths = law.sample(np.random.default_rng(0), 50_000)
     far = lengths[lengths >= 10]
@@ -326,31 +328,33 @@ def test_of_data_that_begin_late_only_what_follows_is_told():
     assert found.determines_remaining
     assert not found.determines_mean
     assert found.remaining == pytest.approx(float((far - 9).mean()), rel=0.01)  # all were seen to their end
-    text = said(found, "How long they last")
+    text = advice_on(found, "How long they last")
     assert text.startswith("No session was seen before step 10")
     assert f"last {found.remaining:.3g} steps on average from there on (95% interval" in text
     assert "A session lasts" not in text
     # By hand: of those who get to step 10, half have ended by the median of their lengths.
     assert f"half of them end by step {int(np.median(far))}" in text
     for heading in ("A single γ", "How far to plan"):
-        assert said(found, heading).startswith("The log does not determine this, which rests on steps before")
-    assert said(found, "How people leave").startswith("Of those who reach step 10,")
-    record = found.as_dict()
-    assert record["mean_is_determined"] is False
-    assert record["mean_from_first_step_seen"] == found.remaining
+        assert advice_on(found, heading).startswith(
+            "The log does not determine this: it depends on steps before"
+        )
+    assert advice_on(found, "How people leave").startswith("Of those who reach step 10,")
+    data = found.as_dict()
+    assert data["mean_is_determined"] is False
+    assert data["mean_from_first_step_seen"] == found.remaining
 
 
-def test_late_data_whose_end_is_open_say_neither():
+def test_late_and_open_data_determine_no_mean():
     lengths = np.concatenate((np.full(60, 6), np.full(40, 30)))
     found = analyze(SessionLog.from_columns(lengths, np.arange(100) < 60, entry=np.full(100, 5)))
     assert not found.determines_remaining
-    text = said(found, "How long they last")
+    text = advice_on(found, "How long they last")
     assert text.startswith("The log does not determine the mean from step 5 on")
     # 60 last steps 5 and 6, and 40 the 26 steps from 5 to 30.
-    assert "those who get to step 5 last 11.6 steps on average from there on" in text
+    assert "sessions that reach step 5 last 11.6 steps on average from there on" in text
 
 
-def test_sessions_that_entered_at_their_last_step_say_nothing():
+def test_sessions_that_all_entered_at_their_last_step_are_refused():
     with pytest.raises(
         ValueError, match=r"^late.csv must have a session that was seen to survive a step: all 3"
     ):
@@ -358,16 +362,18 @@ def test_sessions_that_entered_at_their_last_step_say_nothing():
     assert analyze(SessionLog.from_columns([1, 1, 1])).law == sj.Geometric(0.0)
 
 
-def test_where_no_family_fits_the_data_have_the_first_word():
+def test_the_mean_of_the_data_comes_first_where_no_family_fits():
     lengths = np.repeat([2, 9, 30], 2_000)
-    text = said(analyze(SessionLog.from_columns(lengths)), "How long they last")
+    text = advice_on(analyze(SessionLog.from_columns(lengths)), "How long they last")
     assert text.startswith("A session lasts 13.7 steps on average by the data themselves")
-    assert "by the data themselves" not in said(analyze(draw(sj.Geometric(0.9), 500)), "How long they last")
+    assert "by the data themselves" not in advice_on(
+        analyze(draw(sj.Geometric(0.9), 500)), "How long they last"
+    )
 
 
-def test_what_happens_once_is_not_said_of_every_step():
-    fixed = said(analyze(SessionLog.from_columns([20] * 500)), "How people leave")
-    assert fixed == "Nobody leaves before step 20; there all do."
-    assert said(analyze(SessionLog.from_columns([1] * 500)), "How people leave") == "All leave at once."
-    late = said(analyze(SessionLog.from_columns([5, 6, 7, 8] * 9, entry=[5] * 36)), "How people leave")
+def test_a_law_with_a_single_length_is_not_called_constant():
+    fixed = advice_on(analyze(SessionLog.from_columns([20] * 500)), "How people leave")
+    assert fixed == "No one leaves before step 20; there all do."
+    assert advice_on(analyze(SessionLog.from_columns([1] * 500)), "How people leave") == "All leave at once."
+    late = advice_on(analyze(SessionLog.from_columns([5, 6, 7, 8] * 9, entry=[5] * 36)), "How people leave")
     assert "Leaving is about as likely" not in late

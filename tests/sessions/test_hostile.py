@@ -51,7 +51,7 @@ def test_rejected_rows_are_named_by_their_line(tmp_path):
     assert (log.account.n_rows, log.account.n_used) == (6, 2)
 
 
-def test_rows_without_names_are_counted_from_the_first_line(tmp_path):
+def test_rows_without_a_header_are_counted_from_the_first_line(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"\n3\nx\n5\n")
     assert [one.row for one in read_sessions(path).account.first_rejected] == [3]
@@ -96,16 +96,16 @@ def test_memory_stays_small_whatever_the_file_holds(kind, tmp_path):
 @needs_peak
 @pytest.mark.parametrize("column", ["episode", "state", "action"])
 def test_one_long_word_among_many_steps_takes_little_memory(column, tmp_path):
-    # Twenty thousand words with the room of the longest would take 10 GB.
+    # An array of twenty thousand words as long as the longest would take 10 GB.
     row = {"episode": "e", "step": "1", "state": "x", "action": "go", "reward": "1", "ended": "1"}
     lines = [",".join(row), ",".join((row | {column: "y" * 130_000}).values())]
     lines += [f"{i},1,s{i % 3},go,1,1" for i in range(20_000)]
     path = tmp_path / "log.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    megabytes, _, used, told = read_alone(
+    megabytes, _, used, message = read_alone(
         path, "log.account.n_used, str(log.account.first_rejected[0]).replace(' ', '_')"
     )
-    assert (used, told) == (
+    assert (used, message) == (
         "20000",
         f"row_2:_{column}_must_have_at_most_1,000_characters;_got_130,000.",
     )
@@ -113,7 +113,7 @@ def test_one_long_word_among_many_steps_takes_little_memory(column, tmp_path):
 
 
 @needs_peak
-def test_one_long_group_in_memory_takes_little_of_it(tmp_path):
+def test_one_long_group_name_takes_little_memory(tmp_path):
     code = "type(log).from_columns([3] * 20_001, group=['g'] * 20_000 + ['y' * 130_000])"
     path = tmp_path / "log.csv"
     path.write_text("length\n3\n", encoding="utf-8")
@@ -141,7 +141,7 @@ cells = st.text(alphabet='ab0",;\n é', max_size=6)
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     st.sampled_from(["\n", "\r\n"]),
 )
-def test_well_formed_files_are_read_as_pythons_own_reader_reads_them(tmp_path_factory, rows, quoting, end):
+def test_well_formed_files_are_read_like_the_csv_module_reads_them(tmp_path_factory, rows, quoting, end):
     buffer = io.StringIO()
     writer = csv.writer(buffer, quoting=quoting, lineterminator=end)
     writer.writerow(["id", "length", "ended", "group"])
@@ -173,33 +173,33 @@ def test_well_formed_files_are_read_as_pythons_own_reader_reads_them(tmp_path_fa
     ],
 )
 @pytest.mark.parametrize("length", [None, "lenth", "secre", "alice@example.co"])
-def test_a_first_row_of_data_is_not_told_as_names(rows, length, tmp_path):
+def test_messages_do_not_quote_a_first_row_of_data(rows, length, tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(rows, encoding="utf-8")
-    with pytest.raises(ValueError, match="does not look like names") as caught:
+    with pytest.raises(ValueError, match="does not look like column names") as caught:
         read_sessions(path, length=length)
-    told = str(caught.value).replace(f"{length}", "").lower()
+    message = str(caught.value).replace(f"{length}", "").lower()
     for word in ("alice", "secret", "2026", "u81123", "12"):
-        assert word not in told
-    assert f"of {rows.splitlines()[0].count(',') + 1} cells" in told
+        assert word not in message
+    assert f"of {rows.splitlines()[0].count(',') + 1} cells" in message
 
 
 @pytest.mark.parametrize(
     "cell", ["Jane", "jane.doe@example.com", "Jane 12", "4111111111111111", "+49 170 1234567 890"]
 )
-def test_words_that_may_be_somebodys_are_not_told(cell, tmp_path):
+def test_messages_do_not_quote_words_that_may_be_personal(cell, tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(f"length,ended\n4,1\n{cell}x,1\n4,{cell}\n", encoding="utf-8")
-    told = [str(one) for one in read_sessions(path).account.first_rejected]
-    assert len(told) == 2
-    assert not any(cell in line for line in told)
+    message = [str(one) for one in read_sessions(path).account.first_rejected]
+    assert len(message) == 2
+    assert not any(cell in line for line in message)
     path.write_text(
         f"episode,step,state,action,reward,ended\na,1,x,go,1,1\nb,1,x,go,{cell}x,1\n", encoding="utf-8"
     )
     assert cell not in str(read_steps(path).account.first_rejected[0])
 
 
-def test_the_first_bad_rows_are_named_in_whatever_order_they_are_found(tmp_path):
+def test_the_first_bad_rows_are_named_in_any_order_of_discovery(tmp_path):
     path = tmp_path / "log.csv"
     # Short lines are found first, then flags, then late entries: the first rows are of the last kind.
     late, flags, short = b"3,1,9\n" * 3, b"3,?,1\n" * 200, b"3\n" * 200
@@ -212,12 +212,12 @@ def test_the_first_bad_rows_are_named_in_whatever_order_they_are_found(tmp_path)
 
 @given(st.permutations(range(1, 40)))
 def test_the_smallest_rows_are_kept(rows):
-    from sojourn.sessions.reading._ingest import FirstRejected
+    from sojourn.sessions.reading._ingest import FirstRejections
 
-    kept = FirstRejected()
+    kept = FirstRejections()
     for row in rows:
         kept.add(row, f"rule {row}")
-    assert [(one.row, one.rule) for one in kept.named()] == [(i, f"rule {i}") for i in range(1, 6)]
+    assert [(one.row, one.rule) for one in kept.first()] == [(i, f"rule {i}") for i in range(1, 6)]
     assert kept.n == 39
 
 
@@ -226,7 +226,7 @@ STRAY = ['5" pipe,{}', '"a,{}', '"""a,{}', '{},"']
 
 @pytest.mark.parametrize("stray", STRAY)
 @pytest.mark.parametrize("at", [0, 100, 199])
-def test_a_stray_quote_among_rows_of_several_lines_loses_its_own_line_alone(stray, at, tmp_path):
+def test_a_stray_quote_among_multiline_rows_loses_only_its_own_line(stray, at, tmp_path):
     # Lines within cells look like sessions of over 900 steps.
     rows = [f'"note\nsee,{900 + i}\nend",{i + 1}\n' for i in range(200)]
     lines = [*rows[:at], stray.format(888) + "\n", *rows[at:]]
@@ -243,7 +243,7 @@ def test_a_stray_quote_among_rows_of_several_lines_loses_its_own_line_alone(stra
     assert (found.account.n_rows, found.account.n_used) == (201, 200)
 
 
-def test_what_a_row_over_many_lines_counts_as_does_not_depend_on_where_it_stands(tmp_path):
+def test_a_multiline_row_counts_the_same_at_any_position(tmp_path):
     path = tmp_path / "log.csv"
     for before in (0, 1_980_000, 2_080_000, 2_150_000):  # a piece of the file ends after 2 MB
         short, long = b'"' + b"z\n" * 30_000 + b'",7\n', b'"' + b"z\n" * 50_000 + b'",8\n'
@@ -252,7 +252,7 @@ def test_what_a_row_over_many_lines_counts_as_does_not_depend_on_where_it_stands
         assert (account.n_used - before // 4, account.n_rejected) == (2, 50_001)
 
 
-def test_a_row_of_delimiters_alone_is_a_row(tmp_path):
+def test_a_row_of_delimiters_only_is_a_row(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"length\tended\n4\t1\n\t\n\n  \n\t\t\n")
     account = read_sessions(path).account

@@ -45,7 +45,7 @@ def test_columns_can_be_named_or_left_out(tmp_path):
         read_sessions(path, length="clics")
 
 
-def test_rows_that_are_alike_are_counted(tmp_path):
+def test_equal_rows_are_counted(tmp_path):
     rng = np.random.default_rng(0)
     lengths, ended = rng.geometric(0.2, 5000), rng.random(5000) < 0.5
     text = "".join(f"{n},{int(seen)}\n" for n, seen in zip(lengths, ended, strict=True))
@@ -113,7 +113,7 @@ def test_parquet_of_strange_types_is_refused_row_by_row(tmp_path):
         read_sessions(tmp_path / "log.parquet")
     pq.write_table(pa.table({"length": pa.array([], type=pa.int64())}), tmp_path / "none.parquet")
     with pytest.raises(
-        ValueError, match=r"^none.parquet must have a row that can be used: it has names only"
+        ValueError, match=r"^none.parquet must have a row that can be used: it has only a header row"
     ):
         read_sessions(tmp_path / "none.parquet")
 
@@ -159,7 +159,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
         read_sessions(tmp_path / "other.parquet")
 
 
-def test_identifiers_are_no_groups(tmp_path):
+def test_identifiers_are_not_used_as_groups(tmp_path):
     text = "length,group\n" + "".join(f"{i % 9 + 1},user{i}\n" for i in range(3000))
     log = read_sessions(write(tmp_path / "log.csv", text))
     assert (log.n_groups, len(log)) == (0, 3000)
@@ -168,7 +168,7 @@ def test_identifiers_are_no_groups(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["nothing.csv", "."])
-def test_files_that_are_none_are_refused(path, tmp_path):
+def test_paths_that_are_not_files_are_refused(path, tmp_path):
     with pytest.raises(ValueError, match=r"^path must be a file"):
         read_sessions(tmp_path / path)
 
@@ -204,7 +204,7 @@ def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path)
     assert megabytes < 1_000
 
 
-def test_large_files_are_read_in_pieces(tmp_path, monkeypatch):
+def test_large_files_are_read_in_blocks(tmp_path, monkeypatch):
     from sojourn.sessions.reading import _line_blocks
 
     rng = np.random.default_rng(3)
@@ -212,15 +212,15 @@ def test_large_files_are_read_in_pieces(tmp_path, monkeypatch):
     lines = [f'"note {i}\nmore",{n}\n' if i % 50 == 0 else f"plain,{n}\n" for i, n in enumerate(lengths)]
     path = write(tmp_path / "log.csv", "id,length\n" + "".join(lines))
     whole = read_sessions(path)
-    monkeypatch.setattr(_line_blocks, "_PIECE", 97)
-    monkeypatch.setattr(sys.modules["sojourn.sessions.reading._read"], "_HEAD", 31)
+    monkeypatch.setattr(_line_blocks, "_BLOCK_BYTES", 97)
+    monkeypatch.setattr(sys.modules["sojourn.sessions.reading._read"], "_HEAD_BYTES", 31)
     pieces = read_sessions(path)
     assert as_rows(whole) == as_rows(pieces) == sorted((int(n), True, 1, 0) for n in lengths)
     assert whole.account == pieces.account
     assert sj.fit(whole.lengths, counts=whole.counts, family="geometric").n == 4000
 
 
-def test_what_is_taken_from_which_column_is_said(tmp_path):
+def test_the_advice_names_the_columns_used(tmp_path):
     log = read_sessions(
         write(tmp_path / "log.csv", "id,Steps,is_censored,segment\nu,5,1,b\nu,3,0,a\nu,3,0,b\n")
     )
@@ -232,7 +232,7 @@ def test_what_is_taken_from_which_column_is_said(tmp_path):
     assert as_rows(log) == [(3, True, 1, 0), (3, True, 1, 1), (5, False, 1, 0)]
     found = analyze(log)
     assert (
-        "Taken: lengths from 'Steps', open sessions from 'is_censored'"
+        "Columns used: lengths from 'Steps', open sessions from 'is_censored'"
         in dict(found.advice())["The sessions"]
     )
     assert found.as_dict()["rows"]["columns"]["lengths"] == "Steps"
@@ -247,7 +247,7 @@ def test_two_columns_of_flags_are_refused_unless_one_is_named(tmp_path):
     assert read_sessions(path, observed="none").n_open == 0
 
 
-def test_columns_that_may_tell_open_sessions_are_noted(tmp_path):
+def test_unused_columns_that_may_flag_open_sessions_are_noted(tmp_path):
     path = write(tmp_path / "log.csv", "length,was_censored\n3,1\n4,0\n")
     (note,) = read_sessions(path).account.notes
     assert "'was_censored' may say otherwise" in note
@@ -255,7 +255,7 @@ def test_columns_that_may_tell_open_sessions_are_noted(tmp_path):
     assert read_sessions(write(tmp_path / "log.csv", "length,country\n3,x\n")).account.notes == ()
 
 
-def test_long_groups_that_begin_alike_stay_apart(tmp_path):
+def test_long_groups_with_the_same_start_stay_apart(tmp_path):
     begin = "https://shop.example/" + "a" * 100
     path = tmp_path / "log.csv"
     path.write_text("length,group\n" + f"3,{begin}A\n4,{begin}B\n5,{begin}A\n" * 9, encoding="utf-8")
@@ -265,7 +265,7 @@ def test_long_groups_that_begin_alike_stay_apart(tmp_path):
     assert all(len(name) < 110 and name.startswith(begin[:80]) for name in log.labels)
 
 
-def test_numbers_with_a_point_are_read_as_those_without(tmp_path):
+def test_numbers_with_a_decimal_point_are_read(tmp_path):
     rng = np.random.default_rng(0)
     numbers = [*rng.integers(1, 2**53, 300).tolist(), *range(1, 200), 2**53]
     path = tmp_path / "log.csv"
@@ -274,13 +274,13 @@ def test_numbers_with_a_point_are_read_as_those_without(tmp_path):
     assert np.repeat(log.lengths, log.counts).tolist() == sorted(numbers)
 
 
-def test_numbers_with_a_point_are_not_read_one_by_one(tmp_path, monkeypatch):
+def test_numbers_with_a_decimal_point_are_parsed_in_blocks(tmp_path, monkeypatch):
     import sojourn.sessions.reading._csv as reader
 
     def refuse(cell):
         raise AssertionError(cell)
 
-    monkeypatch.setattr(reader, "read_whole", refuse)
+    monkeypatch.setattr(reader, "parse_whole", refuse)
     path = tmp_path / "log.csv"
     path.write_text("id,length,entry\n" + 'a,12.0,3.0\nb,"7.0",1\n', encoding="utf-8")
     assert read_sessions(path).lengths.tolist() == [7, 12]

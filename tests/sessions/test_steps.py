@@ -35,7 +35,7 @@ def test_steps_become_a_problem_and_lengths(tmp_path):
     sessions = log.sessions()
     assert sessions.lengths.tolist() == [1, 2, 3]
     assert sessions.observed.tolist() == [True, True, False]
-    # Last steps lead nowhere that was seen: (x, go) is left with x → y paying 1 and x → x paying 3.
+    # Last steps have no observed next state: (x, go) is left with x → y paying 1 and x → x paying 3.
     mdp = log.problem(unvisited="stay")
     assert mdp.rewards[0].tolist() == [2.0, 0.0]
     assert mdp.successors(0, 0)[1].tolist() == [0.5, 0.5]
@@ -54,9 +54,9 @@ def test_terminal_states_censor_the_length_and_end_the_problem(tmp_path):
 
 def test_episodes_with_a_wrong_row_are_left_out_whole(tmp_path):
     rows = (
-        "a,1,x,go,1,0\na,2,x,go,?,1\n"  # a reward that is none
+        "a,1,x,go,1,0\na,2,x,go,?,1\n"  # not a reward
         "b,1,x,go,1,0\nb,3,x,go,1,1\n"  # step 2 is missing
-        "c,1,x,go,1,1\nc,2,x,go,1,0\n"  # goes on after its end
+        "c,1,x,go,1,1\nc,2,x,go,1,0\n"  # continues after its end
         "d,0,x,go,1,1\n"
         "e,1,,go,1,1\n"
         "f,1,x\n"
@@ -77,7 +77,7 @@ def test_episodes_with_a_wrong_row_are_left_out_whole(tmp_path):
     ("text", "message"),
     [
         ("", "it is empty"),
-        (HEAD, "it has names only"),
+        (HEAD, "it has only a header row"),
         ("episode,step,state,action,reward\n", "must have a column 'ended'."),
         (HEAD + "a,1,x,go,nan,1\n", "all 1 are rejected, row 2: reward must be a finite number; got 'nan'."),
     ],
@@ -88,7 +88,7 @@ def test_logs_without_a_step_are_refused(text, message, tmp_path):
     assert message in str(caught.value)
 
 
-def test_long_lines_and_files_that_are_none_are_refused(tmp_path):
+def test_long_lines_and_missing_files_are_refused(tmp_path):
     path = write(tmp_path / "log.csv", HEAD + "a" * (1 << 21) + "\nb,1,x,go,1,1\n")
     assert read_steps(path).account.n_rejected == 1
     path = write(tmp_path / "log.csv", HEAD + "a" * 200_000 + "\nb,1,x,go,1,1\n")
@@ -97,7 +97,7 @@ def test_long_lines_and_files_that_are_none_are_refused(tmp_path):
         read_steps(tmp_path / "nothing.csv")
 
 
-def test_whether_leaving_depends_on_the_state_is_seen(tmp_path):
+def test_dependence_of_leaving_on_the_state_is_detected(tmp_path):
     rng = np.random.default_rng(0)
     for unequal in (False, True):
         lines = []
@@ -110,7 +110,7 @@ def test_whether_leaving_depends_on_the_state_is_seen(tmp_path):
                     break
         test = read_steps(write(tmp_path / "log.csv", HEAD + "".join(lines))).leaving_by_state()
         assert test.depends == unequal
-        # By hand: at each step each state expects its share of those who leave.
+        # By hand: at each step the expected ends are shared by the states in proportion to their numbers.
         assert sum(test.ended) == 1_500
         assert sum(test.expected) == pytest.approx(1_500)
 
@@ -131,7 +131,7 @@ def test_unknown_samples_are_refused():
         sample_path("streming")
 
 
-def test_the_law_behind_a_sample_is_found_again():
+def test_the_law_behind_a_sample_is_recovered():
     # The generator draws from BetaGeometric(2.2, 5): the fit must be within three standard errors.
     found = analyze(read_sessions(sample_path("streaming"))).ranked("beta_geometric").fit
     for name, truth in (("a", 2.2), ("b", 5.0)):
@@ -142,9 +142,9 @@ def test_the_law_behind_a_sample_is_found_again():
     assert sj.parse_law(repr(course.law)) == course.law
 
 
-def test_rows_with_a_cell_too_many_or_too_few_are_rejected_with_their_episode(tmp_path):
+def test_rows_of_the_wrong_size_are_rejected_with_their_episode(tmp_path):
     rows = (
-        "a,1,x,go,1,0\na,2,Doe, Jane,go,1,1\n"  # an unquoted comma shifts what follows
+        "a,1,x,go,1,0\na,2,Doe, Jane,go,1,1\n"  # an unquoted comma shifts the later cells
         "b,1,x,go,1,0\nb,2,x,go,1,1,\n"
         "c,1,x,go,1,0\nc,2,x,go,1\n"
         "d,1,x,go,1,1\n"
@@ -157,7 +157,7 @@ def test_rows_with_a_cell_too_many_or_too_few_are_rejected_with_their_episode(tm
     ]
 
 
-def test_rare_states_are_put_together(tmp_path):
+def test_rare_states_are_pooled(tmp_path):
     lines = []
     for episode in range(3_000):
         state = f"s{episode % 40:02}" if episode < 400 else f"s{episode % 20:02}"
@@ -172,7 +172,7 @@ def test_rare_states_are_put_together(tmp_path):
     assert test.pooled == 11
     assert sum(test.ended) == 3_000
     assert sum(test.expected) == pytest.approx(3_000)
-    assert sum(test.sizes) == log.step.size - 1  # where the open one stops, its end was not looked for
+    assert sum(test.sizes) == log.step.size - 1  # the open episode is not at risk at its last step
 
 
 def test_many_states_and_steps_take_little_memory(tmp_path):
@@ -189,7 +189,7 @@ def test_many_states_and_steps_take_little_memory(tmp_path):
 
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])
-def test_steps_may_stand_between_other_marks(mark, tmp_path):
+def test_step_logs_may_use_other_delimiters(mark, tmp_path):
     rows = 'a,1,x,go,1,0\na,2,"y",go,0.5,1\nc,1,y,stay,2,1\n'
     plain = read_steps(write(tmp_path / "plain.csv", HEAD + rows))
     path = write(tmp_path / "log.csv", (HEAD + rows).replace(",", mark))
@@ -200,7 +200,7 @@ def test_steps_may_stand_between_other_marks(mark, tmp_path):
     assert log.account.n_used == 3
 
 
-def test_cells_over_several_lines_are_read(tmp_path):
+def test_multiline_cells_are_read(tmp_path):
     text = HEAD + 'a,1,"two\nlines, and ""more""",go,1,0\na,2,x,"go\n\non",0.5,1\n\nb,1,x,go,2,1\n'
     for newline in ("\n", "\r\n"):
         path = tmp_path / "log.csv"
@@ -212,12 +212,12 @@ def test_cells_over_several_lines_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "used", "told"),
+    ("rows", "used", "message"),
     [
         # Never closed: that line is lost, and with it its episode.
         ('a,1,x,go,1,0\na,2,"x,go,1,1\nb,1,x,go,1,1\n', 1, ["2", "row 3: a quote must be closed."]),
         ('b,1,x,go,1,1\na,1,"x,go,1,1', 1, ["row 3: a quote must be closed."]),
-        # Closed by chance in another row: each line stands for itself.
+        # Closed by chance in another row: each line is a row of its own.
         (
             'a,1,"x,go,1,1\nb,1,x,go,1,1\nc,1,"x,go,1,1\n',
             1,
@@ -233,15 +233,15 @@ def test_cells_over_several_lines_are_read(tmp_path):
         ),
     ],
 )
-def test_quotes_that_are_not_closed_lose_their_line_alone(rows, used, told, tmp_path):
+def test_an_unclosed_quote_loses_only_its_line(rows, used, message, tmp_path):
     account = read_steps(write(tmp_path / "log.csv", HEAD + rows)).account
     assert account.n_rows == account.n_used + account.n_rejected
     assert account.n_used == used
-    for start, one in zip(told, account.first_rejected, strict=False):
+    for start, one in zip(message, account.first_rejected, strict=False):
         assert start in str(one)
 
 
-def test_words_that_differ_by_zeros_at_their_end_stay_apart(tmp_path):
+def test_words_that_differ_in_trailing_zero_bytes_stay_apart(tmp_path):
     rows = "a,1,x,go,1,1\nb,1,x\0,go,5,1\nc,1,x\0\0,go\0,9,1\n"
     log = read_steps(write(tmp_path / "log.csv", HEAD + rows))
     assert log.states == ("x", "x\0", "x\0\0")
@@ -265,7 +265,7 @@ words = st.text(alphabet='ab",;\n é', min_size=1, max_size=6).filter(lambda wor
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=12))
-def test_well_formed_steps_are_read_as_pythons_own_writer_writes_them(tmp_path_factory, pairs):
+def test_well_formed_step_logs_are_read_like_the_csv_module_writes_them(tmp_path_factory, pairs):
     path = tmp_path_factory.mktemp("csv") / "log.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -285,11 +285,11 @@ def test_well_formed_steps_are_read_as_pythons_own_writer_writes_them(tmp_path_f
     ],
     ids=["a row that is too long", "the episode's cell is missing"],
 )
-def test_an_unfinished_episode_before_a_row_of_no_known_episode_is_left_out(text, tmp_path):
+def test_an_unfinished_episode_before_an_unassigned_row_is_left_out(text, tmp_path):
     log = read_steps(write(tmp_path / "log.csv", text))
     assert (log.account.n_rows, log.account.n_used) == (3, 1)
     assert log.ended.tolist() == [True]  # it would be an open episode of one step otherwise
-    assert "is not known of 1 row:" in log.account.notes[0]
+    assert "The episode of 1 row is unknown:" in log.account.notes[0]
     assert read_steps(write(tmp_path / "log.csv", HEAD + "b,1,x,go,1,1\nc,1\n")).account.notes == ()
 
 
@@ -304,21 +304,21 @@ def test_an_unfinished_episode_before_a_row_of_no_known_episode_is_left_out(text
         ("epsode,step,state,action,reward,ended", "a column 'episode'. Did you mean 'epsode'?"),
     ],
 )
-def test_rows_of_names_that_will_not_do_get_one_line(names, message, tmp_path):
+def test_bad_header_rows_get_a_one_line_error(names, message, tmp_path):
     with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
         read_steps(write(tmp_path / "log.csv", f"{names}\na,1,x,y,go,1,1\n"))
     assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ("b,1,x,go,1_000,1", "row 3: reward must be a finite number; got '1_000'."),
         ("b,1,x,go,٣,1", "row 3: reward must be a finite number; got '٣'."),
         ("b,1,x\ry,go,1,1", "row 3: a carriage return within a row must be in quotes."),
     ],
 )
-def test_cells_that_other_programs_read_otherwise_are_refused(row, told, tmp_path):
+def test_ambiguous_cells_are_refused(row, message, tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(f"{HEAD}a,1,x,go,1,1\n{row}\n".encode())
-    assert [str(one) for one in read_steps(path).account.first_rejected] == [told]
+    assert [str(one) for one in read_steps(path).account.first_rejected] == [message]

@@ -9,8 +9,9 @@ from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
-from sojourn.sessions._step_log import StepLog, is_step_log, read_steps
+from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.reading._read import read_sessions
+from sojourn.sessions.reading._read_steps import is_step_log, read_steps
 
 __all__ = [
     "EDGE_NOTE",

@@ -1,4 +1,4 @@
-"""What a session log says, in plain words."""
+"""Explains an analysis of a session log in plain words."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 
 __all__ = ["advise", "group_words"]
 
-_FEW = 10
-"""With fewer sessions nothing is told for sure."""
+_FEW_SESSIONS = 10
+"""With fewer sessions, the advice is called a guess."""
 
-_OFF = 0.01
-"""By how much of the sessions the best law must leave the band before no family is said to fit."""
+_MISFIT = 0.01
+"""If the best law leaves the band by more than this share of sessions, no family fits."""
 
-_SELDOM = 1e-6
-"""A chance that nobody meets."""
+_NEGLIGIBLE = 1e-6
+"""A probability that is treated as zero."""
 
-_SURE = 10.0
-"""How much larger the log-likelihood ratio to a geometric law must be before leaving is said to change."""
+_CLEAR_CHANGE = 10.0
+"""Minimum log-likelihood ratio statistic, against a geometric law, to report that leaving changes."""
 
 
 def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
-    """Return headings with a paragraph each."""
+    """Return pairs of a heading and a paragraph."""
     found = [
         ("The sessions", _sessions(analysis)),
         ("How long they last", _lengths(analysis)),
         ("How people leave", _leaving(analysis)),
         ("The law", _law(analysis)),
-        ("A single γ", _single(analysis)),
+        ("A single γ", _single_gamma(analysis)),
         ("How far to plan", _horizons(analysis)),
     ]
     if analysis.price is not None:
-        found.append(("On the problem", _priced(analysis)))
+        found.append(("On the problem", _price(analysis)))
     if analysis.groups is not None:
         found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
     return tuple(found)
@@ -48,32 +48,32 @@ def _sessions(analysis: Analysis) -> str:
     log = analysis.log
     n, late = len(log), int(log.counts[log.entry > 1].sum())
     text = f"{n:,} session{'s' * (n != 1)}"
-    if n < _FEW:
+    if n < _FEW_SESSIONS:
         text += " (too few to tell one law from another: take what follows as a guess)"
     if log.n_open:
         text += (
-            f", of which {log.n_open:,} ({percent(log.n_open / n)}) are open: of these it is known only that "
-            "they got as far as they did, and they count as such."
+            f". {log.n_open:,} of them ({percent(log.n_open / n)}) are open: it is known only that they "
+            "lasted at least this long, and they count as such."
         )
     else:
-        text += ", all of them seen to their end."
+        text += ", all seen to their end."
     if late:
         text += (
-            f" {late:,} came under observation after their first step, and count from there on: sessions "
-            "that ended before they could be seen are missing from the log, and this makes up for it."
+            f" {late:,} came under observation after their first step, and count only from there on. This "
+            "corrects for the sessions that ended before they could be seen, which are missing from the log."
         )
     if analysis.first > 1:
         text += (
-            f" None was seen before step {analysis.first:,}: the data say what becomes of those who get that "
-            "far, and laws are held against them given that. What a law says of earlier steps, and so its "
-            "mean length, is no more than how its family goes on backwards."
+            f" No session was seen before step {analysis.first:,}: the data describe only sessions that get "
+            "that far, and laws are compared with the data under that condition. What a law says about "
+            "earlier steps, and so its mean length, is an extrapolation by its family."
         )
     if log.account.n_rejected:
         bad = log.account.n_rejected
         text += f" {bad:,} row{'s' * (bad != 1)} of the file could not be used."
     if log.account.columns:
-        taken = [f"{what} from {name!r}" for what, name in log.account.columns]
-        text += f" Taken: {', '.join(taken)}."
+        used = [f"{what} from {name!r}" for what, name in log.account.columns]
+        text += f" Columns used: {', '.join(used)}."
     return text
 
 
@@ -81,111 +81,111 @@ def _lengths(analysis: Analysis) -> str:
     law, first = analysis.law, analysis.first
     if not analysis.determines_remaining:
         return _undetermined(analysis)
-    half, tenth = (number(_gone(analysis, left)) for left in (0.5, 0.1))
+    half, tenth = (number(_quantile_from_first(analysis, share)) for share in (0.5, 0.1))
     if first > 1:
         text = (
             f"No session was seen before step {first:,}, so the log does not determine the mean length. "
-            f"Those who get that far last {_steps(analysis.remaining)} on average from there on"
+            f"Sessions that get that far last {_steps(analysis.remaining)} on average from there on"
             f"{_interval(analysis)}: half of them end by step {half}, and one in ten after step {tenth}."
         )
     else:
-        text = f"{_own_mean(analysis)}{_steps(law.mean)} on average{_interval(analysis)}"
+        text = f"{_mean_phrase(analysis)}{_steps(law.mean)} on average{_interval(analysis)}"
         text += f"; half of them last at most {half}, and one in ten more than {tenth}."
     if analysis.best.fit.edge:
         text += (
-            f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), as good as a "
-            "simpler law there; the data reach far enough for the mean not to depend on it."
+            f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), where it is "
+            "equivalent to a simpler law; the data reach far enough that the mean does not depend on this."
         )
     unseen = analysis.unseen
     if unseen > 0.02:
         text += (
-            f" {percent(unseen)} of that mean lie past the longest session of the log: they come from the "
-            "fitted law and not from the data."
+            f" {percent(unseen)} of that mean lies beyond the longest session of the log and comes from the "
+            "fitted law, not from the data."
         )
     return text
 
 
-def _own_mean(analysis: Analysis) -> str:
-    """Return how the mean of the law is to be told: after that of the data, where no family fits them."""
-    own = analysis.kaplan_meier
-    if own is None or analysis.best.excess < _OFF:
+def _mean_phrase(analysis: Analysis) -> str:
+    """Return the start of the sentence on the mean; where no family fits, the data's mean comes first."""
+    data_law = analysis.kaplan_meier
+    if data_law is None or analysis.best.excess < _MISFIT:
         return "A session lasts "
     return (
-        f"A session lasts {_steps(own.mean)} on average by the data themselves (Kaplan–Meier). No family "
-        "fits them; by the best one it is "
+        f"A session lasts {_steps(data_law.mean)} on average by the data themselves (Kaplan–Meier). No "
+        "family fits the data; by the best one it is "
     )
 
 
-def _gone(analysis: Analysis, left: float) -> int:
-    """Return the step after which no more than a share is left of those who got to the first one seen."""
-    return quantile(analysis.law, left * float(analysis.law.survival(analysis.first)))
+def _quantile_from_first(analysis: Analysis, share: float) -> int:
+    """Return the step after which at most this share remains of the sessions that reach step `first`."""
+    return quantile(analysis.law, share * float(analysis.law.survival(analysis.first)))
 
 
 def _undetermined(analysis: Analysis) -> str:
-    """Return what is known of lengths where the mean is the fitted law's word and not the data's."""
+    """Describe the lengths where the mean would come from the fitted law rather than from the data."""
     law, edge, longest, first = analysis.law, analysis.best.fit.edge, analysis.log.longest, analysis.first
     mean = law.mean if first == 1 else analysis.remaining
-    why = f"{percent(analysis.unseen)} of the {number(mean)} steps that the best fit makes it lie past the "
-    why += "longest session"
+    why = f"{percent(analysis.unseen)} of the best fit's {number(mean)} steps lie beyond the longest session"
     if edge:
         why = f"the best fit is at the edge of its family ({', '.join(edge)})"
-    whose = f"those who get to step {first:,} last" if first > 1 else "sessions last"
-    what = f"mean from step {first:,} on, where the first was seen" if first > 1 else "mean length"
+    whose = f"sessions that reach step {first:,} last" if first > 1 else "sessions last"
+    what = f"mean from step {first:,} on, the first step seen" if first > 1 else "mean length"
     text = f"The log does not determine the {what}: {why}. Counted up to step {longest:,}, the longest "
     text += f"session, {whose} {_steps(analysis.seen_mean - (first - 1))} on average"
     text += " from there on" if first > 1 else ""
-    half = _gone(analysis, 0.5)
+    half = _quantile_from_first(analysis, 0.5)
     if half <= longest:
         text += f"; half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
-    return f"{text}. More data, or longer ones, would settle it."
+    return f"{text}. More data, or longer sessions, would settle it."
 
 
 def _steps(count: float) -> str:
-    """Return a number of steps, one step or several."""
+    """Return a number of steps, with "step" or "steps"."""
     return f"{number(count)} step{'s' * (number(count) != '1')}"
 
 
 def _interval(analysis: Analysis) -> str:
-    """Return the 95% interval of the mean from the first step seen, on a logarithmic scale, if it has one."""
+    """Return the 95% interval of the mean from step `first` on, from a log scale; empty if there is none."""
     fit, mean = analysis.best.fit, analysis.remaining
     error = fit.error_of(lambda law: float(law.remaining(analysis.first)))
     if not error > 0.0 or fit.edge:
         return ""
-    times = math.exp(1.96 * error / mean)
-    return f" (95% interval {number(mean / times)} to {number(mean * times)})"
+    factor = math.exp(1.96 * error / mean)
+    return f" (95% interval {number(mean / factor)} to {number(mean * factor)})"
 
 
 def _leaving(analysis: Analysis) -> str:
     law, first = analysis.law, analysis.first
-    early = max(_first_at_risk(law), first)
-    late = min(max(_gone(analysis, 0.1), early + 1), MAX_STEP)
+    early = max(_first_possible_end(law), first)
+    late = min(max(_quantile_from_first(analysis, 0.1), early + 1), MAX_STEP)
     if not analysis.determines_remaining:
         late = min(late, max(analysis.log.longest, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
-    if begin > 1.0 - _SELDOM:
-        return f"Nobody leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
-    text = f"Nobody leaves before step {early:,}; then" if early > 1 else "After the first step"
+    if begin > 1.0 - _NEGLIGIBLE:
+        return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
+    text = f"No one leaves before step {early:,}; then" if early > 1 else "After the first step"
     if early == first > 1:
         text = f"Of those who reach step {early:,},"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
-    sure = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood) > _SURE
-    if not sure or 0.9 < end / begin < 1.1:
+    gain = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood)
+    if not gain > _CLEAR_CHANGE or 0.9 < end / begin < 1.1:
         since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         return f"{text} {since} is about as likely at every step."
     if end < begin and not analysis.determines_remaining:
         return (
-            f"{text} Leaving slows down: who has stayed long will stay longer, how long the log does not say."
+            f"{text} Leaving slows down. Those who have stayed long tend to stay longer; how much longer, "
+            "the log does not say."
         )
     if end < begin:
         stay, fresh = number(float(law.remaining(late))), number(float(law.remaining(early)))
         return (
-            f"{text} Leaving slows down: who has stayed long will stay longer, {stay} more steps on average "
-            f"from step {late:,} on, against {fresh} from step {early} on."
+            f"{text} Leaving slows down. Those who have stayed long tend to stay longer: {stay} more steps "
+            f"on average from step {late:,} on, against {fresh} from step {early} on."
         )
-    return f"{text} Leaving speeds up: the longer a session has lasted, the likelier its end."
+    return f"{text} Leaving speeds up: the longer a session has lasted, the more likely it is to end."
 
 
-def _first_at_risk(law: LengthLaw) -> int:
+def _first_possible_end(law: LengthLaw) -> int:
     """Return the first step at which a session can end."""
     return quantile(law, 1.0 - 1e-12)
 
@@ -196,7 +196,9 @@ def _law(analysis: Analysis) -> str:
     ahead = [one for one in analysis.fits if one.bic_gap < best.bic_gap]
     if ahead:
         names = " and ".join(law_words(one.fit) for one in ahead)
-        text += f" (not {names}, {best.bic_gap:.2g} smaller, but at the edge of what its family allows)"
+        text += (
+            f" (not {names}, whose BIC is {best.bic_gap:.2g} smaller but which is at the edge of its family)"
+        )
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < 6.0 and one not in ahead]
     if rivals:
         names = " and ".join(law_words(one.fit) for one in rivals[:2])
@@ -204,27 +206,28 @@ def _law(analysis: Analysis) -> str:
     width = f"{100.0 * analysis.band.confidence:g}%"
     if best.in_band:
         return f"{text}. It stays inside the {width} band around the data at every step."
-    if best.excess < _OFF:
+    if best.excess < _MISFIT:
         return (
-            f"{text}. It leaves the {width} band around the data, by {percent(best.excess)} of the sessions "
-            f"at most (at step {best.step:,}): the log is long enough to tell, but little depends on it."
+            f"{text}. It leaves the {width} band around the data by at most {percent(best.excess)} of the "
+            f"sessions (at step {best.step:,}): the log is large enough to show a difference, but it matters "
+            "little."
         )
     return (
         f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions at "
-        f"step {best.step:,}: no family here fits, and what follows is only as good as that. Use the table "
-        "of the data itself."
+        f"step {best.step:,}: no family fits, and what follows is only as good as that. Use the table of the "
+        "data itself."
     )
 
 
-def _single(analysis: Analysis) -> str:
+def _single_gamma(analysis: Analysis) -> str:
     law, gamma = analysis.law, analysis.geometric.gamma
     if isinstance(law, Geometric):
         exact = f"{gamma:.6g}" if gamma < 0.9999995 else repr(gamma)
-        return f"{_unsure(analysis)}A single γ is all there is to it: discount with γ = {exact}."
+        return f"{_caveat(analysis)}A single γ says it all: discount with γ = {exact}."
     share = analysis.gap / law.mean
     usual = analysis.usual.gamma
     other = (
-        f" (not {gamma_words(usual)}, as the mean length would have it)" if abs(gamma - usual) > 5e-4 else ""
+        f" (not {gamma_words(usual)}, which has the same mean length)" if abs(gamma - usual) > 5e-4 else ""
     )
     cost = f"The best single γ is {gamma_words(gamma)}{other}. "
     cost += (
@@ -233,83 +236,84 @@ def _single(analysis: Analysis) -> str:
     )
     cost += f" (with {gamma_words(usual)}, {number(analysis.usual_gap)}). "
     if share <= 0.02:
-        return f"{_unsure(analysis)}A single γ is good enough. {cost}".strip()
+        return f"{_caveat(analysis)}A single γ is good enough. {cost}".strip()
     if share <= 0.1:
-        unsure = _unsure(analysis)
-        return f"{unsure}A single γ will do if a loss of a few percent does not matter. {cost}".strip()
+        caveat = _caveat(analysis)
+        return f"{caveat}A single γ will do if a loss of a few percent does not matter. {cost}".strip()
     return (
-        f"{_unsure(analysis)}A single γ is not good enough. {cost}Use ρ(h) = γ(h+1)/γ(h), which changes with "
+        f"{_caveat(analysis)}A single γ is not good enough. {cost}Use ρ(h) = γ(h+1)/γ(h), which changes with "
         "the step, and a policy that knows the step."
     )
 
 
-def _unsure(analysis: Analysis) -> str:
-    """Return a warning where what follows rests on steps that are not in the log."""
+def _caveat(analysis: Analysis) -> str:
+    """Return a caveat if the next statement rests on steps that are not in the log."""
     if analysis.determines_mean:
         return ""
     if analysis.determines_remaining:
-        where = f"before step {analysis.first:,}, where the first session was seen"
+        where = f"before step {analysis.first:,}, the first step seen"
     else:
-        where = "past its longest session"
-    return f"The log does not determine this, which rests on steps {where}. By the best fit: "
+        where = "beyond its longest session"
+    return f"The log does not determine this: it depends on steps {where}. By the best fit: "
 
 
 def _horizons(analysis: Analysis) -> str:
     parts = []
-    for left in analysis.truncations:
-        reach = analysis.horizon(left)
-        parts.append(f"{'more than 2^53' if reach is None else f'{reach:,}'} for Δ = {left:g}")
+    for truncation in analysis.truncations:
+        horizon = analysis.horizon(truncation)
+        parts.append(f"{'more than 2^53' if horizon is None else f'{horizon:,}'} for Δ = {truncation:g}")
     return (
-        f"{_unsure(analysis)}Past the effective horizon all steps together weigh no more than Δ: it is "
+        f"{_caveat(analysis)}Beyond the effective horizon all steps together weigh at most Δ: it is "
         + ", ".join(parts)
         + " (the longest session of the log has "
         + f"{_steps(analysis.log.longest)})."
     )
 
 
-def _priced(analysis: Analysis) -> str:
+def _price(analysis: Analysis) -> str:
     price = analysis.price
     if price is None:
         return ""
     if price.loss <= max(price.width, 1e-9 * abs(price.best)):
         return (
             f"On {price.problem} the policy that is best under γ = {gamma_words(price.gamma)} is best under "
-            f"the fitted law as well: {price.best:.6g} a session."
+            f"the fitted law as well: {price.best:.6g} per session."
         )
     share = percent(price.loss / abs(price.best)) if price.best else "all"
     return (
-        f"On {price.problem} the best policy earns {price.best:.6g} a session. The one that is best under "
+        f"On {price.problem} the best policy earns {price.best:.6g} per session. The one that is best under "
         f"γ = {gamma_words(price.gamma)} earns {price.geometric:.6g}: the geometric assumption costs "
         f"{price.loss:.4g}, {share}."
     )
 
 
-_BROKEN = {
+_CONSEQUENCES = {
     "group": (
-        "That breaks two things. One law for all mixes several: it is right for a session of which nothing "
-        "is known, and wrong for one whose group is seen; fit each group by itself. And if the group is a "
-        "state that changes within a session, the end depends on what happens, so no law of lengths is a "
-        "discount: make leaving part of the problem's transitions."
+        "This has two consequences. One law for all is a mixture: it is right for a session whose group is "
+        "unknown, and wrong if the group is known; fit each group by itself. And if the group is a state "
+        "that changes within a session, the end depends on what happens, so no law of lengths is a discount: "
+        "make leaving part of the problem's transitions."
     ),
     "state": (
-        "That breaks the discount: the end depends on what happens, so the reward at step h does not count "
-        "with the chance of getting that far whatever one does. Make leaving part of the problem's "
-        "transitions (terminated), and fit a law to what is left."
+        "So no law of lengths is a discount here: the end depends on what happens, and the chance of "
+        "reaching step h is not the same for every policy. Make leaving part of the problem's transitions "
+        "(terminated), and fit a law to the remaining ends."
     ),
 }
 
 
 def group_words(test: GroupTest) -> str:
-    """Return what a test of groups means."""
+    """Explain the result of a test of groups."""
     chance = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
     freedom = f"{test.freedom} degree{'s' * (test.freedom > 1)} of freedom"
     result = f"(log-rank χ² = {test.statistic:.4g} on {freedom}, {chance})"
     if not test.depends:
-        sure = "is not seen to depend" if test.p_value >= 1e-3 else "hardly depends"
-        return f"Leaving {sure} on the {test.what} {result}: one law for all is fair."
+        finding = "is not seen to depend" if test.p_value >= 1e-3 else "hardly depends"
+        return f"Leaving {finding} on the {test.what} {result}: one law for all is justified."
     known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
     (low, quiet), (high, hasty) = min(known), max(known)
     return (
         f"Leaving depends on the {test.what} {result}: {test.what} {hasty} ends {high:.2f} times as often as "
-        f"it would if all left alike, {test.what} {quiet} {low:.2f} times. {_BROKEN[test.what]}"
+        f"expected if all left at the same rate, {test.what} {quiet} {low:.2f} times. "
+        f"{_CONSEQUENCES[test.what]}"
     )

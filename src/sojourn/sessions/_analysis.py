@@ -1,4 +1,4 @@
-"""From a session log to a law: every family fitted, ranked and held against the data."""
+"""Fits every family of laws to a session log, ranks the fits and compares them with the data."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysis", "RankedFit", "analyse", "analyze"]
 
-_ALIKE = 2.0
-"""Two BIC that differ by no more are as good as one another (Raftery 1995: hardly worth a mention).
+_BIC_TIE = 2.0
+"""Fits whose BIC differ by at most this are tied (Raftery 1995: not worth more than a bare mention).
 
-A family at the edge of its range is then a simpler one in disguise, whose BIC counts too many parameters, or
-would go further than it may; so one that is at no edge is taken.
+Among tied fits, one that is not at the edge of its family is preferred. A fit at the edge is either
+equivalent to a simpler law, whose parameters BIC overcounts, or limited by the range of its family.
 """
 
 _NEGLIGIBLE = 0.02
-"""A share of the mean, or of the sessions, on which nothing depends."""
+"""A share of the mean, or of the sessions, that is too small to matter."""
 
-_MOST_STAIRS = 1_000_000
-_GROUP_DISTINCT = 1 << 12
-"""So many distinct values of a group are kept apart where its laws are fitted."""
+_MAX_KAPLAN_MEIER_STEPS = 1_000_000
+_MAX_DISTINCT_PER_GROUP = 1 << 12
+"""Maximum number of distinct lengths per group when laws are fitted to groups."""
 
 
 @dataclass(frozen=True)
 class RankedFit:
-    """A family's most likely law, and how it stands beside the others and the data.
+    """The maximum-likelihood law of a family, compared with other families and with the data.
 
     Attributes:
         fit: The law and its likelihood.
-        bic_gap: How much larger its BIC is than the smallest.
-        aic_gap: How much larger its AIC is than the smallest.
-        excess: By how much γ leaves the simultaneous band where it does so most; ≤ 0 if it never does.
-        step: Where that is.
+        bic_gap: Difference between its BIC and the smallest BIC.
+        aic_gap: Difference between its AIC and the smallest AIC.
+        excess: Largest distance of γ outside the simultaneous band; ≤ 0 if γ stays inside.
+        step: The step of that distance.
     """
 
     fit: Fit
@@ -68,22 +68,22 @@ class RankedFit:
 
     @property
     def in_band(self) -> bool:
-        """Whether the data, at the band's confidence, leave room for this law."""
+        """Whether the law lies in the band at every step, so that the data do not contradict it."""
         return self.excess <= 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What a session log says.
+    """The analysis of a session log.
 
     Attributes:
         log: The log.
-        band: Kaplan–Meier's survival with a simultaneous band.
-        fits: Every family, the smallest BIC first; within 2 of it, those first that are at no edge.
-        geometric: The geometric law closest to the best fit, by Σ|γ − γ'|: the best that a single γ can do.
-        truncations: For which weights left (Δ) effective horizons are wanted.
-        groups: Whether leaving depends on the group, or on the state; None where there is none.
-        price: What the geometric law costs on a problem; None where none was given.
+        band: The Kaplan–Meier survival function with a simultaneous confidence band.
+        fits: Fits of all families by increasing BIC; within 2 of the smallest, those at no edge come first.
+        geometric: The geometric law closest to the best fit by Σ|γ − γ'|: the best single γ.
+        truncations: Values of Δ for which effective horizons are reported.
+        groups: Test of whether leaving depends on the group or the state; None if there are none.
+        price: Price of assuming a geometric law on a problem; None if no problem was given.
     """
 
     log: SessionLog
@@ -96,12 +96,12 @@ class Analysis:
 
     @property
     def first(self) -> int:
-        """The step at which the first session came under observation; nothing before it is in the log."""
+        """The smallest entry step; the log contains nothing about earlier steps."""
         return self.band.first
 
     @property
     def best(self) -> RankedFit:
-        """The fit with the smallest BIC, or one within 2 of it that is at no edge of its family."""
+        """The fit with the smallest BIC, or one within 2 of it that is not at the edge of its family."""
         return self.fits[0]
 
     @property
@@ -110,32 +110,32 @@ class Analysis:
         return self.best.fit.law
 
     def ranked(self, family: str) -> RankedFit:
-        """Return the fit of a family."""
+        """Return the ranked fit of a family."""
         return next(one for one in self.fits if one.fit.family == family)
 
     @cached_property
     def usual(self) -> Geometric:
-        """The geometric law that is usually assumed: the one with the mean of the best fit."""
+        """The geometric law with the mean of the best fit, which is what is usually assumed."""
         return Geometric(min(1.0 - 1.0 / self.law.mean, 1.0 - 2.0**-53))
 
     @cached_property
     def gap(self) -> float:
-        """Σ|γ − γ'| for the closest geometric law, in steps."""
+        """Σ|γ − γ'| between the best fit and the closest geometric law, in steps."""
         return distance(self.law, self.geometric)
 
     @cached_property
     def usual_gap(self) -> float:
-        """Σ|γ − γ'| for the geometric law of the same mean, in steps."""
+        """Σ|γ − γ'| between the best fit and the geometric law of the same mean, in steps."""
         return distance(self.law, self.usual)
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:
-        """Kaplan–Meier's law with a geometric tail, given H ≥ `first`.
+        """The Kaplan–Meier law with a geometric tail, given H ≥ `first`.
 
-        None where late entries leave it undefined, or where it would have over a million stairs.
+        None if late entries leave it undefined, or if the log has over a million distinct rows.
         """
         log = self.log
-        if log.lengths.size > _MOST_STAIRS:
+        if log.lengths.size > _MAX_KAPLAN_MEIER_STEPS:
             return None
         try:
             return KaplanMeier(log.lengths, log.observed, counts=log.counts, entry=log.entry)
@@ -144,37 +144,37 @@ class Analysis:
 
     @cached_property
     def group_fits(self) -> tuple[Fit | None, ...]:
-        """The best fit of each group that was compared; None where nobody was seen to leave."""
+        """The best fit of each group that was compared; None for a group without an observed end."""
         if self.groups is None or self.groups.what != "group":
             return ()
         samples, _ = group_samples(self.log)
-        thin = (sample.thinned(_GROUP_DISTINCT) for sample in samples)
-        return tuple(_ranked(sample)[0] if sample.n_observed else None for sample in thin)
+        thin = (sample.thinned(_MAX_DISTINCT_PER_GROUP) for sample in samples)
+        return tuple(_rank_fits(sample)[0] if sample.n_observed else None for sample in thin)
 
     @property
     def remaining(self) -> float:
-        """How many steps, by the best fit, those who get to step `first` last from there on, on average."""
+        """Mean number of steps from step `first` on, by the best fit, for sessions that reach it."""
         return float(self.law.remaining(self.first))
 
     @property
     def unseen(self) -> float:
-        """The share of the best fit's mean, from step `first` on, past the longest session of the log."""
+        """Share of the best fit's mean, from step `first` on, that lies beyond the longest session."""
         past = self.log.longest + 1
         whole = float(self.law.tail(self.first))
         return float(self.law.tail(past)) / whole if past <= MAX_STEP and whole > 0.0 else 0.0
 
     @property
     def still_open(self) -> float:
-        """The share of those who get to step `first` that the longest session stands for, if it is open."""
+        """Estimated survival at the longest session, given H ≥ `first`, if that session is open; else 0."""
         at_end = self.log.lengths == self.log.longest
         return 0.0 if self.log.observed[at_end].all() else float(self.band.estimate[-1])
 
     @property
     def determines_remaining(self) -> bool:
-        """Whether the log tells the mean from step `first` on: at least half of it is in the data.
+        """Whether the log determines the mean from step `first` on: at least half of it is in the data.
 
-        Where the best fit is at an edge of its family, almost all of it must be: what lies past the data is
-        then as the edge would have it.
+        If the best fit is at the edge of its family, almost all of it must be, because the tail beyond the
+        data is then an artifact of the family's range.
         """
         if self.best.fit.edge and max(self.unseen, self.still_open) > _NEGLIGIBLE:
             return False
@@ -182,32 +182,32 @@ class Analysis:
 
     @property
     def determines_mean(self) -> bool:
-        """Whether the log tells the mean: it begins at the first step, and tells the mean from there on."""
+        """Whether the log determines the mean: it covers step 1 and determines the mean from there."""
         return self.first == 1 and self.determines_remaining
 
     @property
     def seen_mean(self) -> float:
-        """Kaplan–Meier's mean of min(H, L), L the longest session: what the data say without any law."""
+        """The Kaplan–Meier mean of min(H, L), where L is the longest session; uses no fitted law."""
         return float(np.dot(self.band.estimate, np.diff(self.band.steps, prepend=0)))
 
     def horizon(self, truncation: float) -> int | None:
-        """Return the smallest N with Γ(N) ≤ truncation; None above 2**53."""
+        """Return the effective horizon, the smallest N with Γ(N) ≤ truncation; None if above 2**53."""
         law = self.law
         if law.longest is None and float(law.tail(MAX_STEP)) > truncation:
             return None
         return law.effective_horizon(truncation)
 
     def advice(self) -> tuple[tuple[str, str], ...]:
-        """Return what it means in plain words, as headings with a paragraph each."""
+        """Return an explanation in plain words, as pairs of a heading and a paragraph."""
         from sojourn.sessions._advice import advise  # noqa: PLC0415
 
         return advise(self)
 
     def as_dict(self, *, labels: bool = False) -> dict[str, Any]:
-        """Return all of it as plain data, for JSON; groups by what the log calls them only if asked."""
-        from sojourn.sessions._as_dict import record  # noqa: PLC0415
+        """Return the analysis as plain data, for JSON; `labels` includes the log's own names of groups."""
+        from sojourn.sessions._as_dict import as_dict  # noqa: PLC0415
 
-        return record(self, labels=labels)
+        return as_dict(self, labels=labels)
 
     def plot(self) -> Any:
         """Draw survival, hazard and implied discount; see `sojourn.plots.session_figure`."""
@@ -224,15 +224,15 @@ def analyze(
     problem: TabularMDP | None = None,
     test: GroupTest | None = None,
 ) -> Analysis:
-    """Fit every family of laws to a session log, rank them, and hold them against the data.
+    """Fit every family of laws to a session log, rank the fits and compare them with the data.
 
     Args:
-        log: Sessions, at least one of which was seen to end.
-        confidence: Of the band around Kaplan–Meier's survival.
-        truncations: Weights Δ > 0 for which effective horizons are wanted.
-        problem: A problem on which to price the geometric assumption.
-        test: Whether leaving depends on the state, from `StepLog.leaving_by_state`; by default the log's
-            groups are compared.
+        log: Sessions; at least one must have been seen to end.
+        confidence: Confidence level of the band around the Kaplan–Meier survival function.
+        truncations: Values Δ > 0 for which effective horizons are reported.
+        problem: A problem on which to price the assumption of a geometric law.
+        test: A test of whether leaving depends on the state, from `StepLog.leaving_by_state`; by default the
+            log's groups are compared.
 
     Raises:
         ValueError: If no session was seen to end, or all came under observation at their last step.
@@ -248,17 +248,17 @@ def analyze(
     if not log.observed.any():
         raise ValueError(
             f"{log.name} must have a session that was seen to end: all {len(log):,} are open, "
-            "and nothing is known of how long sessions are."
+            "so nothing is known about how long sessions last."
         )
     if (log.entry > 1).any() and not (log.lengths > log.entry).any():
         raise ValueError(
             f"{log.name} must have a session that was seen to survive a step: all {len(log):,} came under "
-            "observation at their last one; is the column of entries the right one?"
+            "observation at their last one; is the entry column the right one?"
         )
-    groups = test or compare_groups(log)  # first: of millions of rows, one kind of counts at a time
+    groups = test or compare_groups(log)  # first, so that large logs hold one set of counts at a time
     sample = log.sample
     band = band_of_sample(sample, confidence=confidence)
-    fits = _ranked(sample)
+    fits = _rank_fits(sample)
     bic, aic = min(one.bic for one in fits), min(one.aic for one in fits)
     ranked = tuple(RankedFit(one, one.bic - bic, one.aic - aic, *band.excess(one.law)) for one in fits)
     geometric = closest_geometric(fits[0].law)
@@ -267,12 +267,12 @@ def analyze(
 
 
 analyse = analyze
-"""The same function under its British spelling."""
+"""Alias with British spelling."""
 
 
-def _ranked(sample: Sample) -> list[Fit]:
-    """Return every family's fit, the smallest BIC first; of those almost as good, such at no edge first."""
+def _rank_fits(sample: Sample) -> list[Fit]:
+    """Fit every family; sort by BIC, but among tied fits put those at no edge first."""
     sample = sample.thinned()
     fits = [fit_sample(sample, family) for family in FAMILIES]
-    enough = min(one.bic for one in fits) + _ALIKE
-    return sorted(fits, key=lambda one: (one.bic > enough or bool(one.edge), one.bic))
+    tied_bic = min(one.bic for one in fits) + _BIC_TIE
+    return sorted(fits, key=lambda one: (one.bic > tied_bic or bool(one.edge), one.bic))

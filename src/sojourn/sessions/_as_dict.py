@@ -1,4 +1,4 @@
-"""An analysis as plain data."""
+"""Converts an analysis to plain data, for JSON."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from sojourn.laws import quantile
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis, RankedFit
 
-__all__ = ["record"]
+__all__ = ["as_dict"]
 
-_MOST_STAIRS = 10_000
+_MAX_BAND_STEPS = 10_000
 
 
-def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
-    """Return everything as dictionaries, lists, texts and numbers."""
+def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
+    """Return an analysis as dictionaries, lists, strings and numbers.
+
+    Args:
+        analysis: The analysis.
+        labels: Whether to include the log's own names of groups.
+    """
     log, account, law = analysis.log, analysis.log.account, analysis.law
     return {
         "source": log.name,
@@ -49,7 +54,8 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
             "same_mean_distance": analysis.usual_gap,
         },
         "effective_horizons": [
-            {"truncation": left, "horizon": analysis.horizon(left)} for left in analysis.truncations
+            {"truncation": truncation, "horizon": analysis.horizon(truncation)}
+            for truncation in analysis.truncations
         ],
         "band": _band(analysis),
         "groups": _groups(analysis, labels=labels),
@@ -59,24 +65,24 @@ def record(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
 
 
 def _data_mean(analysis: Analysis) -> float | None:
-    """Return Kaplan–Meier's mean; None where the data do not begin at the first step."""
+    """Return the Kaplan–Meier mean; None if no session was seen from its first step."""
     law = analysis.kaplan_meier
     return None if law is None or analysis.first > 1 else law.mean
 
 
 def _band(analysis: Analysis) -> dict[str, Any]:
-    """Return the band, of very many stairs only some, the last always among them."""
+    """Return the confidence band, thinned to at most `_MAX_BAND_STEPS` steps including the last."""
     band = analysis.band
-    apart = -(-band.steps.size // _MOST_STAIRS)
-    some = slice((band.steps.size - 1) % apart, None, apart)
+    stride = -(-band.steps.size // _MAX_BAND_STEPS)
+    shown = slice((band.steps.size - 1) % stride, None, stride)
     return {
         "kind": band.kind,
         "given_step": band.first,
         "confidence": band.confidence,
-        "steps": band.steps[some].tolist(),
-        "estimate": band.estimate[some].tolist(),
-        "lower": band.lower[some].tolist(),
-        "upper": band.upper[some].tolist(),
+        "steps": band.steps[shown].tolist(),
+        "estimate": band.estimate[shown].tolist(),
+        "lower": band.lower[shown].tolist(),
+        "upper": band.upper[shown].tolist(),
     }
 
 
@@ -109,12 +115,12 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
             test.what: i + 1,
             "sessions" if test.what == "group" else "steps": size,
             "ended": ended,
-            "expected": due,
+            "expected": n_expected,
             "ratio": ratio,
             "law": None if fit is None else repr(fit.law),
             "mean": None if fit is None else fit.law.mean,
         }
-        for i, (size, ended, due, ratio, fit) in enumerate(rows)
+        for i, (size, ended, n_expected, ratio, fit) in enumerate(rows)
     ]
     if labels and analysis.log.labels:
         for i, group in enumerate(groups):

@@ -1,4 +1,4 @@
-"""How figures and laws are told."""
+"""Formats numbers, percentages and laws for people to read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sojourn.laws import Fit, label
 __all__ = ["EDGE_NOTE", "gamma_words", "law_words", "number", "percent"]
 
 EDGE_NOTE = (
-    "a simpler law in disguise, whose parameters BIC and AIC count too high, or one that the data would take "
-    "further than its family goes"
+    "either equivalent to a simpler law, whose parameters BIC and AIC overcount, or limited by the range of "
+    "its family where the data would go further"
 )
-"""What a law at the edge of its family is."""
+"""Explains what it means that a law is at the edge of its family."""
 
 
 def number(value: float) -> str:
-    """Return a number as people read it: three digits or so, thousands apart."""
+    """Format a number with about three digits and thousands separators."""
     if not math.isfinite(value) or abs(value) >= 1e15:
         return f"{value:.3g}"
     if abs(value) >= 1000.0 or value == int(value):
@@ -25,7 +25,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, never 0% or 100% for what is only near."""
+    """Format a share in percent; only exact shares are shown as 0% or 100%."""
     hundred = 100.0 * share
     if share in (0.0, 1.0):
         return f"{hundred:.0f}%"
@@ -37,7 +37,7 @@ def percent(share: float) -> str:
 
 
 def law_words(fit: Fit) -> str:
-    """Return a fitted law in few words."""
+    """Return a short name of a fitted law with its parameters."""
     if fit.family != "mixture":
         return label(fit.law)
     weight, one, other = fit.parameters.values()
@@ -46,6 +46,6 @@ def law_words(fit: Fit) -> str:
 
 
 def gamma_words(gamma: float) -> str:
-    """Return γ to four digits, or in full where that would make it 1."""
+    """Format γ with four digits, or in full where four digits would round it to 1."""
     short = f"{gamma:.4g}"
     return repr(gamma) if short == "1" else short

@@ -1,4 +1,4 @@
-"""Whether leaving depends on a group or a state."""
+"""Log-rank tests of whether leaving depends on a group or a state."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from sojourn._typing import FloatArray
 from sojourn.laws import Sample
 from sojourn.sessions._log import SessionLog
 
-__all__ = ["MOST_GROUPS", "GroupTest", "compare_groups", "group_samples", "log_rank"]
+__all__ = ["MAX_GROUPS", "GroupTest", "compare_groups", "group_samples", "log_rank"]
 
-MOST_GROUPS = 30
-"""How many groups are compared; the smaller ones are put together."""
+MAX_GROUPS = 30
+"""Maximum number of groups that are compared; the smallest ones are pooled."""
 
-_MOST_CELLS = 1 << 18
-"""So many groups times steps are looked at together."""
+_MAX_CELLS = 1 << 18
+"""Maximum number of groups times steps per table, which bounds the memory."""
 
 
 @dataclass(frozen=True)
 class GroupTest:
-    """A log-rank test of whether all groups, or states, leave alike (Mantel 1966; Peto and Peto 1972).
+    """A log-rank test of whether all groups, or states, leave at the same rate (Mantel 1966).
 
     Attributes:
-        sizes: Sessions in each group; steps at risk in each state.
-        ended: How many of them were seen to end.
-        expected: How many would have been, had all groups left alike.
-        statistic: χ².
+        sizes: Number of sessions in each group, or of steps at risk in each state.
+        ended: Number of observed ends in each.
+        expected: Number of ends expected in each if all left at the same rate.
+        statistic: The test statistic χ².
         freedom: Its degrees of freedom.
-        p_value: The chance of so large a χ² if all groups left alike.
-        pooled: How many of the smallest groups the last one puts together; 0 if it is one of its own.
-        what: "group", which a session keeps, or "state", which changes within it.
+        p_value: Probability of a χ² at least this large if all groups leave at the same rate.
+        pooled: Number of the smallest groups that the last one pools; 0 if the last one is a single group.
+        what: "group", which is fixed for a session, or "state", which changes within it.
     """
 
     sizes: tuple[int, ...]
@@ -47,40 +47,40 @@ class GroupTest:
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """How many times as often as expected each group left; NaN where nothing was expected."""
+        """Observed over expected ends of each group; NaN where none are expected."""
         pairs = zip(self.ended, self.expected, strict=True)
-        return tuple(seen / due if due > 0.0 else math.nan for seen, due in pairs)
+        return tuple(n_ended / n_expected if n_expected > 0.0 else math.nan for n_ended, n_expected in pairs)
 
     @property
     def depends(self) -> bool:
-        """Whether leaving depends on the group: surely (p < 0.001), and by more than two in a hundred."""
+        """Whether leaving depends on the group: p < 0.001, and a ratio is off 1 by more than 2%."""
         apart = [abs(ratio - 1.0) for ratio in self.ratios if not math.isnan(ratio)]
         return self.p_value < 1e-3 and max(apart, default=0.0) > 0.02
 
 
 def group_samples(log: SessionLog) -> tuple[Iterator[Sample], int]:
-    """Return a log's groups as counts, one by one, the smallest put together, and how many these are."""
-    kept = log.n_groups if log.n_groups <= MOST_GROUPS else MOST_GROUPS - 1
+    """Return an iterator over the samples of a log's groups, and the number of pooled groups."""
+    kept = log.n_groups if log.n_groups <= MAX_GROUPS else MAX_GROUPS - 1
     group = np.minimum(log.group, kept)
     merged = SessionLog(log.lengths, log.observed, log.entry, group, log.counts, log.labels)
-    return merged.only(range(min(log.n_groups, kept + 1))), log.n_groups - kept
+    return merged.samples_by_group(range(min(log.n_groups, kept + 1))), log.n_groups - kept
 
 
 def compare_groups(log: SessionLog) -> GroupTest | None:
-    """Return the test of a log's groups, the smallest put together; None where there is none to compare."""
+    """Test a log's groups, with the smallest pooled; None if there are fewer than two."""
     if log.n_groups < 2:
         return None
     groups, pooled = group_samples(log)
     samples = list(groups)
-    return log_rank(_tables(samples), sizes=[sample.n for sample in samples], pooled=pooled)
+    return log_rank(_risk_tables(samples), sizes=[sample.n for sample in samples], pooled=pooled)
 
 
-def _tables(samples: Sequence[Sample]) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield how many of each group were at risk and how many ended, for some steps at a time."""
+def _risk_tables(samples: Sequence[Sample]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the numbers at risk and of ends by group and step, for blocks of steps."""
     steps = np.sort(np.concatenate([sample.ends for sample in samples]))
     steps = steps[np.append(True, steps[1:] != steps[:-1])]
     begun, passed = np.zeros((len(samples), 1)), 0
-    width = max(_MOST_CELLS // len(samples), 1)
+    width = max(_MAX_CELLS // len(samples), 1)
     for first in range(0, steps.size, width):
         some = steps[first : first + width]
         last, n = int(some[-1]), some.size
@@ -92,7 +92,7 @@ def _tables(samples: Sequence[Sample]) -> Iterator[tuple[FloatArray, FloatArray]
                 change[i] += sign * np.bincount(places, counts[here], minlength=n + 1)
             here = slice(*np.searchsorted(sample.ends, (passed, last), side="right"))
             ended[i, np.searchsorted(some, sample.ends[here])] = sample.ended[here]
-        change[:, 1:] -= ended  # who ends at a step is at risk there
+        change[:, 1:] -= ended  # a session that ends at a step is at risk there
         at_risk = begun + np.cumsum(change, axis=1)
         begun, passed = at_risk[:, -1:], last
         yield at_risk[:, :-1], ended
@@ -105,13 +105,13 @@ def log_rank(
     pooled: int = 0,
     what: str = "group",
 ) -> GroupTest | None:
-    """Return the test of how many were at risk and how many ended, by group and step; None if nothing ended.
+    """Compute a log-rank test from tables of risk; None if there is nothing to compare.
 
     Args:
-        tables: Those at risk and those that ended, `(groups, steps)` each, for some steps after others; a
-            session may change its group from step to step.
-        sizes: How many sessions, or rows, each group has.
-        pooled: How many groups the last one puts together.
+        tables: Blocks of consecutive steps, each with the number at risk and the number of ends,
+            `(groups, steps)`. A session may change its group from step to step.
+        sizes: Number of sessions, or rows, of each group.
+        pooled: Number of groups that the last one pools.
         what: "group" or "state".
     """
     from scipy.special import gammaincc  # noqa: PLC0415
@@ -125,7 +125,7 @@ def log_rank(
         seen += ended.sum(axis=1)
         expected += shares @ gone
         covariance += np.diag(shares @ spread) - (shares * spread) @ shares.T
-    statistic, freedom = _quadratic(seen - expected, covariance)
+    statistic, freedom = _quadratic_form(seen - expected, covariance)
     if not freedom:
         return None
     return GroupTest(
@@ -140,8 +140,8 @@ def log_rank(
     )
 
 
-def _quadratic(gap: FloatArray, covariance: FloatArray) -> tuple[float, int]:
-    """Return gapᵀ C⁻ gap and the rank of C."""
+def _quadratic_form(gap: FloatArray, covariance: FloatArray) -> tuple[float, int]:
+    """Return gapᵀ C⁺ gap, with the pseudoinverse C⁺ of the covariance, and the rank of C."""
     values, vectors = np.linalg.eigh(covariance)
     some = values > 1e-9 * max(float(values[-1]), 1e-300)
     if not some.any() or values[-1] <= 0.0:

@@ -1,4 +1,4 @@
-"""Session logs in memory: distinct rows with counts, and an account of what was left out."""
+"""Session logs in memory: distinct rows with counts, and an account of the rows that were not used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
 from sojourn.laws import Sample, take_sample
-from sojourn.sessions.reading._row_counts import Tally
-from sojourn.sessions.reading._word_numbers import Numbering
+from sojourn.sessions.reading._row_counts import RowCounts
+from sojourn.sessions.reading._word_codes import WordCodes
 
 __all__ = ["Account", "Rejection", "SessionLog"]
 
@@ -21,9 +21,9 @@ class Rejection:
     """A row that cannot be used.
 
     Attributes:
-        row: Its number: the line in a CSV file, whose names are usually line 1; the row in a table, from 1.
-        rule: What it breaks, without what stands in it.
-        got: What stands in it, cut short; never in a report.
+        row: Its line number in a CSV file, where the header is usually line 1; its row number in a table.
+        rule: The rule that it breaks, without the content of the row.
+        got: The offending content, shortened; never shown in a report.
     """
 
     row: int
@@ -36,15 +36,15 @@ class Rejection:
 
 @dataclass(frozen=True)
 class Account:
-    """Where a log's rows went: `n_rows` = `n_used` + `n_rejected`.
+    """How many rows of a file were used and rejected: `n_rows` = `n_used` + `n_rejected`.
 
     Attributes:
-        n_rows: Rows in the file; blank lines are none.
+        n_rows: Rows in the file, without blank lines.
         n_used: Rows that could be used.
-        n_rejected: Rows that could not.
-        first_rejected: The first of these.
-        notes: What else should be known about how the file was read.
-        columns: What was taken from which column: ("lengths", "steps"), …
+        n_rejected: Rows that could not be used.
+        first_rejected: The first rejected rows.
+        notes: Other notes about how the file was read.
+        columns: Pairs of a meaning and the column it was read from, such as ("lengths", "steps").
     """
 
     n_rows: int = 0
@@ -57,20 +57,20 @@ class Account:
 
 @dataclass(frozen=True, eq=False)
 class SessionLog:
-    """Sessions: how long each was, whether it was seen to end, from which step it was seen, and its group.
+    """A log of sessions: the length of each, whether it was seen to end, its entry step and its group.
 
-    Rows that are alike are kept once, with their number. Groups are numbers only, the largest group first:
-    what a log calls them is in `labels`, which nothing prints unless it is asked to.
+    Equal rows are stored once with a count. Groups are numbered from 0, the largest group first. Their names
+    in the log are in `labels`, which are printed only on request.
 
     Attributes:
-        lengths: Steps of each session, `(m,)`.
-        observed: Whether it was seen to end there; otherwise it may have gone on, `(m,)`.
-        entry: Step from which it was under observation, `(m,)`.
-        group: Which group it belongs to, `(m,)`; all 0 where there are none.
-        counts: How many such sessions there are, `(m,)`.
-        labels: What the groups are called in the log; empty where there are none.
-        account: Where the rows of the file went.
-        name: Where the log came from.
+        lengths: Number of steps of each session, `(m,)`.
+        observed: Whether the session was seen to end there; if not, it may have continued, `(m,)`.
+        entry: Step from which the session was under observation, `(m,)`.
+        group: Number of the session's group, `(m,)`; all 0 if there are no groups.
+        counts: Number of sessions with this row, `(m,)`.
+        labels: Names of the groups in the log; empty if there are no groups.
+        account: How many rows of the file were used and rejected.
+        name: Name of the source of the log.
     """
 
     lengths: IntArray
@@ -92,14 +92,14 @@ class SessionLog:
         group: Sequence[object] | None = None,
         name: str = "sessions",
     ) -> SessionLog:
-        """Return a log from columns in memory; see `sojourn.fit` for what they must be.
+        """Build a log from columns in memory; see `sojourn.fit` for their rules.
 
         Example:
             >>> log = SessionLog.from_columns([3, 1, 3, 8], [True, True, True, False])
             >>> len(log), log.n_open, log.lengths
             (4, 1, array([1, 3, 8]))
         """
-        sample = take_sample(lengths, observed, entry=entry)  # refuses what is wrong
+        sample = take_sample(lengths, observed, entry=entry)  # checks the columns
         column = np.asarray(lengths).astype(np.int64)
         seen = np.ones(column.size, dtype=bool) if observed is None else np.asarray(observed).astype(bool)
         began = np.ones(column.size, dtype=np.int64) if entry is None else np.asarray(entry).astype(np.int64)
@@ -110,61 +110,62 @@ class SessionLog:
                 raise ValueError(
                     f"group must be as many as lengths; got {len(group)} groups for {column.size} lengths."
                 )
-            words = Numbering()
+            words = WordCodes()
             labels, codes = words.sorted([words.code(str(one)) for one in group])
-        tally = Tally()
-        tally.add(column, seen, began, codes)
-        return cls.from_tally(tally, labels, Account(sample.n, sample.n), name)
+        rows = RowCounts()
+        rows.add(column, seen, began, codes)
+        return cls.from_counts(rows, labels, Account(sample.n, sample.n), name)
 
     def __len__(self) -> int:
         return int(self.counts.sum())
 
     @property
     def n_open(self) -> int:
-        """How many sessions were not seen to end."""
+        """Number of sessions that were not seen to end."""
         return int(self.counts[~self.observed].sum())
 
     @property
     def longest(self) -> int:
-        """The largest length, of an open session too."""
+        """The largest length, including open sessions."""
         return int(self.lengths.max())
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are; 0 where the log has none."""
+        """Number of groups; 0 if the log has none."""
         return len(self.labels)
 
     @property
     def sample(self) -> Sample:
-        """The sessions as counts, for fits and bands."""
-        return Sample.from_checked_columns(self.lengths, self.observed, self._late, self._repeated)
+        """The sessions as counts of lengths, for fits and confidence bands."""
+        return Sample.from_checked_columns(self.lengths, self.observed, self._late_entries, self._repeats)
 
     @property
-    def _late(self) -> IntArray | None:
-        """The entries, or None if all are 1."""
+    def _late_entries(self) -> IntArray | None:
+        """The entry steps, or None if all are 1."""
         return self.entry if (self.entry > 1).any() else None
 
     @property
-    def _repeated(self) -> IntArray | None:
+    def _repeats(self) -> IntArray | None:
         """The counts, or None if all are 1."""
         return self.counts if (self.counts > 1).any() else None
 
-    def only(self, groups: Iterable[int]) -> Iterator[Sample]:
-        """Yield the sessions of groups as counts."""
-        late, counts = self._late, self._repeated
+    def samples_by_group(self, groups: Iterable[int]) -> Iterator[Sample]:
+        """Yield the sessions of each group as counts of lengths."""
+        late, counts = self._late_entries, self._repeats
         for group in groups:
             here = self.group == group
             entry, repeated = (None if column is None else column[here] for column in (late, counts))
             yield Sample.from_checked_columns(self.lengths[here], self.observed[here], entry, repeated)
 
     @classmethod
-    def from_tally(cls, tally: Tally, labels: Sequence[str], account: Account, name: str) -> SessionLog:
-        """Return the log of counted rows, its groups numbered anew by size; the tally is empty then."""
-        rows = tally.rows()
-        order, group = np.zeros(0, dtype=np.int64), cast(IndexArray, rows.group)
+    def from_counts(cls, rows: RowCounts, labels: Sequence[str], account: Account, name: str) -> SessionLog:
+        """Build a log from counted rows, with groups renumbered by size; releases the counts."""
+        distinct = rows.take_rows()
+        order, group = np.zeros(0, dtype=np.int64), cast(IndexArray, distinct.group)
         if labels:
-            sizes = np.bincount(group, rows.counts, minlength=len(labels)).tolist()
+            sizes = np.bincount(group, distinct.counts, minlength=len(labels)).tolist()
             order = np.array(sorted(range(len(labels)), key=lambda i: (-sizes[i], labels[i])))
             group = np.argsort(order).astype(np.min_scalar_type(-len(labels)))[group]
         named = tuple(labels[i] for i in order.tolist())
-        return cls(rows.lengths, rows.observed, rows.entry, group, rows.counts, named, account, name)
+        columns = (distinct.lengths, distinct.observed, distinct.entry, group, distinct.counts)
+        return cls(*columns, named, account, name)

@@ -1,4 +1,4 @@
-"""What a single γ costs on a problem."""
+"""The price of planning with a single γ on a given problem."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ProblemPrice:
     """Values on a problem, averaged over its start states.
 
     Attributes:
-        problem: What the problem is called.
+        problem: Name of the problem.
         best: Value of the best policy under the law.
         geometric: Value under the law of the policy that is best under a geometric law.
-        gamma: That law's γ.
-        width: How far the two values are certified.
+        gamma: The γ of that geometric law.
+        width: Sum of the widths of the certified brackets of the two values.
     """
 
     problem: str
@@ -32,7 +32,7 @@ class ProblemPrice:
 
     @property
     def loss(self) -> float:
-        """What the geometric assumption costs a session."""
+        """Loss per session from assuming a geometric law."""
         return self.best - self.geometric
 
 

@@ -1,4 +1,4 @@
-"""Sample logs that come with the package: generated, from laws that are named here, and nobody's data."""
+"""Sample logs that come with the package, generated from the laws named here; no real data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ __all__ = ["SAMPLES", "SampleLog", "sample_path"]
 
 @dataclass(frozen=True)
 class SampleLog:
-    """A sample log: what it is about, from which law, and how its text is made."""
+    """A sample log.
+
+    Attributes:
+        about: One sentence on the content.
+        generate: Returns the text of the log.
+    """
 
     about: str
     generate: Callable[[], str]
 
 
 def sample_path(name: str) -> Path:
-    """Return where a sample log is; `SAMPLES` has their names.
+    """Return the path of a sample log; `SAMPLES` has their names.
 
     Example:
         >>> from sojourn.sessions import read_sessions
@@ -38,21 +43,24 @@ def sample_path(name: str) -> Path:
     return Path(str(resources.files("sojourn.sessions").joinpath(f"samples/{name}.csv")))
 
 
-def _cut(law: LengthLaw, cut: LengthLaw, n: int, rng: np.random.Generator) -> tuple[IntArray, BoolArray]:
+def _draw_censored(
+    law: LengthLaw, cut: LengthLaw, n: int, rng: np.random.Generator
+) -> tuple[IntArray, BoolArray]:
+    """Draw lengths that are censored at lengths drawn from `cut`, and whether each was seen to end."""
     lengths, cuts = law.sample(rng, n), cut.sample(rng, n)
     return np.minimum(lengths, cuts), lengths < cuts
 
 
 def _streaming() -> str:
-    """Return visits with the number of videos watched, some still going on when the log was written."""
+    """Generate visits with the number of videos watched; some were still open when the log was written."""
     rng = np.random.default_rng(20_26)
-    lengths, ended = _cut(BetaGeometric(2.2, 5.0), Geometric(0.92), 5_000, rng)
+    lengths, ended = _draw_censored(BetaGeometric(2.2, 5.0), Geometric(0.92), 5_000, rng)
     rows = (f"v{i:05d},{n},{int(seen)}\n" for i, (n, seen) in enumerate(zip(lengths, ended, strict=True)))
     return "visit,length,ended\n" + "".join(rows)
 
 
 def _support() -> str:
-    """Return conversations with the number of messages: on the phone people leave sooner than at a desk."""
+    """Generate conversations with the number of messages; people leave sooner on a phone than at a desk."""
     rng = np.random.default_rng(7)
     desk = NegativeBinomial(3.0, 0.7).sample(rng, 1_800)
     phone = NegativeBinomial(2.0, 0.65).sample(rng, 1_200)
@@ -62,10 +70,10 @@ def _support() -> str:
 
 
 def _course() -> str:
-    """Return learners with their lessons, many of whom had begun before the log did."""
+    """Generate course participants with their lessons; many had started before the log did."""
     rng = np.random.default_rng(11)
     law = Mixture([0.4, 0.6], [Geometric(0.6), Geometric(0.97)])
-    lengths, ended = _cut(law, Geometric(0.98), 6_000, rng)
+    lengths, ended = _draw_censored(law, Geometric(0.98), 6_000, rng)
     entry = np.where(rng.random(6_000) < 0.3, rng.integers(2, 9, 6_000), 1)
     seen = lengths >= entry
     rows = zip(entry[seen], lengths[seen], ~ended[seen], strict=True)
@@ -73,15 +81,15 @@ def _course() -> str:
 
 
 def _shop() -> str:
-    """Return a shop assistant that offers or advises at random: every step, not only lengths.
+    """Generate every step of a shop assistant that offers or advises at random.
 
     An offer sells for 2 with a chance that grows with the customer's interest, which it lowers by one level;
-    advice sells nothing and raises it with chance ½. Customers leave as BetaGeometric(1.7, 2.5) has it,
+    advice sells nothing and raises it with chance ½. The lengths of visits follow BetaGeometric(1.7, 2.5)
     whatever happens; a tenth of the visits was still open when the log was written.
     """
     rng = np.random.default_rng(5)
     states, sells = ("cold", "curious", "keen", "eager"), (0.1, 0.15, 0.3, 0.8)
-    lengths, ended = _cut(BetaGeometric(1.7, 2.5), Geometric(0.97), 2_500, rng)
+    lengths, ended = _draw_censored(BetaGeometric(1.7, 2.5), Geometric(0.97), 2_500, rng)
     lines = ["episode,step,state,action,reward,ended"]
     for episode, (length, seen) in enumerate(zip(lengths.tolist(), ended.tolist(), strict=True)):
         level = 0
@@ -101,9 +109,9 @@ def _shop() -> str:
 SAMPLES = {
     "streaming": SampleLog("Videos watched in a visit; a quarter of the visits still open.", _streaming),
     "support": SampleLog(
-        "Messages in a conversation, all ended, from two groups that leave unlike.", _support
+        "Messages in a conversation, all ended, from two groups that leave at different rates.", _support
     ),
-    "course": SampleLog("Lessons taken by learners, some seen only from a later lesson on.", _course),
+    "course": SampleLog("Lessons taken in a course, some seen only from a later lesson on.", _course),
     "shop": SampleLog("Every step of visits to a shop assistant, with states, actions and rewards.", _shop),
 }
 """The sample logs by name."""

@@ -1,4 +1,4 @@
-"""What the cells of a log may hold: the judge of every cell that is not plain."""
+"""Rules for single cells: whole numbers, flags, delimiters, and how messages may quote a cell."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from functools import lru_cache
 from sojourn.laws import MAX_STEP
 
 __all__ = [
+    "BARE_RETURN",
     "FLAGS",
-    "RETURNED",
     "TOO_LONG",
     "UNCLOSED",
     "UNREADABLE",
-    "delimiter_of",
+    "describe_cell",
     "flag_rule",
+    "guess_delimiter",
     "looks_like_data",
-    "read_flag",
-    "read_whole",
-    "shown",
-    "whole_rule",
+    "parse_flag",
+    "parse_whole",
+    "whole_number_rule",
 ]
 
 FLAGS = {
@@ -37,67 +37,67 @@ FLAGS = {
     "n": False,
     "0.0": False,
 }
-"""Words for true and false, in any case."""
+"""Words for true and false, in lower case; cells may use any case."""
 
 TOO_LONG = "a row must have at most 1 MB"
 UNCLOSED = "a quote must be closed"
 UNREADABLE = "a row must be cells of at most 131,072 characters"
-RETURNED = "a carriage return within a row must be in quotes"
-"""What rows break that cannot be read at all."""
+BARE_RETURN = "a carriage return within a row must be in quotes"
+"""Rules broken by rows that cannot be split into cells."""
 
 _DELIMITERS = b",;\t|"
-_WHOLE = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
+_WHOLE_NUMBER = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
 
 
-def delimiter_of(line: bytes) -> int:
-    """Return what stands between the cells of a row: the comma, semicolon, tab or bar it has most of.
+def guess_delimiter(line: bytes) -> int:
+    """Return the delimiter of a row: whichever of comma, semicolon, tab and bar is most frequent.
 
     Example:
-        >>> chr(delimiter_of(b"length;ended")), chr(delimiter_of(b"length"))
+        >>> chr(guess_delimiter(b"length;ended")), chr(guess_delimiter(b"length"))
         (';', ',')
     """
     return max(_DELIMITERS, key=line.count)
 
 
-def whole_rule(name: str) -> str:
-    """Return what a cell of whole numbers must be."""
+def whole_number_rule(name: str) -> str:
+    """Return the rule for a column of whole numbers, as messages state it."""
     return f"{name} must be a whole number ≥ 1"
 
 
 def flag_rule(name: str) -> str:
-    """Return what a cell of flags must be."""
+    """Return the rule for a column of flags, as messages state it."""
     return f"{name} must be true or false, 1 or 0"
 
 
 @lru_cache(maxsize=4096)
-def read_whole(cell: str) -> int | None:
-    """Return a whole number from 1 to 2**53, or None.
+def parse_whole(cell: str) -> int | None:
+    """Parse a whole number from 1 to 2**53; None if the cell is anything else.
 
     Example:
-        >>> [read_whole(cell) for cell in (" 12 ", "3.0", "1e3", "3.7", "0", "-2", "1e400", "=1+1", "1_000")]
+        >>> [parse_whole(cell) for cell in (" 12 ", "3.0", "1e3", "3.7", "0", "-2", "1e400", "=1+1", "1_000")]
         [12, 3, 1000, None, None, None, None, None, None]
     """
     text = cell.strip()
-    if not _WHOLE.fullmatch(text):
+    if not _WHOLE_NUMBER.fullmatch(text):
         return None
     number = Decimal(text)
     return int(number) if 1 <= number <= MAX_STEP and number == int(number) else None
 
 
 @lru_cache(maxsize=4096)
-def read_flag(cell: str) -> bool | None:
-    """Return whether a cell says true or false, or None if it says neither."""
+def parse_flag(cell: str) -> bool | None:
+    """Parse a flag; None if the cell is neither true nor false."""
     return FLAGS.get(cell.strip().lower())
 
 
-_HARMLESS = re.compile(
+_IMPERSONAL = re.compile(
     r"[\W\d_]{0,20}|\W*\d[\d.,]{0,14}e[+-]?\d{1,4}|\w|nan|n/?a|none|null|[+-]?inf", re.I | re.A
 )
-_MOST_DIGITS = 12
+_MAX_SHOWN_DIGITS = 12
 
 
 def looks_like_data(cell: str) -> bool:
-    """Whether a cell in a row of names is a number, a flag, an address or the like, and so hardly a name.
+    """Whether a cell of the header row is a number, a flag or an address, and so hardly a column name.
 
     Example:
         >>> [looks_like_data(cell) for cell in ("length", "week 2", "12", "yes", "a@b.org", "u8112")]
@@ -106,19 +106,19 @@ def looks_like_data(cell: str) -> bool:
     text = cell.strip()
     digits = sum(one.isdigit() for one in text)
     bare = bool(text) and not any(one.isalpha() for one in text)
-    return bare or "@" in text or digits >= 4 or read_flag(text) is not None
+    return bare or "@" in text or digits >= 4 or parse_flag(text) is not None
 
 
-def shown(cell: str) -> str:
-    """Return a cell as a message shows it: quoted if it is a number or a sign, otherwise by its size alone.
+def describe_cell(cell: str) -> str:
+    """Describe a cell for a message: numbers and signs are quoted, words only by their length.
 
-    A word in the wrong place may be somebody's name.
+    A word in the wrong column may be the name of a person, which messages must not repeat.
 
     Example:
-        >>> shown("3.7"), shown("nan"), shown(""), shown("Jane")
+        >>> describe_cell("3.7"), describe_cell("nan"), describe_cell(""), describe_cell("Jane")
         ("'3.7'", "'nan'", "''", 'a word of 4 characters')
     """
     digits = sum(one.isdigit() for one in cell)
-    if digits <= _MOST_DIGITS and _HARMLESS.fullmatch(cell.strip()) and "@" not in cell:
+    if digits <= _MAX_SHOWN_DIGITS and _IMPERSONAL.fullmatch(cell.strip()) and "@" not in cell:
         return repr(cell)
     return f"a word of {len(cell):,} characters"

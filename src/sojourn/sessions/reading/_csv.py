@@ -1,4 +1,4 @@
-"""Logs from CSV files: plain cells are read by the million at once, all others one by one."""
+"""Reads session logs from CSV files: ordinary cells in vectorized blocks, unusual cells one by one."""
 
 from __future__ import annotations
 
@@ -10,150 +10,155 @@ import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
 from sojourn.sessions._log import SessionLog
-from sojourn.sessions.reading._cell_table import Bytes, Table
+from sojourn.sessions.reading._cell_table import Bytes, CellTable
 from sojourn.sessions.reading._cells import (
     FLAGS,
     TOO_LONG,
     UNCLOSED,
-    delimiter_of,
+    describe_cell,
     flag_rule,
-    read_flag,
-    read_whole,
-    shown,
-    whole_rule,
+    guess_delimiter,
+    parse_flag,
+    parse_whole,
+    whole_number_rule,
 )
-from sojourn.sessions.reading._columns import Columns, Wanted, find_columns
-from sojourn.sessions.reading._ingest import Ledger
-from sojourn.sessions.reading._line_blocks import MOST_IN_A_LINE, MOST_QUOTED, pieces
+from sojourn.sessions.reading._columns import ColumnMap, ColumnNames, find_columns
+from sojourn.sessions.reading._ingest import LogBuilder
+from sojourn.sessions.reading._line_blocks import MAX_LINE_BYTES, MAX_QUOTED_BYTES, line_blocks
 
 __all__ = ["read_csv"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 
 
-def read_csv(file: BinaryIO, head: bytes, wanted: Wanted, source: str) -> SessionLog:
-    """Return the log in a CSV file.
+def read_csv(file: BinaryIO, head: bytes, wanted: ColumnNames, source: str) -> SessionLog:
+    """Read a session log from a CSV file.
 
     Args:
-        file: The file, of which `head` was read already.
+        file: The file, positioned after `head`.
         head: Its first bytes.
-        wanted: Which columns mean what.
-        source: What the file is called in messages.
+        wanted: Column names given by the user.
+        source: Name of the file in messages.
 
     Raises:
         ValueError: If there is no column of lengths, or not a single row that can be used.
     """
     head = head.removeprefix(b"\xef\xbb\xbf")
-    reader: _Rows | None = None
-    skipped = 0
-    for piece in pieces(file, head):
-        text = piece.text
-        if reader is None:
-            if piece.too_long:
+    parser: _CsvParser | None = None
+    n_skipped = 0
+    for block in line_blocks(file, head):
+        text = block.text
+        if parser is None:
+            if block.too_long:
                 raise ValueError(
-                    f"{source} must begin with a row of names of at most {MOST_IN_A_LINE:,} bytes."
+                    f"{source} must begin with a header row of at most {MAX_LINE_BYTES:,} bytes."
                 )
-            line, text, skipped = _first_line(text, skipped)
+            line, text, n_skipped = _first_line(text, n_skipped)
             if not line:
                 continue
-            reader, keeps = _begin(line, wanted, source)
-            reader.line = skipped if keeps else skipped + 1
-            text = line + b"\n" + text if keeps else text
-        if piece.too_long:
-            reader.finish()
-            reader.reject_line(TOO_LONG)
+            parser, is_data = _parser_for(line, wanted, source)
+            parser.line = n_skipped if is_data else n_skipped + 1
+            text = line + b"\n" + text if is_data else text
+        if block.too_long:
+            parser.finish()
+            parser.reject_line(TOO_LONG)
         else:
-            reader.take(text)
-    if reader is None:
-        raise ValueError(f"{source} must have a row of names and one row a session; it is empty.")
-    reader.finish()
-    return reader.ledger.log(source)
+            parser.feed(text)
+    if parser is None:
+        raise ValueError(f"{source} must have a header row and one row per session; it is empty.")
+    parser.finish()
+    return parser.builder.build(source)
 
 
-def _first_line(text: bytes, skipped: int) -> tuple[bytes, bytes, int]:
-    """Return the first line that is not blank, what follows, and how many lines stand before both."""
+def _first_line(text: bytes, n_skipped: int) -> tuple[bytes, bytes, int]:
+    """Return the first line that is not blank, the text after it, and the number of lines before it."""
     blank = len(text) - len(text.lstrip())
-    begin = text.rfind(b"\n", 0, blank) + 1
-    skipped += text.count(b"\n", 0, begin)
-    line, _, rest = text[begin:].partition(b"\n")
-    return (line.rstrip(b"\r"), rest, skipped) if line.strip() else (b"", b"", skipped)
+    start = text.rfind(b"\n", 0, blank) + 1
+    n_skipped += text.count(b"\n", 0, start)
+    line, _, rest = text[start:].partition(b"\n")
+    return (line.rstrip(b"\r"), rest, n_skipped) if line.strip() else (b"", b"", n_skipped)
 
 
-def _begin(line: bytes, wanted: Wanted, source: str) -> tuple[_Rows, bool]:
-    """Return a reader for the rows under a row of names, and whether that row is one of numbers itself."""
-    delimiter = delimiter_of(line)
+def _parser_for(line: bytes, wanted: ColumnNames, source: str) -> tuple[_CsvParser, bool]:
+    """Return a parser for the rows below a first line, and whether that line is itself a row of data.
+
+    A file with a single column of numbers needs no header row.
+    """
+    delimiter = guess_delimiter(line)
     decoded = line.decode("utf-8", "replace")
     try:
         names = next(csv.reader([decoded], delimiter=chr(delimiter)))
     except csv.Error as error:
-        raise ValueError(f"{source} must begin with a row of names; it cannot be read ({error}).") from None
-    if len(names) == 1 and read_whole(names[0]) is not None and not wanted.names_any:
-        return _Rows(Columns(("length",), 0), delimiter), True
-    return _Rows(find_columns(names, wanted, source), delimiter), False
+        raise ValueError(f"{source} must begin with a header row; it cannot be read ({error}).") from None
+    if len(names) == 1 and parse_whole(names[0]) is not None and not wanted.names_any:
+        return _CsvParser(ColumnMap(("length",), 0), delimiter), True
+    return _CsvParser(find_columns(names, wanted, source), delimiter), False
 
 
-class _Rows:
-    """Rows as they come."""
+class _CsvParser:
+    """Parses blocks of lines and adds the rows to a `LogBuilder`."""
 
-    def __init__(self, columns: Columns, delimiter: int) -> None:
+    def __init__(self, columns: ColumnMap, delimiter: int) -> None:
         self.columns, self.delimiter = columns, delimiter
-        self.ledger = Ledger(columns)
-        self._form = _form(delimiter, len(columns.names))
+        self.builder = LogBuilder(columns)
+        self._row_pattern = _row_pattern(delimiter, len(columns.names))
         self.line = 0
-        """How many lines were passed."""
+        """Number of lines read so far."""
         self._open = b""
-        """Lines at the end of what came, of which one opens a quote that what is to come may close."""
+        """Last lines so far, if one of them opens a quote that later lines may close."""
 
-    def take(self, text: bytes) -> None:
-        """Read whole lines."""
+    def feed(self, text: bytes) -> None:
+        """Read a block of whole lines."""
         text, self._open = self._open + text, b""
-        self._open = self._read(text, last=False)
+        self._open = self._read_lines(text, last=False)
 
     def finish(self) -> None:
-        """Read what was waiting for a quote to be closed."""
+        """Read the lines that were waiting for a closing quote."""
         text, self._open = self._open, b""
-        self._read(text, last=True)
+        self._read_lines(text, last=True)
 
     def reject_line(self, rule: str) -> None:
-        """Reject the next line as a row."""
+        """Count the next line as a rejected row."""
         self.line += 1
-        self.ledger.count(1)
-        self.ledger.reject(self.line, rule)
+        self.builder.count(1)
+        self.builder.reject(self.line, rule)
 
-    def _read(self, text: bytes, *, last: bool) -> bytes:
-        """Read whole lines, and return those at the end that wait for a quote to be closed."""
+    def _read_lines(self, text: bytes, *, last: bool) -> bytes:
+        """Read whole lines, and return the last ones if they wait for a closing quote."""
         buffer = np.frombuffer(text, dtype=np.uint8)
         newlines = np.flatnonzero(buffer == _NEWLINE)
         quotes = np.flatnonzero(buffer == _QUOTE) if b'"' in text else None
         if quotes is None:
             self._read_rows(text, newlines, None, [])
             return b""
-        passed = np.searchsorted(quotes, newlines)
-        odd = np.flatnonzero(np.diff(passed, prepend=0) % 2).tolist()
-        unclosed = self._unclosed(text, newlines, odd)
+        n_quotes = np.searchsorted(quotes, newlines)
+        odd = np.flatnonzero(np.diff(n_quotes, prepend=0) % 2).tolist()
+        unclosed = self._unclosed_lines(text, newlines, odd)
         if not last and unclosed and unclosed[-1] == odd[-1]:
             cut = int(newlines[odd[-1] - 1]) + 1 if odd[-1] else 0
-            if len(text) - cut <= MOST_QUOTED:
+            if len(text) - cut <= MAX_QUOTED_BYTES:
                 quotes, newlines = quotes[quotes < cut], newlines[: unclosed.pop()]
-                self._read_rows(text[:cut], newlines, _without(quotes, newlines, unclosed), unclosed)
+                self._read_rows(text[:cut], newlines, _drop_quotes_in(quotes, newlines, unclosed), unclosed)
                 return text[cut:]
-        self._read_rows(text, newlines, _without(quotes, newlines, unclosed), unclosed)
+        self._read_rows(text, newlines, _drop_quotes_in(quotes, newlines, unclosed), unclosed)
         return b""
 
-    def _unclosed(self, text: bytes, newlines: IntArray, odd: list[int]) -> list[int]:
-        """Return which lines open a quote that is not closed: each is lost, and the next begins anew.
+    def _unclosed_lines(self, text: bytes, newlines: IntArray, odd: list[int]) -> list[int]:
+        """Return the lines that open a quote which is never closed.
+
+        Each of these lines is lost, and the next line starts a new row.
 
         Args:
             text: The lines.
-            newlines: Where they end.
-            odd: Which of them have an odd number of quotes: each closes the quote of the one before, if the
-                lines from there on make a row.
+            newlines: Positions of their newlines.
+            odd: Indices of the lines with an odd number of quotes. Such a line closes the quote opened by
+                the previous one if the lines from there on form a row.
         """
         unclosed, k = [], 0
         while k < len(odd):
-            begin = int(newlines[odd[k] - 1]) + 1 if odd[k] else 0
+            start = int(newlines[odd[k] - 1]) + 1 if odd[k] else 0
             stop = int(newlines[odd[k + 1]]) if k + 1 < len(odd) else 0
-            if 0 < stop - begin <= MOST_QUOTED and self._form.fullmatch(text, begin, stop):
+            if 0 < stop - start <= MAX_QUOTED_BYTES and self._row_pattern.fullmatch(text, start, stop):
                 k += 2
             else:
                 unclosed.append(odd[k])
@@ -163,110 +168,114 @@ class _Rows:
     def _read_rows(
         self, text: bytes, newlines: IntArray, quotes: IntArray | None, unclosed: list[int]
     ) -> None:
-        """Read lines in which every quote is closed, but for those lines that are lost.
+        """Read lines in which every quote is closed, except for the lines that are lost.
 
         Args:
             text: The lines.
-            newlines: Where they end.
-            quotes: Where quotes are, those of lost lines left out; None if there are none at all.
-            unclosed: Which lines are lost.
+            newlines: Positions of their newlines.
+            quotes: Positions of the quotes outside lost lines; None if the text has no quotes.
+            unclosed: Indices of the lost lines.
         """
         if not newlines.size:
             return
         buffer = np.frombuffer(text, dtype=np.uint8)
-        marks = np.flatnonzero(buffer == self.delimiter)
+        delimiters = np.flatnonzero(buffer == self.delimiter)
         ends = newlines
         if quotes is not None:
             ends = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
-            marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
-        begins = np.concatenate(([0], ends[:-1] + 1))
-        places = np.searchsorted(newlines, begins) if quotes is not None else np.arange(ends.size)
-        rows = self.line + 1 + places
+            delimiters = delimiters[np.searchsorted(quotes, delimiters) % 2 == 0]
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        first_lines = np.searchsorted(newlines, starts) if quotes is not None else np.arange(ends.size)
+        rows = self.line + 1 + first_lines
         self.line += newlines.size
-        stops = ends - ((ends > begins) & (buffer[ends - 1] == _RETURN))
-        first, after = np.searchsorted(marks, begins), np.searchsorted(marks, stops)
-        blank = (after == first) & _blank(text, buffer, begins, stops)  # a row of tabs alone is a row
+        stops = ends - ((ends > starts) & (buffer[ends - 1] == _RETURN))
+        first, after = np.searchsorted(delimiters, starts), np.searchsorted(delimiters, stops)
+        # A row of delimiters only is not blank, even if the delimiter is a tab.
+        blank = (after == first) & _blank_lines(text, buffer, starts, stops)
         whole = (after - first == len(self.columns.names) - 1) & ~blank
-        lost = np.isin(places, unclosed) if unclosed else np.zeros(places.size, dtype=bool)
+        lost = np.isin(first_lines, unclosed) if unclosed else np.zeros(first_lines.size, dtype=bool)
         whole &= ~lost
         for i in np.flatnonzero(~whole & ~blank).tolist():
-            many = f"a row must have {len(self.columns.names)} cells", f"{after[i] - first[i] + 1}"
-            self.ledger.reject(int(rows[i]), *((UNCLOSED,) if lost[i] else many))
-        self.ledger.count(int((~whole & ~blank).sum()))
+            wrong_size = f"a row must have {len(self.columns.names)} cells", f"{after[i] - first[i] + 1}"
+            self.builder.reject(int(rows[i]), *((UNCLOSED,) if lost[i] else wrong_size))
+        self.builder.count(int((~whole & ~blank).sum()))
         if not whole.all():
-            begins, stops, rows, first = begins[whole], stops[whole], rows[whole], first[whole]
-        cells = Table(buffer, begins, stops, marks, first, len(self.columns.names), quotes is not None)
+            starts, stops, rows, first = starts[whole], stops[whole], rows[whole], first[whole]
+        n_columns = len(self.columns.names)
+        cells = CellTable(buffer, starts, stops, delimiters, first, n_columns, quotes is not None)
         self._read_cells(cells, rows)
 
-    def _read_cells(self, cells: Table, rows: IntArray) -> None:
+    def _read_cells(self, cells: CellTable, rows: IntArray) -> None:
+        """Parse the cells of rows and add the rows to the log; `rows` are their line numbers."""
         columns, good = self.columns, np.ones(rows.size, dtype=bool)
         ones = np.ones(rows.size, dtype=np.int64)
-        lengths = self._wholes(cells, columns.length, rows, good)
+        lengths = self._parse_wholes(cells, columns.length, rows, good)
         observed = ones > 0
         if columns.observed is not None:
-            observed = self._flags(cells, columns.observed, rows, good) != columns.is_open
-        entry = ones if columns.entry is None else self._wholes(cells, columns.entry, rows, good)
-        self.ledger.refuse_late(entry, lengths, rows, good)
-        group = ones - 1 if columns.group is None else self._groups(cells, columns.group, good)
-        self.ledger.add(lengths, observed, entry, group, good=good)
+            observed = self._parse_flags(cells, columns.observed, rows, good) != columns.is_open
+        entry = ones if columns.entry is None else self._parse_wholes(cells, columns.entry, rows, good)
+        self.builder.reject_late_entries(entry, lengths, rows, good)
+        group = ones - 1 if columns.group is None else self._parse_groups(cells, columns.group, good)
+        self.builder.add(lengths, observed, entry, group, good=good)
 
-    def _wholes(self, cells: Table, column: int, rows: IntArray, good: BoolArray) -> IntArray:
-        """Return the whole numbers in a column; rows where there is none are no longer good."""
-        values, plain = cells.digits(column)
-        for i in np.flatnonzero(~plain & good).tolist():
+    def _parse_wholes(self, cells: CellTable, column: int, rows: IntArray, good: BoolArray) -> IntArray:
+        """Return the whole numbers in a column; clears `good` for rows that have none."""
+        values, parsed = cells.whole_numbers(column)
+        for i in np.flatnonzero(~parsed & good).tolist():
             cell = cells.text(column, i)
-            value = read_whole(cell)
+            value = parse_whole(cell)
             if value is None:
                 good[i] = False
-                self.ledger.reject(int(rows[i]), whole_rule(self.columns.name(column)), shown(cell))
+                rule = whole_number_rule(self.columns.name(column))
+                self.builder.reject(int(rows[i]), rule, describe_cell(cell))
             else:
                 values[i] = value
         return values
 
-    def _flags(self, cells: Table, column: int, rows: IntArray, good: BoolArray) -> BoolArray:
-        """Return the flags in a column; rows where there is none are no longer good."""
-        words = cells.words(column)
-        flags, plain = np.zeros(words.size, dtype=bool), np.zeros(words.size, dtype=bool)
+    def _parse_flags(self, cells: CellTable, column: int, rows: IntArray, good: BoolArray) -> BoolArray:
+        """Return the flags in a column; clears `good` for rows that have none."""
+        words = cells.packed_words(column)
+        flags, parsed = np.zeros(words.size, dtype=bool), np.zeros(words.size, dtype=bool)
         for word, meaning in FLAGS.items():
-            same = words == Table.pack(word)
-            plain |= same
+            same = words == CellTable.pack_word(word)
+            parsed |= same
             flags |= same & meaning
-        for i in np.flatnonzero(~plain & good).tolist():
+        for i in np.flatnonzero(~parsed & good).tolist():
             cell = cells.text(column, i)
-            flag = read_flag(cell)
+            flag = parse_flag(cell)
             if flag is None:
                 good[i] = False
-                self.ledger.reject(int(rows[i]), flag_rule(self.columns.name(column)), shown(cell))
+                self.builder.reject(int(rows[i]), flag_rule(self.columns.name(column)), describe_cell(cell))
             else:
                 flags[i] = flag
         return flags
 
-    def _groups(self, cells: Table, column: int, good: BoolArray) -> IntArray:
-        """Return the groups in a column as numbers, in the order in which they appear."""
+    def _parse_groups(self, cells: CellTable, column: int, good: BoolArray) -> IntArray:
+        """Return the groups in a column as integer codes, in order of appearance."""
         distinct, first, where = np.unique(cells.hashes(column), return_index=True, return_inverse=True)
         used = np.zeros(distinct.size, dtype=bool)
         used[where[good]] = True
         codes = np.zeros(distinct.size, dtype=np.int64)
         for i in np.flatnonzero(used)[np.argsort(first[used])].tolist():
-            codes[i] = self.ledger.code(cells.text(column, int(first[i])).strip())
+            codes[i] = self.builder.group_code(cells.text(column, int(first[i])).strip())
         return np.asarray(codes[where])
 
 
-def _blank(text: bytes, buffer: Bytes, begins: IntArray, stops: IntArray) -> BoolArray:
-    """Return which lines are empty, or nothing but spaces."""
-    blank = stops == begins
-    for i in np.flatnonzero(~blank & (buffer[begins] <= 32)).tolist():
-        blank[i] = not text[begins[i] : stops[i]].strip()
+def _blank_lines(text: bytes, buffer: Bytes, starts: IntArray, stops: IntArray) -> BoolArray:
+    """Return a mask of the lines that are empty or contain only whitespace."""
+    blank = stops == starts
+    for i in np.flatnonzero(~blank & (buffer[starts] <= 32)).tolist():
+        blank[i] = not text[starts[i] : stops[i]].strip()
     return np.asarray(blank)
 
 
-def _without(quotes: IntArray, newlines: IntArray, lines: list[int]) -> IntArray:
-    """Return where quotes are, those in some lines left out."""
+def _drop_quotes_in(quotes: IntArray, newlines: IntArray, lines: list[int]) -> IntArray:
+    """Return the positions of the quotes that are not in the given lines."""
     return quotes[~np.isin(np.searchsorted(newlines, quotes), lines)] if lines else quotes
 
 
-def _form(delimiter: int, n_cells: int) -> re.Pattern[bytes]:
-    """Return what a row over several lines looks like: quotes around cells, newlines in quotes only."""
+def _row_pattern(delimiter: int, n_cells: int) -> re.Pattern[bytes]:
+    """Return a pattern for a row over several lines: quotes around whole cells, newlines only in quotes."""
     mark = re.escape(bytes([delimiter]))
     cell = rb'(?:"(?:[^"]|"")*+"|[^"\n' + mark + rb"]*+)"
     return re.compile(cell + rb"(?:" + mark + cell + rb"){%d}\r?" % (n_cells - 1))

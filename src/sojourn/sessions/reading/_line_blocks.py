@@ -1,4 +1,4 @@
-"""A file as pieces that end where lines end, none of them large."""
+"""Reads a file in blocks of whole lines of bounded size."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-__all__ = ["MOST_IN_A_LINE", "MOST_QUOTED", "Piece", "pieces"]
+__all__ = ["MAX_LINE_BYTES", "MAX_QUOTED_BYTES", "LineBlock", "line_blocks"]
 
-MOST_IN_A_LINE = 1 << 20
-"""Bytes that a line may have; longer ones are thrown away as they are read."""
+MAX_LINE_BYTES = 1 << 20
+"""Maximum size of a line; longer lines are discarded while they are read."""
 
-MOST_QUOTED = 1 << 16
-"""Bytes within which a quote that is opened in one line must be closed in a later one."""
+MAX_QUOTED_BYTES = 1 << 16
+"""Maximum size of a row whose quoted cell spans several lines."""
 
-_PIECE = 1 << 21
-"""Bytes that are read at once: lines of a single byte take some fifty times as much memory as text."""
+_BLOCK_BYTES = 1 << 21
+"""Bytes per read. Parsing lines of a single byte takes about fifty times the memory of the text."""
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Whole lines, or the place where one was too long to be kept.
+class LineBlock:
+    """Whole lines, or a marker for one line that was too long to keep.
 
     Attributes:
-        text: The lines, the last one closed by a newline; empty where a line was too long.
-        too_long: Whether this stands for one line that was too long.
+        text: The lines, each ended by a newline; empty for a line that was too long.
+        too_long: Whether the block stands for one line that was too long.
     """
 
     text: bytes
     too_long: bool = False
 
 
-def pieces(file: BinaryIO, head: bytes) -> Iterator[Piece]:
-    """Yield the lines of what was read already and the rest of a file, with newlines for carriage returns.
+def line_blocks(file: BinaryIO, head: bytes) -> Iterator[LineBlock]:
+    """Yield `head` and the rest of a file in blocks; carriage returns as line ends become newlines.
 
     Args:
-        file: Where to read on.
-        head: What was read already.
+        file: The file, positioned after `head`.
+        head: The bytes that were already read.
     """
     only_returns = b"\n" not in head and b"\r" in head
     rest = head
     while True:
-        fresh = file.read(_PIECE)
+        fresh = file.read(_BLOCK_BYTES)
         rest += fresh
         if only_returns:
             rest = rest.replace(b"\r", b"\n")
@@ -49,39 +49,40 @@ def pieces(file: BinaryIO, head: bytes) -> Iterator[Piece]:
             break
         cut = rest.rfind(b"\n") + 1
         if cut:
-            yield from _without_long_lines(rest[:cut])
+            yield from _split_long_lines(rest[:cut])
             rest = rest[cut:]
-        if len(rest) > MOST_IN_A_LINE:
-            yield Piece(b"", too_long=True)
+        if len(rest) > MAX_LINE_BYTES:
+            yield LineBlock(b"", too_long=True)
             rest = _skip_line(file, b"\r" if only_returns else b"\n")
     if rest:
-        yield from _without_long_lines(rest if rest.endswith(b"\n") else rest + b"\n")
+        yield from _split_long_lines(rest if rest.endswith(b"\n") else rest + b"\n")
 
 
 def _skip_line(file: BinaryIO, end: bytes) -> bytes:
-    """Read past the end of a line and return what was read after it."""
-    while fresh := file.read(_PIECE):
+    """Read past the end of the current line and return the bytes that were read after it."""
+    while fresh := file.read(_BLOCK_BYTES):
         at = fresh.find(end)
         if at >= 0:
             return fresh[at + 1 :]
     return b""
 
 
-def _without_long_lines(text: bytes) -> Iterator[Piece]:
-    if len(text) <= MOST_IN_A_LINE:
-        yield Piece(text)
+def _split_long_lines(text: bytes) -> Iterator[LineBlock]:
+    """Yield whole lines in blocks, with a marker in place of each line that is too long."""
+    if len(text) <= MAX_LINE_BYTES:
+        yield LineBlock(text)
         return
-    begin = at = 0
-    while at + MOST_IN_A_LINE < len(text):
-        # The last newline within reach of a line that may begin at `at`.
-        end = text.rfind(b"\n", at, at + MOST_IN_A_LINE + 1)
+    start = at = 0
+    while at + MAX_LINE_BYTES < len(text):
+        # The last newline that a line starting at `at` may end with.
+        end = text.rfind(b"\n", at, at + MAX_LINE_BYTES + 1)
         if end >= 0:
             at = end + 1
             continue
         end = text.find(b"\n", at)
-        if at > begin:
-            yield Piece(text[begin:at])
-        yield Piece(b"", too_long=True)
-        begin = at = end + 1
-    if begin < len(text):
-        yield Piece(text[begin:])
+        if at > start:
+            yield LineBlock(text[start:at])
+        yield LineBlock(b"", too_long=True)
+        start = at = end + 1
+    if start < len(text):
+        yield LineBlock(text[start:])

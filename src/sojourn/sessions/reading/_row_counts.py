@@ -1,4 +1,4 @@
-"""Counting rows that are alike, of any number of rows, in little memory."""
+"""Counts of equal rows, in little memory for any number of rows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from sojourn._typing import BoolArray, IntArray
 
-__all__ = ["Rows", "Tally"]
+__all__ = ["DistinctRows", "RowCounts"]
 
-_FEWEST = 1 << 20
-"""So many rows are kept as they come before those alike are looked for."""
+_MIN_BUFFERED = 1 << 20
+"""Number of rows that are buffered before equal rows are merged for the first time."""
 
 _Column: TypeAlias = NDArray[np.unsignedinteger[Any]]
-"""Whole numbers ≥ 0 in as few bytes as the largest of them needs."""
+"""Whole numbers ≥ 0, in the smallest unsigned type that holds the largest of them."""
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows that differ, the shortest first, with their counts; see `SessionLog`."""
+class DistinctRows:
+    """Distinct rows with their counts, sorted by length; see `SessionLog` for the columns."""
 
     lengths: IntArray
     observed: BoolArray
@@ -31,84 +31,88 @@ class Rows:
     counts: IntArray
 
 
-class Tally:
-    """Rows as they are read, those alike counted together whenever twice as many are kept as before.
+class RowCounts:
+    """Counts equal rows as they are read.
 
-    So each row is sorted a few times at most, and no more rows are kept than a million, or twice those that
-    differ.
+    Equal rows are merged whenever the number of buffered rows has doubled. Each row is therefore sorted only
+    a few times, and the buffer holds at most a million rows or twice the number of distinct rows.
     """
 
     def __init__(self) -> None:
         self._pieces: tuple[list[_Column], ...] = ([], [], [], [])
-        """Of 2 · (length − 1) + observed, entry − 1, group and count − 1."""
-        self._kept, self._most = 0, _FEWEST
+        """Pieces of four columns: 2 · (length − 1) + observed, entry − 1, group, and count − 1."""
+        self._n_buffered, self._merge_at = 0, _MIN_BUFFERED
 
     def add(self, lengths: IntArray, observed: BoolArray, entry: IntArray, group: IntArray) -> None:
-        """Add rows that are good."""
+        """Add valid rows."""
         if not lengths.size:
             return
         once = np.zeros(lengths.size, dtype=np.uint8)
         columns: tuple[NDArray[Any], ...] = (2 * (lengths - 1) + observed, entry - 1, group, once)
         for pieces, column in zip(self._pieces, columns, strict=True):
             pieces.append(_narrow(column))
-        self._kept += lengths.size
-        if self._kept >= self._most:
+        self._n_buffered += lengths.size
+        if self._n_buffered >= self._merge_at:
             self._merge()
-            self._most = max(2 * self._kept, _FEWEST)
+            self._merge_at = max(2 * self._n_buffered, _MIN_BUFFERED)
 
-    def forget_groups(self) -> None:
-        """Put all rows into one group."""
+    def drop_groups(self) -> None:
+        """Put all rows into group 0."""
         groups = self._pieces[2]
         groups[:] = [np.zeros(piece.size, dtype=np.uint8) for piece in groups]
 
-    def rows(self) -> Rows:
-        """Return the rows that differ, and let go of them."""
+    def take_rows(self) -> DistinctRows:
+        """Return the distinct rows and release the buffer, which cannot be used afterwards."""
         self._merge()
         key, entry, group, counts = (pieces.pop() for pieces in self._pieces)
         observed = (key & 1).astype(np.bool_)
         key >>= 1
-        return Rows(_wide(key, 1), observed, _wide(entry, 1), _wide(group, 0), _wide(counts, 1))
+        return DistinctRows(_widen(key, 1), observed, _widen(entry, 1), _widen(group, 0), _widen(counts, 1))
 
     def _merge(self) -> None:
-        """Sort all rows, and keep those that differ."""
-        columns = [_joined(pieces) for pieces in self._pieces]
+        """Sort the buffered rows and merge equal ones."""
+        columns = [_join(pieces) for pieces in self._pieces]
         key, entry, group, _ = columns
-        order = _order((group, entry, key))
-        del key, entry, group  # so that each column is let go as soon as it is sorted
+        order = _sort_order((group, entry, key))
+        del key, entry, group  # so that each unsorted column is freed as soon as it is sorted
         for i, column in enumerate(columns):
             columns[i] = column[order]
         del column, order
-        begins = _begins(columns[:-1])
-        if begins.size < self._kept:
-            totals = np.add.reduceat(columns.pop().astype(np.int64) + 1, begins)
-            columns = [column[begins] for column in columns] + [_narrow(totals - 1)]
-        self._kept = begins.size
+        starts = _run_starts(columns[:-1])
+        if starts.size < self._n_buffered:
+            totals = np.add.reduceat(columns.pop().astype(np.int64) + 1, starts)
+            columns = [column[starts] for column in columns] + [_narrow(totals - 1)]
+        self._n_buffered = starts.size
         for pieces, column in zip(self._pieces, columns, strict=True):
             pieces.append(column)
 
 
 def _narrow(column: NDArray[Any]) -> _Column:
+    """Return the column in the smallest unsigned type that holds it."""
     return column.astype(np.min_scalar_type(int(column.max())), copy=False)
 
 
-def _wide(column: _Column, more: int) -> IntArray:
-    """Return numbers in full, and so much larger; where all are 0, in no more room than one takes."""
+def _widen(column: _Column, offset: int) -> IntArray:
+    """Return column + offset as 64-bit integers; a column of zeros takes the memory of one number."""
     if not column.any():
-        return np.broadcast_to(np.int64(more), column.size)
+        return np.broadcast_to(np.int64(offset), column.size)
     wide = column.astype(np.int64)
-    wide += more
+    wide += offset
     return wide
 
 
-def _joined(pieces: list[_Column]) -> _Column:
-    """Return pieces as one column, and let go of them."""
+def _join(pieces: list[_Column]) -> _Column:
+    """Return the pieces as one column and clear the list, which frees them."""
     whole = np.concatenate(pieces)
     pieces.clear()
     return whole
 
 
-def _order(columns: Sequence[_Column]) -> IntArray:
-    """Return the order by columns, the last one first, as many of them at a time as 64 bits hold."""
+def _sort_order(columns: Sequence[_Column]) -> IntArray:
+    """Return the order that sorts rows by the last column, then the one before it, and so on.
+
+    Columns are packed into 64-bit words, so that most logs are sorted by a single key.
+    """
     words: list[NDArray[np.uint64]] = []
     used = 0
     for column in columns:
@@ -129,8 +133,8 @@ def _order(columns: Sequence[_Column]) -> IntArray:
     return order
 
 
-def _begins(columns: Sequence[_Column]) -> IntArray:
-    """Return where sorted rows differ from the one before."""
+def _run_starts(columns: Sequence[_Column]) -> IntArray:
+    """Return the indices of sorted rows that differ from the row before them."""
     differs = np.zeros(columns[0].size, dtype=np.bool_)
     differs[0] = True
     for column in columns:

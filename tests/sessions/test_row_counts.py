@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sojourn.sessions.reading import _row_counts
-from sojourn.sessions.reading._cell_table import Table
+from sojourn.sessions.reading._cell_table import CellTable
 
 from .alone import needs_peak, read_alone
 
@@ -18,17 +18,17 @@ rows = st.tuples(wholes, st.booleans(), wholes, st.sampled_from([0, 1, 999, 70_0
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(rows, min_size=1, max_size=60), st.integers(1, 20), st.integers(2, 50))
-def test_rows_that_are_alike_are_counted_in_whatever_pieces_they_come(rows, piece, few):
-    # Lengths, entries and groups of 54, 53 and 17 bits do not fit into one word; small ones do.
+def test_equal_rows_are_counted_however_they_are_split(rows, piece, min_buffered):
+    # Lengths, entries and groups of 54, 53 and 17 bits do not fit into one 64-bit word; small ones do.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_row_counts, "_FEWEST", few)
-        tally = _row_counts.Tally()
+        patch.setattr(_row_counts, "_MIN_BUFFERED", min_buffered)
+        counts = _row_counts.RowCounts()
         for first in range(0, len(rows), piece):
             lengths, observed, entry, group = (
                 np.array(part) for part in zip(*rows[first : first + piece], strict=True)
             )
-            tally.add(lengths, observed, np.minimum(entry, lengths), group)
-        found = tally.rows()
+            counts.add(lengths, observed, np.minimum(entry, lengths), group)
+        found = counts.take_rows()
     columns = (found.lengths, found.observed, found.entry, found.group)
     distinct = list(zip(*(column.tolist() for column in columns), strict=True))
     assert len(set(distinct)) == len(distinct)
@@ -38,14 +38,14 @@ def test_rows_that_are_alike_are_counted_in_whatever_pieces_they_come(rows, piec
     assert found.lengths.dtype == found.entry.dtype == found.group.dtype == found.counts.dtype == np.int64
 
 
-def table_of(cells):
-    """A table of one column, a row for each of these bytes."""
+def make_table(cells):
+    """Return a table of one column with one row per cell."""
     text = b"".join(cell + b"\n" for cell in cells)
     buffer = np.frombuffer(text, dtype=np.uint8)
     stops = np.cumsum([len(cell) + 1 for cell in cells]) - 1
-    begins = np.append(0, stops[:-1] + 1)
+    starts = np.append(0, stops[:-1] + 1)
     none = np.zeros(0, dtype=np.int64)
-    return Table(buffer, begins, stops, none, np.zeros(stops.size, dtype=np.int64), 1, quoted=False)
+    return CellTable(buffer, starts, stops, none, np.zeros(stops.size, dtype=np.int64), 1, has_quotes=False)
 
 
 digits = st.text("0123456789", max_size=22).map(str.encode)
@@ -55,21 +55,21 @@ almost_digits = almost_digits.filter(lambda cell: b"\n" not in cell)
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(almost_digits, min_size=1, max_size=30))
-def test_cells_are_read_eight_bytes_at_a_time_as_one_by_one(cells):
-    table = table_of(cells)
-    values, plain = table.digits(0)
+def test_vectorized_parsing_agrees_with_parsing_one_by_one(cells):
+    table = make_table(cells)
+    values, plain = table.whole_numbers(0)
     for cell, value, is_plain in zip(cells, values.tolist(), plain.tolist(), strict=True):
         whole = cell.removesuffix(b".0")
         assert is_plain == (whole.isdigit() and len(whole) <= 18 and 1 <= int(whole) <= 2**53)
         assert not is_plain or value == int(whole)
-    for cell, word in zip(cells, table.words(0).tolist(), strict=True):
+    for cell, word in zip(cells, table.packed_words(0).tolist(), strict=True):
         readable = len(cell) <= 8 and all(byte >= 32 for byte in cell)
         assert word == (int.from_bytes(bytes(byte | 32 for byte in cell), "little") if readable else 0)
     assert len(set(table.hashes(0).tolist())) == len(set(cells))
 
 
 @needs_peak
-def test_rows_that_hardly_repeat_take_little_memory(tmp_path):
+def test_rows_that_rarely_repeat_take_little_memory(tmp_path):
     rng = np.random.default_rng(0)
     n, path = 1_000_000, tmp_path / "log.csv"
     lengths = rng.integers(1, 2**53, n)

@@ -1,4 +1,4 @@
-"""Words as numbers, each kept once however often and however long it is."""
+"""Integer codes for words, each word stored once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import numpy as np
 
 from sojourn._typing import IntArray
 
-__all__ = ["Numbering"]
+__all__ = ["WordCodes"]
 
 
-class Numbering:
-    """Words as they come, numbered from 0.
+class WordCodes:
+    """Assigns integer codes to words in order of first appearance, from 0.
 
-    An array of words would give each the room of the longest, and tell none from itself with zeros behind.
+    A NumPy array of words would use the size of the longest word for each of them, and would not distinguish
+    words that differ only in trailing zero bytes.
 
     Example:
-        >>> words = Numbering()
+        >>> words = WordCodes()
         >>> codes = [words.code(word) for word in ("b", "c", "a", "b")]
         >>> codes
         [0, 1, 2, 0]
@@ -29,11 +30,11 @@ class Numbering:
         self._codes: dict[str, int] = {}
 
     def code(self, word: str) -> int:
-        """Return the number of a word."""
+        """Return the code of a word, a new one if the word is new."""
         return self._codes.setdefault(word, len(self._codes))
 
     def sorted(self, codes: Sequence[int]) -> tuple[tuple[str, ...], IntArray]:
-        """Return the words that are used, sorted, and for each code its place among them."""
+        """Return the words that occur in `codes`, sorted, and the index of each code's word among them."""
         used, where = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
         words = list(self._codes)
         labels = [words[code] for code in used.tolist()]
