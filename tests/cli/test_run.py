@@ -37,6 +37,15 @@ def test_a_run_says_what_it_did(run, spec):
     assert again.stderr == ""
 
 
+def test_an_old_spec_is_played_with_a_note_of_one_line(run, spec):
+    spec.write_text(SPEC.replace("[agents.", "[learners."))
+    result = run("run", str(spec), "--on", "here")
+    assert result.exit_code == 0
+    playing, note = result.stderr.splitlines()
+    assert playing == "tiny: playing 2 trials."
+    assert note.startswith(f"Note: {spec}: [learners.NAME] is now [agents.NAME]; ")
+
+
 def test_a_dry_run_plays_nothing(run, spec):
     result = run("run", str(spec), "--dry-run")
     assert "2 (2 combinations × 2 seeds)" in result.stdout

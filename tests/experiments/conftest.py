@@ -25,7 +25,7 @@ type = "random"
 
 @pytest.fixture(autouse=True)
 def _forget_own_modules():
-    """Modules that a test writes are its own: the next one may have others of the same name."""
+    """Forget modules that a test wrote: the next test may write others of the same name."""
     yield
     for name in [name for name in sys.modules if name.startswith("own_")]:
         del sys.modules[name]

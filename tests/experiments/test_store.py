@@ -492,9 +492,7 @@ def test_what_stands_in_place_of_a_part_is_refused_or_made_good(store, write, pa
 @pytest.mark.parametrize("what", ODD)
 def test_a_file_of_an_experiment_that_is_none_is_refused(tmp_path, what):
     stand_in(tmp_path / "odd.toml", what)
-    said = (
-        "must be at most 100 kB" if what == "endless" else r"must be a file of TOML; it is something else\.$"
-    )
+    said = "must be at most 100 kB" if what == "endless" else r"must be a TOML file; it is something else\.$"
     with pytest.raises(ValueError, match=said):
         read_experiment(tmp_path / "odd.toml")
 
@@ -637,9 +635,7 @@ def test_a_record_that_is_none_is_told(store, content):
     (file,) = Store(store).experiments()
     file.path.unlink()
     (store / "experiments" / f"{file.key}-{digest(content)}.json").write_bytes(content)
-    with pytest.raises(
-        ValueError, match=r"json is not what its name says: it is no record of an experiment\.$"
-    ):
+    with pytest.raises(ValueError, match=r"json is damaged: it is not the manifest of an experiment\. Run"):
         load_results(store)
     assert [finding.what for finding in verify_store(store).findings] == ["it is no record of an experiment"]
 

@@ -1,4 +1,4 @@
-"""Trials: their identity, and the same bytes for the same trial."""
+"""Trials: their keys, and equal bytes for equal trials."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def trial(seed=5, **changes):
     return Trial(to_text(SETTINGS | changes), seed)
 
 
-def test_the_key_is_a_hash_of_settings_seed_and_the_results_number():
-    # Written down once: a key that changes by itself would throw away what users have computed.
+def test_the_key_is_a_hash_of_settings_seed_and_results_version():
+    # A fixed value: if keys changed by accident, users would lose what they have computed.
     assert trial_key(trial().text, 1) == "43908092a03642d96fd2fbbfe4d030b9"
     assert trial().key == trial_key(trial().text, RESULTS_VERSION)
     assert trial_key(trial().text, 2) != trial_key(trial().text, 1)
@@ -86,7 +86,7 @@ def test_the_bytes_do_not_depend_on_the_process(tmp_path):
     assert len(found) == 1
 
 
-def test_a_learner_without_a_policy_has_no_regret(write, tmp_path):
+def test_an_agent_without_a_policy_has_no_regret(write, tmp_path):
     (tmp_path / "own_blind.py").write_text(
         "class Blind:\n"
         "    def start(self, **_): return self\n"
