@@ -1,4 +1,4 @@
-"""How objects show themselves in notebooks: small tables, all text escaped."""
+"""HTML tables for notebooks; all text is escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["grid", "table"]
 
 
 def table(title: str, rows: Iterable[tuple[str, object]]) -> str:
-    """Return a two-column HTML table under a title; every text is escaped."""
+    """Return a two-column HTML table with a title."""
     lines = "".join(
         f"<tr><th style='text-align:left'>{html.escape(str(name))}</th>"
         f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>"
@@ -19,7 +19,7 @@ def table(title: str, rows: Iterable[tuple[str, object]]) -> str:
 
 
 def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table under a title and a header, numbers to the right; every text is escaped."""
+    """Return an HTML table with a title and a header; all columns but the first are right-aligned."""
     head = _row("th", header)
     lines = "".join(_row("td", row) for row in rows)
     return (
@@ -28,7 +28,7 @@ def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> st
 
 
 def _row(tag: str, texts: Sequence[str]) -> str:
-    """Return a row whose first text, a name, is to the left and all others to the right."""
+    """Return a row whose first cell is left-aligned and all others right-aligned."""
     sides = ["left"] + ["right"] * (len(texts) - 1)
     cells = "".join(
         f"<{tag} style='text-align:{side}'>{html.escape(text)}</{tag}>"

@@ -1,4 +1,4 @@
-"""Things of the user's own, named by where they are: "package.module:Name"."""
+"""Import paths of the form "package.module:Name", which name objects in a user's code."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ _PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)
 
 
 def is_import_path(text: str) -> bool:
-    """Whether a text has the form "package.module:Name"."""
+    """Whether a text has the form "package.module:Name"; nothing is imported."""
     return len(text) <= 1_000 and _PATH.fullmatch(text) is not None
 
 
 @contextlib.contextmanager
 def exits_are_errors() -> Iterator[None]:
-    """Raise `ValueError` where code of the user's own calls `sys.exit`: it ends itself, and not all of ours.
+    """Raise `ValueError` where a user's code calls `sys.exit`, so that it cannot end the program.
 
-    Subclasses of `SystemExit` pass: a signal that is to end the program raises one.
+    Subclasses of `SystemExit` pass: signal handlers raise one to end the program.
 
     Example:
         >>> import sys
         >>> with exits_are_errors():
         ...     sys.exit(0)
         Traceback (most recent call last):
-        ValueError: code of your own called sys.exit(0).
+        ValueError: your code called sys.exit(0).
     """
     try:
         yield
     except SystemExit as error:
         if type(error) is not SystemExit:
             raise
-        raise ValueError(f"code of your own called sys.exit({error.code!r}).") from error
+        raise ValueError(f"your code called sys.exit({error.code!r}).") from error
 
 
 def import_object(path: str) -> Any:
-    """Return what "package.module:Name" names.
+    """Return the object that "package.module:Name" names.
 
     Raises:
-        ValueError: If there is no such thing, or its module cannot be imported; one line says why.
+        ValueError: If there is no such object, or its module cannot be imported; one line says why.
 
     Example:
         >>> import_object("math:pi")
         3.141592653589793
     """
-    found = _PATH.fullmatch(path)
-    if found is None:
+    match = _PATH.fullmatch(path)
+    if match is None:
         raise ValueError(f"An import path must be written like 'package.module:Name'; got {path!r}.")
-    name, inside = found.groups()
+    name, inside = match.groups()
     try:
         with exits_are_errors():
-            thing: Any = importlib.import_module(name)
+            found: Any = importlib.import_module(name)
     except ModuleNotFoundError as error:
         where = "it must be installed, or lie beside the file that names it"
         raise ValueError(f"No module {error.name!r} for {path!r}; {where}.") from error
-    except Exception as error:  # whatever the user's own module raises
+    except Exception as error:  # a user's module may raise anything
         reason = " ".join(str(error).split())
         raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {reason}") from error
     for part in inside.split("."):
-        if not hasattr(thing, part):
+        if not hasattr(found, part):
             raise ValueError(f"{name} has no {inside!r}.")
-        thing = getattr(thing, part)
-    return thing
+        found = getattr(found, part)
+    return found

@@ -1,4 +1,4 @@
-"""Refusing, before any work, what would not fit in memory."""
+"""Refuses requests that would not fit in memory, before any work is done."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sojourn.errors import MemoryLimitError
 
 __all__ = ["available_memory", "check_fits"]
 
-_ALWAYS_FITS = 1 << 26  # not worth asking the system for
+_ALWAYS_FITS = 1 << 26  # bytes; smaller requests are not checked
 
 
 def available_memory() -> int | None:
-    """Return the bytes that this process may still use, or None where the system does not say."""
+    """Return how many bytes this process may still use, or None if the system does not say."""
     found: list[int] = []
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -24,7 +24,7 @@ def available_memory() -> int | None:
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
         found.append(int(limit) - int(used))
-    except (OSError, ValueError):  # not in a control group, or one without a limit ("max")
+    except (OSError, ValueError):  # no control group, or one without a limit ("max")
         pass
     if not found:
         try:
@@ -35,7 +35,13 @@ def available_memory() -> int | None:
 
 
 def check_fits(n_bytes: int, what: str, remedy: str) -> None:
-    """Raise `MemoryLimitError` if `n_bytes` would not fit; `what` and `remedy` complete the sentence."""
+    """Raise `MemoryLimitError` if `n_bytes` would not fit.
+
+    Args:
+        n_bytes: Size of the request.
+        what: What needs the memory; begins the error message.
+        remedy: What the user can do instead; ends the error message.
+    """
     if n_bytes < _ALWAYS_FITS:
         return
     available = available_memory()

@@ -1,19 +1,26 @@
-"""One thread a process: how sums are split over threads changes their last digits."""
+"""Processors and threads: one thread per process, so that the last digits of sums do not depend on it."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-__all__ = ["ONE_THREAD", "use_one_thread"]
+__all__ = ["ONE_THREAD", "usable_cores", "use_one_thread"]
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-"""The environment of a process that plays trials."""
+"""Environment variables of processes that play trials."""
+
+
+def usable_cores() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def use_one_thread() -> None:
-    """Have NumPy use one thread, if it is not loaded yet: it looks at the environment only then."""
+    """Limit NumPy to one thread; no effect once NumPy is loaded, when it has read the environment."""
     if "numpy" not in sys.modules:
         os.environ.update(ONE_THREAD)

@@ -1,4 +1,4 @@
-"""Array types that the whole package shares."""
+"""Array types used in the whole package."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "IntArray", "Ma
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 IndexArray: TypeAlias = NDArray[np.signedinteger[Any]]
-"""Row pointers and column indices of sparse arrays: 32 or 64 bits, as they need."""
+"""Row pointers and column indices of sparse arrays: 32 or 64 bits, depending on size."""
 BoolArray: TypeAlias = NDArray[np.bool_]
 MaskArray: TypeAlias = NDArray[np.uint8]
-"""Sets of at most eight actions, a bit for each."""
+"""Sets of at most eight actions, one bit per action."""
 PolicyArray: TypeAlias = NDArray[Any]
 """A policy: `(N, S)` actions in the smallest integer type, or `(N, S, A)` probabilities."""

@@ -1,6 +1,7 @@
-"""Checks of user input, each with the house's one-line error.
+"""Checks of user input, each with a one-line error.
 
-`<name> must be <rule>; got <value>.` All comparisons are written so that NaN fails.
+Errors have the form `<name> must be <rule>; got <value>.`
+All comparisons are written so that NaN fails.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = [
 
 
 def _is_boolean(value: Any) -> bool:
-    """Tell True and False apart from numbers, NumPy's too, without loading NumPy for it."""
+    """Whether a value is a Python or NumPy boolean; does not import NumPy."""
     return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
 
 
@@ -42,7 +43,7 @@ def _number(name: str, value: Any, rule: str) -> float:
 
 
 def check_half_open_unit(name: str, value: Any, *, rule: str = "in [0, 1)") -> float:
-    """Return `value` as a float in [0, 1); a caller that asks for more says so in `rule`."""
+    """Return `value` as a float in [0, 1); `rule` is the wording of the error."""
     number = _number(name, value, f"a number {rule}")
     if not 0.0 <= number < 1.0:
         raise ValueError(f"{name} must be {rule}; got {value!r}.")
@@ -58,7 +59,7 @@ def check_closed_unit(name: str, value: Any) -> float:
 
 
 def check_positive(name: str, value: Any, *, rule: str = "a finite number > 0") -> float:
-    """Return `value` as a finite float above 0; a caller that asks for more says so in `rule`."""
+    """Return `value` as a finite float above 0; `rule` is the wording of the error."""
     number = _number(name, value, rule)
     if not 0.0 < number < math.inf:
         raise ValueError(f"{name} must be {rule}; got {value!r}.")
@@ -110,13 +111,13 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
 def check_arguments(
     name: str, function: Callable[..., Any], places: Sequence[Any], names: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments of a call that was written as text, all by name, if the function takes them.
+    """Return the arguments of a call by name, after checking that the function accepts them.
 
     Args:
-        name: What the user calls the function.
-        function: Anything with a signature.
-        places: Arguments given by place.
-        names: Arguments given by name.
+        name: The function's name in error messages.
+        function: Any callable with a signature.
+        places: Positional arguments.
+        names: Keyword arguments.
     """
     parameters = inspect.signature(function).parameters
     order = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
@@ -141,7 +142,7 @@ def check_arguments(
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" for the nearest known word in any case, or nothing."""
+    """Return " Did you mean 'x'?" for the closest known word, ignoring case, or an empty text."""
     options = {option.lower(): option for option in known}
     close = difflib.get_close_matches(str(word).lower(), options, n=1)
     return f" Did you mean {options[close[0]]!r}?" if close else ""

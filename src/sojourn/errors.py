@@ -1,6 +1,6 @@
 """Errors and warnings that a user may want to catch by name.
 
-Bad values and types raise `ValueError` and `TypeError`; what has a name here needs its own handling.
+Bad values and types raise plain `ValueError` and `TypeError`.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ __all__ = [
 
 
 class MemoryLimitError(MemoryError):
-    """The result of a request would not fit in memory; nothing was computed."""
+    """The result would not fit in memory; nothing was computed."""
 
 
 class NoTableError(ValueError):
-    """An environment has no transition table that says all that it does: it can be played, but not read."""
+    """An environment has no complete transition table: it can be played, but not converted to an MDP."""
 
 
 class SojournWarning(UserWarning):
-    """Base of the package's warnings."""
+    """Base class of the package's warnings."""
 
 
 class WideBracketWarning(SojournWarning):
-    """A certified bracket is wider than the tolerance that was asked for; `width` says how wide."""
+    """A certified bracket is wider than the requested tolerance; `width` is its width."""
 
     width: float = math.inf
 
 
 class NewerVersionWarning(SojournWarning):
-    """An environment's version is gone from Gymnasium, and a newer one is used in its place."""
+    """Gymnasium no longer has the requested version of an environment; a newer one is used instead."""
 
 
 class SpecDeprecationWarning(SojournWarning):
