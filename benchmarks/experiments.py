@@ -17,8 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from sojourn._threads import usable_cores
 from sojourn.experiments import Job, Processes, Store, ThisProcess, read_experiment, run_experiment
-from sojourn.experiments.executors._pool import usable_cores
 from sojourn.experiments.trials._play import play_trial
 
 JOBS, NAP, WORKERS = 200, 0.05, 2

@@ -1,4 +1,4 @@
-"""Executors of one machine keep what all executors must."""
+"""Executors of one machine: conformance, failures, retries, and ending all processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.experiments import Executor, ExecutorError, Job, Processes, Ray, ThisProcess
-from sojourn.experiments.executors._base import say_death, say_error
+from sojourn.experiments.executors._failure_reasons import describe_error, describe_exit
 from sojourn.testing import check_executor
 
 TASK = "sojourn.testing._executors:task"
@@ -31,13 +31,13 @@ def test_processes_conform(executor):
 
 
 @pytest.mark.parametrize("executor", [ThisProcess(retries=1), Processes(workers=1, retries=1)])
-def test_jobs_that_call_exit_have_failed(executor):
+def test_jobs_that_call_sys_exit_fail(executor):
     (outcome,) = executor.run("experiments.tasks:leave", [Job("key", "0")])
     assert (outcome.content, outcome.tries) == (None, 2)
-    assert outcome.reason == "ValueError: code of your own called sys.exit(0)."
+    assert outcome.reason == "ValueError: your code called sys.exit(0)."
 
 
-def test_a_signal_still_ends_what_runs_here():
+def test_a_signal_still_ends_this_process():
     with pytest.raises(SystemExit, match="143"):
         list(ThisProcess().run("experiments.tasks:leave", [Job("key", "signal")]))
 
@@ -55,7 +55,7 @@ def test_bad_settings_are_refused(kind, name):
 
 
 def test_a_script_without_a_guard_is_not_run_again(tmp_path):
-    # multiprocessing would import the script in every worker; ours must not.
+    # multiprocessing would import the script in every worker; Processes must not.
     script = tmp_path / "script.py"
     script.write_text(
         "from sojourn.experiments import Job, Processes\n"
@@ -79,39 +79,37 @@ def test_a_file_named_like_a_module_of_python_does_not_stop_workers(tmp_path, mo
 def test_what_jobs_print_does_not_pile_up(monkeypatch):
     files, make = [], tempfile.TemporaryFile
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: files.append(make()) or files[-1])
-    jobs = [Job(str(i), f"print {'x' * 10_000}") for i in range(8)]  # a megabyte each
+    jobs = [Job(str(i), f"print {'x' * 10_000}") for i in range(8)]  # a megabyte per job
     sizes = [os.fstat(files[0].fileno()).st_size for _ in Processes(1).run(TASK, jobs)]
     assert max(sizes) < 3_000_000
 
 
-def test_errors_that_cannot_be_said_have_at_least_a_name():
+def test_errors_without_a_message_are_described_by_their_type():
     class WordlessError(Exception):
         def __str__(self):
             raise RuntimeError("no words")
 
-    assert say_error(WordlessError()) == "WordlessError"
-    assert say_error(ValueError("file \udcff is bad")) == "ValueError: file ? is bad"
+    assert describe_error(WordlessError()) == "WordlessError"
+    assert describe_error(ValueError("file \udcff is bad")) == "ValueError: file ? is bad"
 
 
 def test_workers_that_cannot_start_are_an_error(monkeypatch):
-    monkeypatch.setattr(
-        "sojourn.experiments.executors._worker_process._START", "raise SystemExit('no such thing')"
-    )
+    monkeypatch.setattr("sojourn.experiments.executors._pool._START", "raise SystemExit('no such thing')")
     begun = time.monotonic()
     with pytest.raises(ExecutorError, match=r"Workers cannot be started: .* exit code 1: no such thing\.$"):
         list(Processes(2).run(TASK, [Job("a", "echo"), Job("b", "echo")]))
     assert time.monotonic() - begun < 20.0
 
 
-def test_deaths_are_told_in_words():
-    assert say_death(-9) == "its process was ended by SIGKILL (out of memory?)"
-    assert say_death(-11, "words") == "its process was ended by SIGSEGV: words"
-    assert say_death(3) == "its process ended with exit code 3"
-    assert say_death(-64 - 40) == "its process was ended by signal 104"
+def test_exit_codes_are_described_in_words():
+    assert describe_exit(-9) == "its process was ended by SIGKILL (out of memory?)"
+    assert describe_exit(-11, "words") == "its process was ended by SIGSEGV: words"
+    assert describe_exit(3) == "its process ended with exit code 3"
+    assert describe_exit(-64 - 40) == "its process was ended by signal 104"
 
 
-def test_little_time_goes_to_waste():
-    # 60 jobs of 50 ms on two workers take 1.5 s at best; what it takes to start them comes before the first.
+def test_workers_hardly_idle():
+    # 60 jobs of 50 ms on two workers take at least 1.5 s, after the workers have started.
     jobs = [Job(str(i), f"sleep {i}") for i in range(60)]
     outcomes = Processes(2).run("experiments.tasks:nap", jobs)
     next(outcomes)
@@ -121,7 +119,7 @@ def test_little_time_goes_to_waste():
 
 
 @pytest.mark.parametrize(("task", "most"), [("long_nap", 3), ("nap", 5)])
-def test_jobs_are_asked_for_when_there_is_somebody_to_run_them(task, most):
+def test_jobs_are_taken_when_a_worker_is_free(task, most):
     taken, ahead = [], []
 
     def jobs():
@@ -132,10 +130,10 @@ def test_jobs_are_asked_for_when_there_is_somebody_to_run_them(task, most):
     for n_back, outcome in enumerate(Processes(2).run(f"experiments.tasks:{task}", jobs())):
         assert outcome.content == outcome.key.encode()
         ahead.append(len(taken) - n_back)
-    assert max(ahead) == most  # with the one that just came back
+    assert max(ahead) == most  # including the one that just finished
 
 
-def test_an_answer_is_not_lost_where_no_more_jobs_can_be_had():
+def test_an_outcome_is_not_lost_if_taking_the_next_job_fails():
     def jobs():
         yield Job("first", "echo")
         raise OSError("the disk is gone")
@@ -146,7 +144,7 @@ def test_an_answer_is_not_lost_where_no_more_jobs_can_be_had():
         next(outcomes)
 
 
-def test_a_damaged_read_only_or_shared_cache_never_breaks_a_run(tmp_path, monkeypatch):
+def test_a_damaged_read_only_or_shared_cache_breaks_no_run(tmp_path, monkeypatch):
     cache = tmp_path / "cache"
     monkeypatch.setenv("SOJOURN_CACHE_DIR", str(cache))
     for state in ("shared", "damaged", "read-only"):
@@ -170,7 +168,7 @@ FORK = "experiments.tasks:fork"
 
 
 def left_alive(folder, patience=5.0):
-    """Numbers of the processes that were written down in a folder and do not end soon."""
+    """Process ids noted in a folder whose processes do not end soon."""
     numbers = [int(path.stem) for path in folder.glob("*.pid")]
     deadline = time.monotonic() + patience
     while (left := [n for n in numbers if _is_alive(n)]) and time.monotonic() < deadline:
@@ -185,7 +183,7 @@ def _is_alive(number):
 
 
 @pytest.fixture
-def no_left_overs(tmp_path):
+def kill_leftovers(tmp_path):
     yield
     for path in tmp_path.glob("*.pid"):
         with contextlib.suppress(ProcessLookupError):
@@ -197,8 +195,8 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="ne
 
 @needs_proc
 @pytest.mark.parametrize("how", ["die", "escape"])
-def test_a_job_that_forks_and_is_killed_does_not_hang_the_run(tmp_path, no_left_overs, how):
-    # The copy holds the pipe of the answers: its end says nothing.
+def test_a_job_that_forks_and_is_killed_does_not_hang_the_run(tmp_path, kill_leftovers, how):
+    # The forked child keeps the answer pipe open, so end-of-file does not reveal the death.
     begun = time.monotonic()
     (outcome,) = Processes(1, retries=0).run(FORK, [Job("key", f"{how} {tmp_path}")])
     assert time.monotonic() - begun < 15.0
@@ -210,7 +208,7 @@ def test_a_job_that_forks_and_is_killed_does_not_hang_the_run(tmp_path, no_left_
 
 
 @needs_proc
-def test_a_copy_that_comes_back_gives_no_second_answer(tmp_path, no_left_overs):
+def test_a_forked_child_that_returns_sends_no_second_answer(tmp_path, kill_leftovers):
     jobs = [Job(str(i), f"return {tmp_path}") for i in range(5)]
     outcomes = list(Processes(1, retries=0).run(FORK, jobs))
     assert [(outcome.key, outcome.content) for outcome in outcomes] == [(str(i), b"done") for i in range(5)]
@@ -224,7 +222,7 @@ def wait_for_pids(folder, number):
 
 
 @needs_proc
-def test_a_closed_run_ends_what_its_jobs_started(tmp_path, no_left_overs):
+def test_closing_a_run_ends_processes_that_its_jobs_started(tmp_path, kill_leftovers):
     jobs = [Job("echo", f"return {tmp_path}"), Job("wait", f"spawn {tmp_path}")]
     outcomes = Processes(1).run(FORK, jobs)
     assert next(outcomes).key == "echo"
@@ -237,7 +235,7 @@ def test_a_closed_run_ends_what_its_jobs_started(tmp_path, no_left_overs):
 
 @needs_proc
 @pytest.mark.parametrize("spin", [False, True])
-def test_nothing_outlives_a_run_whose_process_group_is_killed(tmp_path, no_left_overs, spin):
+def test_nothing_outlives_a_run_whose_process_group_is_killed(tmp_path, kill_leftovers, spin):
     function = "experiments.tasks:spin" if spin else FORK
     code = (
         "from sojourn.experiments import Job, Processes\n"

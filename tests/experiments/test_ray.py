@@ -1,4 +1,4 @@
-"""Ray, on a real cluster of several nodes on this machine."""
+"""The Ray executor, on a real cluster of several nodes on this machine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ import time
 import pytest
 from experiments.conftest import contents
 
-from sojourn.experiments import ExecutorError, Job, Ray, _ray, read_experiment, run_experiment, verify_store
+from sojourn.experiments import ExecutorError, Job, Ray, read_experiment, run_experiment, verify_store
+from sojourn.experiments.executors import _ray
 from sojourn.testing import check_executor
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own warnings are not ours
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of warnings that Ray raises
+    pytest.mark.xdist_group("ray"),  # one cluster at a time
+]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +46,7 @@ def test_ray_conforms(cluster, connected, capfd):
     check_executor(Ray(address=cluster.address, retries=1))
 
 
-def test_bytes_are_the_same_and_a_node_that_dies_costs_nothing(cluster, store, write, tmp_path):
+def test_bytes_are_the_same_although_a_node_dies(cluster, store, write, tmp_path):
     doomed = cluster.add_node(num_cpus=2)
     seen = []
 
@@ -51,7 +55,7 @@ def test_bytes_are_the_same_and_a_node_that_dies_costs_nothing(cluster, store, w
         if len(seen) == 3:
             cluster.remove_node(doomed, allow_graceful=False)
 
-    executor = Ray(address=cluster.address, retries=0)  # so that a try that counts would be a failure
+    executor = Ray(address=cluster.address, retries=0)  # a counted try would be a failure
     report = run_experiment(
         read_experiment(write()), tmp_path / "other", executor=executor, watch=kill_a_node
     )
@@ -71,8 +75,8 @@ def test_jobs_of_a_dead_node_are_run_elsewhere(cluster, connected):
     assert {outcome.tries for outcome in found} == {1}
 
 
-def test_tasks_end_with_a_run_that_was_closed(cluster, tmp_path):
-    # With a connection of its own: the suite above has one that stays.
+def test_closing_a_run_ends_its_tasks(cluster, tmp_path):
+    # With the executor's connection: `connected` above keeps one open.
     jobs = [Job(str(i), f"beat {tmp_path / f'beat-{i}'}") for i in range(2)]
     outcomes = Ray(address=cluster.address).run("sojourn.testing._executors:task", [Job("a", "echo"), *jobs])
     next(outcomes)
@@ -108,7 +112,7 @@ def test_sigterm_stops_a_run_on_ray_quietly(cluster, write, tmp_path):
     assert verify_store(tmp_path / "tiny.results").findings == ()
 
 
-def test_no_cluster_is_an_error_in_one_line_and_soon():
+def test_a_refused_connection_is_an_error_in_one_line():
     begun = time.monotonic()
     with pytest.raises(ExecutorError, match=r"^No Ray cluster at 127\.0\.0\.1:\d+: Connection refused\.$"):
         list(Ray(address=f"127.0.0.1:{_free_port()}").run("experiments.tasks:nap", [Job("a", "a")]))
@@ -121,9 +125,9 @@ def test_addresses_are_checked(address):
         list(Ray(address=address).run("experiments.tasks:nap", [Job("a", "a")]))
 
 
-def test_somebody_else_at_the_address_is_an_error_and_soon(monkeypatch):
-    assert _ray._CONNECT + _ray._ANSWER < 30.0
-    monkeypatch.setattr(_ray, "_ANSWER", 3.0)
+def test_a_silent_server_is_an_error_within_seconds(monkeypatch):
+    assert _ray._CONNECT_TIMEOUT + _ray._ANSWER_TIMEOUT < 30.0
+    monkeypatch.setattr(_ray, "_ANSWER_TIMEOUT", 3.0)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -132,7 +136,7 @@ def test_somebody_else_at_the_address_is_an_error_and_soon(monkeypatch):
             list(Ray(address=address).run("experiments.tasks:nap", [Job("a", "a")]))
 
 
-def test_a_machine_without_ray_is_told_what_to_install(tmp_path):
+def test_without_ray_the_error_says_what_to_install(tmp_path):
     (tmp_path / "ray.py").write_text("raise ImportError('no ray here')")
     code = (
         "from sojourn.experiments import Job, Ray\n"

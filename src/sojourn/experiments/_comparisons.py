@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.experiments._missing_agent import MissingAgent
-from sojourn.experiments.executors._base import say_error
+from sojourn.experiments.executors._failure_reasons import describe_error
 from sojourn.experiments.spec._agent_settings import build, to_text, unique_name
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import parse_law
@@ -76,7 +76,7 @@ def build_agent(trial: TrialResult) -> Any:
             settings["learner"], lambda: plan(parse_problem(settings["problem"]), parse_law(settings["law"]))
         )
     except Exception as error:  # the user's own code may be absent or changed, and may raise anything
-        return MissingAgent(settings["learner"], say_error(error))
+        return MissingAgent(settings["learner"], describe_error(error))
 
 
 def skip_agent(trial: TrialResult) -> MissingAgent:

@@ -1,26 +1,25 @@
-"""What an executor is: it plays jobs somewhere, and gives back one outcome for each, in any order."""
+"""The executor protocol: an executor runs jobs somewhere and yields one outcome per job, in any order."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Executor", "ExecutorError", "Job", "Outcome", "say_death", "say_error"]
+__all__ = ["Executor", "ExecutorError", "Job", "Outcome"]
 
 
 class ExecutorError(RuntimeError):
-    """An executor cannot work at all: no cluster, no worker that starts. One line says why."""
+    """An executor cannot run anything: there is no cluster, or no worker starts. The message is one line."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A function named by its import path, from text to bytes, and the text.
+    """One call of a function.
 
     Attributes:
-        key: What the job is called; no two alike.
-        text: What the function is called with.
+        key: Identifies the job; no two jobs of a run have the same key.
+        text: The argument of the function.
     """
 
     key: str
@@ -29,14 +28,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job.
+    """The result of a job.
 
     Attributes:
-        key: The job.
-        content: What the function returned, or None if it failed at every try.
-        reason: Why it failed the last time, in one line; empty if it did not.
-        seconds: How long the last try took.
-        tries: How often it was tried.
+        key: The key of the job.
+        content: The bytes that the function returned, or None if it failed at every try.
+        reason: Why the last try failed, in one line; empty if the job succeeded.
+        seconds: Duration of the last try.
+        tries: Number of tries; 0 if another run had done the job already.
     """
 
     key: str
@@ -48,50 +47,26 @@ class Outcome:
 
 @runtime_checkable
 class Executor(Protocol):
-    """Where jobs are run.
+    """Runs jobs somewhere.
 
-    `sojourn.testing.check_executor` checks an executor of your own.
+    `sojourn.testing.check_executor` checks that your own executor keeps the rules below.
     """
 
     @property
     def n_workers(self) -> int:
-        """How many jobs run at a time, as far as is known."""
+        """Number of jobs that run at a time, as far as it is known."""
 
     def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
-        """Run a function on every job; yield one outcome for each, as they come.
+        """Call a function on every job and yield one outcome per job as they finish.
 
         A job that raises, or whose process dies, is tried again after the others, `retries` times, and then
-        given up with its reason; it never stops the others. When the generator is closed, nothing goes on.
+        given up with its reason; it never stops other jobs. Closing the generator ends all running jobs.
 
         Args:
             function: Import path of a function that takes a text and returns bytes.
-            jobs: What to call it with. They are best taken one by one, as there is somebody to run them: what
-                another run has done meanwhile does not come up.
+            jobs: The jobs. Take them lazily, one per free worker, so that jobs which another run has done in
+                the meantime are skipped.
 
         Raises:
             ExecutorError: If nothing can be run at all.
         """
-
-
-def say_error(error: BaseException) -> str:
-    """Return an error in one line of reasonable length."""
-    try:
-        words = " ".join(str(error).split()).encode(errors="replace").decode()
-    except Exception:  # whatever an error of the user's own does when it is asked
-        words = ""
-    text = f"{type(error).__name__}: {words}" if words else type(error).__name__
-    return text if len(text) <= 500 else f"{text[:499]}…"
-
-
-def say_death(code: int | None, last_words: str = "") -> str:
-    """Return how a process died, from its exit code."""
-    if code is not None and code < 0:
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        hint = " (out of memory?)" if name == "SIGKILL" else ""
-        reason = f"its process was ended by {name}{hint}"
-    else:
-        reason = f"its process ended with exit code {code}"
-    return f"{reason}: {last_words}" if last_words else reason

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 from sojourn._imports import exits_are_errors, import_object
 from sojourn._validation import check_whole
-from sojourn.experiments.executors._base import Job, Outcome, say_error
+from sojourn.experiments.executors._base import Job, Outcome
+from sojourn.experiments.executors._failure_reasons import describe_error
+from sojourn.experiments.executors._retry import RetryQueue
 
 __all__ = ["ThisProcess"]
 
 
 @dataclass(frozen=True)
 class ThisProcess:
-    """Runs jobs in this process: nothing to start, easy to debug; a job that crashes takes all with it.
+    """Runs jobs in this process: quick to start and easy to debug, but a job that crashes ends the run.
 
     Args:
         retries: How often a job that raised is tried again.
@@ -30,27 +30,22 @@ class ThisProcess:
 
     @property
     def n_workers(self) -> int:
-        """One job at a time."""
+        """1: jobs run one after the other."""
         return 1
 
     def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
-        """Run a function on every job; see `Executor.run`."""
+        """Call a function on every job; see `Executor.run`."""
         call = import_object(function)
-        again: deque[tuple[Job, int]] = deque()
-        for job, tries in itertools.chain(((job, 1) for job in jobs), _emptying(again)):
+        queue = RetryQueue(jobs, self.retries)
+        while (attempt := queue.next()) is not None:
             begun = time.perf_counter()
             try:
                 with exits_are_errors():
-                    content, reason = call(job.text), ""
-            except Exception as error:  # whatever a learner of the user's own raises
-                content, reason = None, say_error(error)
-            if reason and tries <= self.retries:
-                again.append((job, tries + 1))
+                    content = call(attempt.job.text)
+            except Exception as error:  # a user's agent may raise anything
+                outcome = queue.fail(attempt, describe_error(error), time.perf_counter() - begun)
             else:
-                yield Outcome(job.key, content, reason, time.perf_counter() - begun, tries)
-
-
-def _emptying(waiting: deque[tuple[Job, int]]) -> Iterator[tuple[Job, int]]:
-    """Yield what waits, also what comes to wait meanwhile, until nothing does."""
-    while waiting:
-        yield waiting.popleft()
+                seconds = time.perf_counter() - begun
+                outcome = Outcome(attempt.job.key, content, "", seconds, attempt.number)
+            if outcome is not None:
+                yield outcome

@@ -1,7 +1,7 @@
-"""The executor of a Ray cluster: the only module that imports Ray.
+"""The executor that runs jobs on a Ray cluster; the only module that imports Ray.
 
-Only the driver keeps results, so that a task that Ray runs twice does no harm. A task is tried again by us
-and not by Ray: a job that raised or crashed `retries` times is given up, a node that died costs no try.
+Only this process writes results, so a task that Ray runs twice does no harm. Failed tasks are retried here
+and not by Ray: a job that raised or crashed counts against `retries`, a node that died does not.
 """
 
 from __future__ import annotations
@@ -16,43 +16,45 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sojourn._imports import exits_are_errors, import_object
+from sojourn._threads import usable_cores
 from sojourn._validation import check_whole
-from sojourn.experiments.executors._base import ExecutorError, Job, Outcome, say_error
-from sojourn.experiments.executors._pool import usable_cores
+from sojourn.experiments.executors._base import ExecutorError, Job, Outcome
+from sojourn.experiments.executors._failure_reasons import describe_error
+from sojourn.experiments.executors._retry import Attempt, RetryQueue
 
 __all__ = ["Ray"]
 
-_MOST_LOST = 20  # times that a job may be lost with its node
-_CONNECT, _ANSWER = 5.0, 20.0  # seconds
+_CONNECT_TIMEOUT, _ANSWER_TIMEOUT = 5.0, 20.0  # seconds
 _PROBE = (
     "import logging, sys, ray; "
     "ray.init(address=sys.argv[1], log_to_driver=False, logging_level=logging.ERROR); ray.shutdown()"
 )
-_AHEAD = 2  # tasks that are submitted for each processor
+_TASKS_PER_CPU = 2  # submitted tasks, so that no processor waits for the next one
 _ENVIRONMENT = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+_NODE_ERRORS = ("NodeDiedError", "ObjectLostError", "OwnerDiedError", "LocalRayletDiedError")
+"""Ray's errors which mean that a node is gone; they say nothing about the job."""
 
 
 @dataclass(frozen=True)
 class Ray:
-    """Runs jobs on a Ray cluster, or on one of its own on this machine.
+    """Runs jobs on a Ray cluster, or on a small one that it starts on this machine.
 
-    Every node needs this version of sojourn, and modules of your own where Python finds them.
+    Every node needs this version of sojourn, and your own modules where Python finds them.
 
     Args:
-        address: "host:port" of the cluster's head, or "auto" for the one that this machine belongs to; None
-            starts a small cluster on this machine and stops it at the end.
+        address: "host:port" of the cluster's head, or "auto" for the cluster that this machine belongs to;
+            None starts a small cluster on this machine and stops it at the end.
         retries: How often a job that raised or crashed is tried again.
-        workers: How many jobs run at a time; by default as many as the cluster has processors.
+        workers: How many jobs run at a time; by default one per processor of the cluster.
     """
 
     address: str | None = None
@@ -66,24 +68,22 @@ class Ray:
 
     @property
     def n_workers(self) -> int:
-        """Number of jobs at a time, as far as it is known: 1 for a cluster that was not asked yet."""
+        """Number of jobs that run at a time, as far as it is known: 1 before a cluster is connected."""
         return self.workers or (usable_cores() if self.address is None else 1)
 
     def run(self, function: str, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
-        """Run a function on every job; see `Executor.run`."""
-        with _connected(self.address, self.workers) as (ray, is_ours):
-            driver = _Driver(ray, self, function, jobs)
+        """Call a function on every job; see `Executor.run`."""
+        with _connected(self.address, self.workers) as (ray, is_own):
+            driver = _Driver(ray, function, RetryQueue(jobs, self.retries), self.workers)
             try:
                 yield from driver.outcomes()
             finally:
-                if (
-                    not is_ours
-                ):  # else Ray ends them as we leave, and cannot trip over one that ends by itself
+                if not is_own:  # our own connection ends the tasks when it is shut down
                     driver.cancel()
 
 
 def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str, float]:
-    """Run one job on a node; return what came of it, why it failed, and how long it took."""
+    """Run one job on a node; return its result or None, the reason of a failure, and the seconds."""
     for place in path:
         if place not in sys.path:
             sys.path.append(place)
@@ -91,24 +91,19 @@ def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str,
     try:
         with exits_are_errors():
             return import_object(function)(text), "", time.perf_counter() - begun
-    except Exception as error:  # whatever a learner of the user's own raises
-        return None, say_error(error), time.perf_counter() - begun
-
-
-@dataclass(frozen=True)
-class _Try:
-    job: Job
-    number: int
-    lost: int
+    except Exception as error:  # a user's agent may raise anything
+        return None, describe_error(error), time.perf_counter() - begun
 
 
 class _Driver:
-    def __init__(self, ray: Any, settings: Ray, function: str, jobs: Iterable[Job]) -> None:
-        self._ray, self._settings, self._function = ray, settings, function
+    """Submits tasks and collects their outcomes."""
+
+    def __init__(self, ray: Any, function: str, attempts: RetryQueue, n_workers: int | None) -> None:
+        self._ray, self._function, self._attempts, self._n_workers = ray, function, attempts, n_workers
         self._task = ray.remote(num_cpus=1, max_retries=0)(_call)
-        self._fresh = (_Try(job, 1, 0) for job in jobs)
-        self._again: deque[_Try] = deque()  # those that failed or were lost, after all others
-        self._running: dict[Any, _Try] = {}
+        known = [name for name in _NODE_ERRORS if hasattr(ray.exceptions, name)]
+        self._node_errors = tuple(getattr(ray.exceptions, name) for name in known)
+        self._running: dict[Any, Attempt] = {}
         self._path = [place for place in sys.path if place]
 
     def outcomes(self) -> Generator[Outcome, None, None]:
@@ -116,55 +111,40 @@ class _Driver:
         while self._running:
             done, _ = self._ray.wait(list(self._running), timeout=1.0)
             for reference in done:
-                made = self._take(reference)
-                if made is not None:
-                    yield made
+                outcome = self._receive(reference)
+                if outcome is not None:
+                    yield outcome
             self._submit()
 
     def cancel(self) -> None:
-        """End what is running."""
+        """End all running tasks."""
         for reference in self._running:
             with contextlib.suppress(Exception):  # the cluster may be gone
                 self._ray.cancel(reference, force=True)
 
     def _submit(self) -> None:
-        most = self._settings.workers
-        if most is None:
-            most = _AHEAD * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        while len(self._running) < most:
-            call = next(self._fresh, None) or (self._again.popleft() if self._again else None)
-            if call is None:
-                return
-            reference = self._task.remote(self._function, call.job.text, self._path)
-            self._running[reference] = call
+        limit = self._n_workers
+        if limit is None:
+            limit = _TASKS_PER_CPU * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        while len(self._running) < limit and (attempt := self._attempts.next()) is not None:
+            self._running[self._task.remote(self._function, attempt.job.text, self._path)] = attempt
 
-    def _take(self, reference: Any) -> Outcome | None:
-        call = self._running.pop(reference)
-        lost = call.lost
+    def _receive(self, reference: Any) -> Outcome | None:
+        attempt = self._running.pop(reference)
         try:
             content, reason, seconds = self._ray.get(reference)
             if content is not None:
-                return Outcome(call.job.key, content, "", seconds, call.number)
+                return Outcome(attempt.job.key, content, "", seconds, attempt.number)
         except self._ray.exceptions.RayError as error:
-            reason, seconds = say_error(error), 0.0
-            if isinstance(error, _losses(self._ray)) and lost < _MOST_LOST:
-                self._again.append(_Try(call.job, call.number, lost + 1))
+            reason, seconds = describe_error(error), 0.0
+            if isinstance(error, self._node_errors) and self._attempts.retry_lost(attempt):
                 return None
-        if call.number <= self._settings.retries:
-            self._again.append(_Try(call.job, call.number + 1, lost))
-            return None
-        return Outcome(call.job.key, None, reason, seconds, call.number)
-
-
-def _losses(ray: Any) -> tuple[type[Exception], ...]:
-    """Return the errors that say that a node is gone, and nothing of the job."""
-    names = ("NodeDiedError", "ObjectLostError", "OwnerDiedError", "LocalRayletDiedError")
-    return tuple(getattr(ray.exceptions, name) for name in names if hasattr(ray.exceptions, name))
+        return self._attempts.fail(attempt, reason, seconds)
 
 
 @contextlib.contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, bool]]:
-    """Connect to a cluster, unless this process is connected; yield Ray, and whether we connected it."""
+    """Connect to a cluster unless this process is connected; yield Ray and whether the connection is ours."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
@@ -174,60 +154,61 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
     if ray.is_initialized():
         yield ray, False
         return
-    told: dict[str, Any] = (
+    options: dict[str, Any] = (
         {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
     )
     if address:
         _check_reachable(address)
     on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **told)
-    except Exception as error:  # Ray raises many kinds, by what it finds at the address
-        raise ExecutorError(f"No Ray cluster at {address or 'this machine'}: {say_error(error)}") from error
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+    except Exception as error:  # Ray raises many types
+        where = address or "this machine"
+        raise ExecutorError(f"No Ray cluster at {where}: {describe_error(error)}") from error
     if threading.current_thread() is threading.main_thread() and on_sigterm is not None:
-        signal.signal(signal.SIGTERM, on_sigterm)  # Ray puts its own in place, which dumps its stack
-    quiet = _WithoutRaylet(sys.stdout)
+        signal.signal(signal.SIGTERM, on_sigterm)  # Ray installs a handler that prints its stack
+    quiet = _WithoutRayOutput(sys.stdout)
     with contextlib.redirect_stdout(quiet):
         try:
             yield ray, True
         finally:
-            quiet.drops_all = True  # what Ray held back it prints now
+            quiet.drops_all = True  # Ray prints what it held back while it shuts down
             ray.shutdown()
 
 
-class _WithoutRaylet(io.TextIOBase):
-    """Stdout without what Ray prints there by itself: outcomes say it, and results must stay readable."""
+class _WithoutRayOutput(io.TextIOBase):
+    """Stdout without the lines that Ray prints: stdout is for results, and outcomes report failures."""
 
     def __init__(self, stream: Any) -> None:
         self._stream, self.drops_all = stream, False
 
     def write(self, text: str) -> int:
-        """Write, unless it is Ray's own thread that does."""
+        """Write the text, unless the caller is a thread of Ray."""
         if self.drops_all or threading.current_thread().name.startswith("ray_"):
             return len(text)
         return int(self._stream.write(text))
 
     def flush(self) -> None:
-        """Flush."""
+        """Flush the stream."""
         self._stream.flush()
 
 
 def _check_reachable(address: str) -> None:
-    """Raise `ExecutorError` soon if there is no cluster: Ray itself would wait for minutes."""
+    """Raise `ExecutorError` within seconds if there is no cluster; Ray would wait for minutes."""
     if address != "auto":
         host, _, port = address.removeprefix("ray://").rpartition(":")
         if not host or not port.isdigit() or not 0 < int(port) < 65536:
             raise ExecutorError(f"address must be 'host:port' or 'auto'; got {address!r}.")
         try:
-            with socket.create_connection((host, int(port)), timeout=_CONNECT):
+            with socket.create_connection((host, int(port)), timeout=_CONNECT_TIMEOUT):
                 pass
         except OSError as error:
             raise ExecutorError(f"No Ray cluster at {address}: {error.strerror or error}.") from error
     try:
         probe = [sys.executable, "-c", _PROBE, address]
-        tried = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=_ANSWER)
+        probed = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=_ANSWER_TIMEOUT)
     except subprocess.TimeoutExpired as error:
-        raise ExecutorError(f"No Ray cluster at {address}: no answer in {_ANSWER:.0f} s.") from error
-    if tried.returncode != 0:
-        reason = (tried.stderr.strip().splitlines() or ["it does not answer"])[-1]
+        raise ExecutorError(f"No Ray cluster at {address}: no answer in {_ANSWER_TIMEOUT:.0f} s.") from error
+    if probed.returncode != 0:
+        reason = (probed.stderr.strip().splitlines() or ["it does not answer"])[-1]
         raise ExecutorError(f"No Ray cluster at {address}: {reason[:300]}")
