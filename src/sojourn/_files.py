@@ -1,15 +1,17 @@
-"""Files of ours: `.npz` archives of arrays and a line of JSON, no pickle, written whole or not at all.
+"""Files: atomic writes, safe reads, and `.npz` archives of arrays with one line of JSON.
 
-The bytes of an archive are a function of what is in it: no time, no name of a machine. Reading allocates
-nothing that the file's own size does not vouch for.
+Files are written whole or not at all. Archives contain no pickle, no time stamp and no machine name: the same
+content gives the same bytes. Reading checks every declared size before it allocates memory.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
 import os
+import stat
 import struct
 import tempfile
 import tokenize
@@ -24,9 +26,12 @@ import numpy as np
 from sojourn._memory import check_fits
 
 __all__ = [
+    "NotRegularFileError",
     "make_folder",
+    "open_regular_file",
     "pack_archive",
     "read_archive",
+    "read_at_most",
     "sync_folder",
     "unpack_archive",
     "write_archive",
@@ -50,16 +55,19 @@ _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What NumPy, zip and JSON raise when they read a file that is damaged or of another kind."""
+"""Errors that NumPy, zipfile and JSON raise for a file that is damaged or of another kind."""
 
-_MOST_DEFLATED = 1032
-"""Deflate makes nothing smaller than this part of it."""
+_MAX_DEFLATE_RATIO = 1032
+"""Deflate cannot compress by a larger factor, so a member that declares more is a lie."""
 
-_MOST_HEADER = 4096
+_MAX_HEADER = 4096  # bytes of the header of an array
+
+_NOT_REGULAR = (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENODEV)
+"""Errors of `open` for a link (with O_NOFOLLOW), a folder, a socket or a device."""
 
 
 def write_archive(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Write arrays and what they are to `path` in one step; `.npz` is added if it has no ending."""
+    """Write arrays and their JSON description atomically; `.npz` is added if `path` has no ending."""
     path = Path(path)
     if not path.suffix:
         path = path.with_suffix(".npz")
@@ -81,7 +89,7 @@ def _named(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
-    """Write a file under another name, sync it, give it its name and sync the folder; or leave nothing."""
+    """Write and fsync a temporary file, rename it and fsync the folder; leave nothing if that fails."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -100,12 +108,16 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
 def read_archive(
     path: str | Path, *, form: str, writer: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    """Return what `write_archive` wrote: the line of JSON and the arrays.
+    """Return the JSON description and the arrays that `write_archive` wrote.
 
     Args:
         path: The file.
-        form: What "format" must be.
-        writer: Who writes such files, for messages.
+        form: Required value of "format" in the description.
+        writer: Function that writes such files, named in error messages.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If it is damaged or has another format.
     """
     path = Path(path)
     if not path.is_file():
@@ -117,47 +129,89 @@ def read_archive(
 def unpack_archive(
     file: IO[bytes], *, name: str, form: str, writer: str, only_about: bool = False
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    """Return what is in an open archive, or only what it says of itself; `name` is what messages call it.
+    """Return the JSON description and the arrays of an open archive.
 
-    The rest is as for `read_archive`.
+    Args:
+        file: The archive.
+        name: Name of the file in error messages.
+        form: As for `read_archive`.
+        writer: As for `read_archive`.
+        only_about: Whether to read only the description and return no arrays.
     """
     try:
         with zipfile.ZipFile(file) as archive:
-            about = json.loads(str(_member(archive, f"{_ABOUT}.npy")))
-            is_ours = about["format"] == form
-            members = [] if only_about or not is_ours else archive.namelist()
-            found = {member: _member(archive, member) for member in members if member != f"{_ABOUT}.npy"}
+            about = json.loads(str(_read_member(archive, f"{_ABOUT}.npy")))
+            has_form = about["format"] == form
+            members = [] if only_about or not has_form else archive.namelist()
+            arrays = {
+                member: _read_member(archive, member) for member in members if member != f"{_ABOUT}.npy"
+            }
     except _DAMAGE as error:
         raise ValueError(f"{name} is not a file that {writer} wrote, or it is damaged.") from error
-    if not is_ours:
+    if not has_form:
         raise ValueError(f"{name} has the format {about['format']!r}; this version reads {form!r}.")
-    return about, {member.removesuffix(".npy"): array for member, array in found.items()}
+    return about, {member.removesuffix(".npy"): array for member, array in arrays.items()}
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
-    """Return one array, after its declared size was checked against the size of what is there."""
+def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
+    """Return one array after checking its declared sizes: `np.load` would allocate whatever they say."""
     info = archive.getinfo(name)
-    if info.file_size > _MOST_DEFLATED * (info.compress_size + 64):
+    if info.file_size > _MAX_DEFLATE_RATIO * (info.compress_size + 64):
         raise ValueError(f"{name} declares more than it can hold.")
-    with archive.open(info) as file:
-        version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"{name} has a header of another kind.")
-        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file, max_header_size=_MOST_HEADER)
-        if dtype.hasobject or any(length < 0 for length in shape):
-            raise ValueError(f"{name} is not an array of numbers or text.")
-        size = math.prod(shape) * dtype.itemsize
-        if size != info.file_size - file.tell():
-            raise ValueError(f"{name} declares another size than it has.")
-        check_fits(size, name, "read it on a larger machine")
-        array = np.frombuffer(bytearray(file.read(size)), dtype=dtype, count=math.prod(shape))
-        if file.read(1):  # reads to the end, where the checksum is looked at
-            raise ValueError(f"{name} goes on after its end.")
-    return array.reshape(shape, order="F" if by_columns else "C")
+    check_fits(info.file_size, name, "read it on a larger machine")
+    content = io.BytesIO(archive.read(info))
+    np.lib.format.read_magic(content)
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content, max_header_size=_MAX_HEADER)
+    data = bytearray(content.read())
+    if dtype.hasobject or min(shape, default=0) < 0:
+        raise ValueError(f"{name} is not an array of numbers or text.")
+    if math.prod(shape) * dtype.itemsize != len(data):
+        raise ValueError(f"{name} declares another size than it has.")
+    return np.ndarray(shape, dtype, data, order="F" if by_columns else "C")
+
+
+def open_regular_file(
+    path: str | Path, *, write: bool = False, create: bool = False, append: bool = False, follow: bool = False
+) -> io.FileIO:
+    """Open a regular file; never follow a link, block on a pipe or read a device.
+
+    Args:
+        path: The file.
+        write: Whether to open it for writing too, in place.
+        create: Whether to create it if it is missing; needs `write`.
+        append: Whether writes go to the end; needs `write`.
+        follow: Whether to follow links after all.
+
+    Raises:
+        NotRegularFileError: If `path` is a link, a folder, a pipe, a socket or a device.
+        OSError: If it is missing or cannot be opened.
+    """
+    flags = (0 if follow else getattr(os, "O_NOFOLLOW", 0)) | getattr(os, "O_NONBLOCK", 0)
+    flags |= (os.O_CREAT if create else 0) | (os.O_APPEND if append else 0)
+    mode = "r+b" if write else "rb"
+    try:
+        file = io.FileIO(path, mode, opener=lambda name, how: os.open(name, how | flags, 0o644))
+    except OSError as error:
+        kind = NotRegularFileError if error.errno in _NOT_REGULAR else OSError
+        raise kind(error.errno, error.strerror, str(path)) from error
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise NotRegularFileError(errno.EINVAL, "Not a regular file", str(path))
+    return file
+
+
+class NotRegularFileError(OSError):
+    """A link, a folder, a pipe, a socket or a device is found where a file is expected."""
+
+
+def read_at_most(path: str | Path, limit: int, *, follow: bool = False) -> bytes:
+    """Return the bytes of a regular file, or the first `limit` + 1 of them if there are more than `limit`."""
+    with io.BufferedReader(open_regular_file(path, follow=follow)) as file:
+        return file.read(limit + 1)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with all that lead to it, unless they are there, so that they outlast a power cut."""
+    """Create a folder and its missing parents, and fsync each, so that they survive a power cut."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for path in reversed(missing):
@@ -165,11 +219,11 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the new name itself outlast a power cut, where the system lets a folder be synced."""
+    """Fsync a folder, where the system allows it, so that new names in it survive a power cut."""
     if os.name == "posix":
         try:
             handle = os.open(folder, os.O_RDONLY)
-        except PermissionError:  # a folder to write in, but not to list
+        except PermissionError:  # a folder that may be written but not listed
             return
         try:
             os.fsync(handle)

@@ -27,7 +27,7 @@ from sojourn.experiments import (
 )
 from sojourn.experiments._eta import forecast
 from sojourn.experiments.store._store import Store
-from sojourn.experiments.store._stored_file import digest
+from sojourn.experiments.store._stored_file import content_hash
 from sojourn.experiments.trials._archive import has_header_of
 from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import RESULTS_VERSION
@@ -223,8 +223,8 @@ def test_two_runs_on_one_store_share_the_work(slow):
 
 
 def test_what_another_run_plays_meanwhile_is_not_played_again(write, tmp_path, monkeypatch):
-    monkeypatch.setattr(_run, "_BETWEEN_LOOKS", 0.0)
-    monkeypatch.setattr(_run, "_LOOKING_SHARE", 0.0)
+    monkeypatch.setattr(_run, "_REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr(_run, "_REFRESH_FACTOR", 0.0)
     experiment, folder = read_experiment(write()), tmp_path / "store"
     seen, other = [], []
 
@@ -250,8 +250,8 @@ def test_only_who_is_not_alone_plays_in_another_order(write, tmp_path):
             yield from ()
 
     run_experiment(experiment, store, executor=Noting())
-    with Store(tmp_path / "store").writing() as is_alone:
-        assert is_alone
+    with Store(tmp_path / "store").writing() as access:
+        assert access.is_alone
         for _ in range(3):
             run_experiment(experiment, store, executor=Noting())
     in_order = [trial.key for _, trial in experiment.trials()]
@@ -286,8 +286,8 @@ def test_ten_thousand_finished_trials_are_seen_to_be_finished_soon(write, tmp_pa
     with folder.writing():
         for _, trial in experiment.trials():
             content = pack_archive(what_it_says(trial), {"regret": regret})
-            (tmp_path / "many" / "trials" / f"{trial.key}-{digest(content)}.npz").write_bytes(content)
-    run_experiment(experiment, folder, executor=ThisProcess())  # writes down that the timings are lost
+            (tmp_path / "many" / "trials" / f"{trial.key}-{content_hash(content)}.npz").write_bytes(content)
+    run_experiment(experiment, folder, executor=ThisProcess())
     begun = time.process_time()
     report = run_experiment(read_experiment(spec), folder, executor=ThisProcess())
     assert time.process_time() - begun < 1.5
@@ -333,8 +333,8 @@ def test_files_with_a_good_hash_that_say_it_otherwise_are_looked_at(store, write
         (second.key, pack_archive(about, {"a": large})),
         (third.key, b"no archive"),
     ):
-        (store / "trials" / f"{key}-{digest(content)}.npz").write_bytes(content)
+        (store / "trials" / f"{key}-{content_hash(content)}.npz").write_bytes(content)
     stock = take_inventory(experiment, Store(store))
     assert first.key in stock.done
     assert (len(stock.done), stock.damaged) == (7, ())
-    assert {file.key for file in stock.strays} == {second.key, third.key}
+    assert {file.key for file in stock.misnamed} == {second.key, third.key}

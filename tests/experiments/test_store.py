@@ -1,4 +1,4 @@
-"""The store: names, damage of every kind, links, locks, logs."""
+"""The store: file names, damage of every kind, links, locks, concurrent writers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import random
 import shutil
 import socket
 import stat
-import threading
 import time
 import tracemalloc
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from experiments.conftest import contents
 from experiments.harm import WAYS, damage
 from experiments.tasks import open_stores
 
+from sojourn import _files
 from sojourn._files import pack_archive
 from sojourn.experiments import (
     Store,
@@ -31,20 +32,19 @@ from sojourn.experiments import (
     run_experiment,
     verify_store,
 )
-from sojourn.experiments.store import _safe_open, _store, _timings
-from sojourn.experiments.store._marker import MARK, MARKER, VERSION, Marker, mark_of
-from sojourn.experiments.store._stored_file import StoredFile, digest
-from sojourn.experiments.store._timings import TimingLog
+from sojourn.experiments.store import _store
+from sojourn.experiments.store._marker import MARKER, MARKER_CONTENT, VERSION, marker_content
+from sojourn.experiments.store._stored_file import StoredFile, content_hash
+from sojourn.experiments.trials._archive import read_trial
 
 
 @pytest.mark.parametrize("how", [*WAYS, "exchanged"])
-@pytest.mark.parametrize("kind", ["trials", "experiments", "timings.log", MARKER])
-def test_all_damage_is_found_and_made_good(store, write, kind, how):
+@pytest.mark.parametrize("kind", ["trials", "experiments", MARKER])
+def test_damage_is_found_and_repaired_by_the_next_run(store, write, kind, how):
     experiment, sound = read_experiment(write()), contents(store)
     rng = random.Random(f"{kind} {how}")
-    for _ in range(5):
-        files = [*(store / "trials").iterdir(), *(store / "experiments").iterdir(), store / "timings.log"]
-        files.append(store / MARKER)
+    for _ in range(3):
+        files = [*(store / "trials").iterdir(), *(store / "experiments").iterdir(), store / MARKER]
         of_kind = [path for path in sorted(files) if kind in (path.name, path.parent.name)]
         if not damage(rng.choice(of_kind), how, rng, sorted(files)):
             continue
@@ -53,6 +53,47 @@ def test_all_damage_is_found_and_made_good(store, write, kind, how):
         assert report.notes
         assert contents(store) == sound
         assert verify_store(store).findings == ()
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_damaged_timing_log_is_neither_a_finding_nor_repaired(store, write, how):
+    log = Store(store).timings
+    log.path.write_bytes(b"\x00" * 50 + log.path.read_bytes() + b'{"trial": "')
+    damage(log.path, how, random.Random(0))
+    damaged = log.path.read_bytes()
+    assert verify_store(store).findings == ()
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert (report.reused, report.played, report.notes) == (9, 0, ())
+    assert log.path.read_bytes() == damaged
+    log.append("f" * 32, 2.0)  # readable although the line before it has no end
+    assert log.read()["f" * 32] == 2.0
+
+
+def test_timing_logs_of_version_0_1_0_are_read(store):
+    log = Store(store).timings
+    assert len(log.read()) == 9
+    log.path.write_text(
+        f'0b0fa5d9 {{"trial": "{"a" * 32}", "seconds": 1.5}}\n1234abcd {{"trial": "b", "seconds": null}}\n'
+        '{"trial": "c", "seconds": NaN}\n{"trial": "d", "seconds": -1}\n{"trial"\n[]\n7\n'
+    )
+    assert log.read() == {"a" * 32: 1.5}
+
+
+def test_runs_go_on_without_a_timing_log_that_can_be_written(store, write, monkeypatch):
+    (store / "timings.log").unlink()
+    sound = contents(store)
+    for path in list((store / "trials").iterdir())[:2]:
+        path.unlink()
+    open_file = os.open
+
+    def refuse(path, *rest):
+        if str(path).endswith("timings.log"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return open_file(path, *rest)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert run_experiment(read_experiment(write()), store, executor=ThisProcess()).played == 2
+    assert contents(store) == sound
 
 
 def test_damage_is_not_read_as_a_result(store):
@@ -65,7 +106,7 @@ def test_damage_is_not_read_as_a_result(store):
         load_results(store)
 
 
-def test_what_was_damaged_is_kept(store, write):
+def test_damaged_files_are_kept_under_new_names(store, write):
     path = next(iter((store / "trials").iterdir()))
     path.write_bytes(b"not what it was")
     report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
@@ -79,16 +120,16 @@ def test_what_was_damaged_is_kept(store, write):
 def test_another_trials_content_under_a_good_hash_is_found(store):
     first, second = sorted((store / "trials").iterdir())[:2]
     content = first.read_bytes()
-    second.rename(second.with_name(f"{second.name[:32]}-{digest(content)}.npz"))
-    second.with_name(f"{second.name[:32]}-{digest(content)}.npz").write_bytes(content)
+    second.rename(second.with_name(f"{second.name[:32]}-{content_hash(content)}.npz"))
+    second.with_name(f"{second.name[:32]}-{content_hash(content)}.npz").write_bytes(content)
     assert [finding.what for finding in verify_store(store).findings] == ["it holds another trial"]
 
 
-def test_two_results_of_one_trial_are_told(store):
+def test_two_results_of_one_trial_are_reported(store):
     first = min((store / "trials").iterdir())
     about = {"format": "sojourn trial 1"}
     other = pack_archive(about, {"a": np.zeros(3)})
-    (store / "trials" / f"{first.name[:32]}-{digest(other)}.npz").write_bytes(other)
+    (store / "trials" / f"{first.name[:32]}-{content_hash(other)}.npz").write_bytes(other)
     found = {finding.what for finding in verify_store(store).findings}
     assert found == {"one of 2 different results of the same trial", "it is not a trial file"}
 
@@ -135,7 +176,7 @@ def test_a_trial_that_is_a_link_is_damaged(store, write, tmp_path):
     assert (tmp_path / "elsewhere.npz").read_bytes() == before
 
 
-def test_folders_that_are_no_stores_are_refused(tmp_path, write):
+def test_folders_that_are_not_stores_are_refused(tmp_path, write):
     experiment = read_experiment(write())
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").touch()
@@ -158,73 +199,64 @@ def test_runs_that_begin_together_on_a_new_store_do_not_stop_each_other(tmp_path
         process.join(60.0)
     assert [process.exitcode for process in opening] == [0] * 4
     assert [told.get() for _ in range(400) if not told.empty()] == []
-    assert all((tmp_path / str(i) / MARKER).read_bytes() == MARK for i in range(100))
+    assert all((tmp_path / str(i) / MARKER).read_bytes() == MARKER_CONTENT for i in range(100))
 
 
-def test_a_run_that_was_killed_while_it_made_the_marker_is_no_obstacle(write, tmp_path):
-    left = tmp_path / "store" / f".{MARKER}.ab12_xyz.tmp"
-    left.parent.mkdir()
-    left.write_bytes(MARK[:5])
-    assert run_experiment(read_experiment(write()), left.parent, executor=ThisProcess()).played == 9
-    assert not left.exists()
-    assert verify_store(left.parent).findings == ()
-
-
-@pytest.mark.parametrize("call", ["chmod", "link"])
-def test_who_is_late_with_the_marker_goes_on(tmp_path, monkeypatch, call):
-    # Another run made it, was alone, and removed what it took for left behind.
-    real = getattr(os, call)
-
-    def late(path, *rest, **how):
-        if str(path).endswith(".tmp"):
-            (tmp_path / MARKER).write_bytes(MARK)
-            os.unlink(path)
-        return real(path, *rest, **how)
-
-    monkeypatch.setattr(os, call, late)
-    Marker(tmp_path).make()
-    assert [path.name for path in tmp_path.iterdir()] == [MARKER]
-
-
-def test_a_lost_marker_is_made_good(store, write):
-    (store / MARKER).unlink()
-    assert [finding.what for finding in verify_store(store).findings] == ["it is missing"]
-    assert run_experiment(read_experiment(write()), store, executor=ThisProcess()).played == 0
+@pytest.mark.parametrize("left", [f".{MARKER}.ab12_xyz.tmp", MARKER])
+def test_a_run_killed_while_it_wrote_the_marker_is_no_obstacle(write, tmp_path, left):
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / left).write_bytes(MARKER_CONTENT[:5])
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert (report.played, report.notes) == (9, ())
+    assert [path.name for path in store.glob("*json*")] == [MARKER]
     assert verify_store(store).findings == ()
 
 
-def test_a_marker_is_never_replaced(store):
-    # Whoever holds a lock on it must be seen by whoever comes later.
-    before = (store / MARKER).stat().st_ino
-    (store / MARKER).write_bytes(b"damaged")
+def test_a_lost_marker_is_written_again(store, write):
+    (store / MARKER).unlink()
+    assert [finding.what for finding in verify_store(store).findings] == ["it is missing"]
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert report.played == 0
+    assert report.notes == (f"{store / MARKER} was damaged or missing, and was written again.",)
+    assert verify_store(store).findings == ()
+
+
+def test_a_marker_is_rewritten_in_place(store):
+    # A run that holds a lock on it must be visible to runs that start later.
     with Store(store).writing():
-        Store(store).marker.mend()
-    assert (store / MARKER).read_bytes() == MARK
-    assert (store / MARKER).stat().st_ino == before
+        before = (store / MARKER).stat().st_ino
+        (store / MARKER).write_bytes(b"damaged")
+        with Store(store).writing() as access:
+            assert (access.is_alone, access.marker_was_rebuilt) == (False, True)
+        assert (store / MARKER).read_bytes() == MARKER_CONTENT
+        assert (store / MARKER).stat().st_ino == before
 
 
-def test_temporary_files_are_removed_by_who_is_alone(store):
+def test_only_a_run_that_is_alone_deletes_temporary_files(store):
     left = store / "trials" / ".x.npz.abc.tmp"
     left.touch()
-    assert [finding.what for finding in verify_store(store).findings] == ["a temporary file was left"]
+    assert [finding.what for finding in verify_store(store).findings] == [
+        "a run that was killed left this temporary file"
+    ]
     with Store(store).writing():
         assert not left.exists()
         left.touch()
         with Store(store).writing():
-            assert left.exists()  # it may belong to the other
+            assert left.exists()  # it may belong to the other run
         assert left.exists()
         assert verify_store(store).findings == ()
     assert not left.exists()
 
 
-def test_new_folders_and_moved_files_outlast_a_power_cut(tmp_path, monkeypatch):
+def test_new_folders_and_moved_files_are_synced(tmp_path, monkeypatch):
     synced, sync = [], os.fsync
 
-    def told(handle):
+    def record(handle):
         synced.append(os.fstat(handle).st_ino)
         sync(handle)
 
-    monkeypatch.setattr(os, "fsync", told)
+    monkeypatch.setattr(os, "fsync", record)
     store = Store(tmp_path / "new" / "store")
     with store.writing():
         assert {path.stat().st_ino for path in (tmp_path, tmp_path / "new", store.folder)} <= set(synced)
@@ -236,14 +268,14 @@ def test_new_folders_and_moved_files_outlast_a_power_cut(tmp_path, monkeypatch):
     assert {folder.stat().st_ino for folder in folders} <= set(synced)
 
 
-def test_locks_are_on_a_file_open_for_writing_where_it_can_be(store, monkeypatch):
+def test_locks_use_a_file_open_for_writing_if_possible(store, monkeypatch):
     modes, lock = [], _store.lock
 
-    def told(file, **how):
+    def record(file, **how):
         modes.append(file.mode)
         return lock(file, **how)
 
-    monkeypatch.setattr(_store, "lock", told)
+    monkeypatch.setattr(_store, "lock", record)
     assert not Store(store).is_being_written()
     open_file = os.open
 
@@ -274,7 +306,7 @@ def test_a_trial_that_cannot_be_read_is_not_called_damaged(store, write, monkeyp
 
 
 def make_unreadable(patch, path, call):
-    """Have opening or reading a file fail as on a disk that does."""
+    """Make opening or reading a file fail as on a broken disk."""
     failure = OSError(errno.EIO, os.strerror(errno.EIO))
     open_file, file_io = os.open, io.FileIO
 
@@ -292,7 +324,7 @@ def make_unreadable(patch, path, call):
     if call == "open":
         patch.setattr(os, "open", fail_to_open)
     else:
-        patch.setattr(_safe_open.io, "FileIO", Failing)
+        patch.setattr(_files.io, "FileIO", Failing)
 
 
 def test_another_trials_content_is_neither_kept_nor_loaded(store, write, tmp_path):
@@ -315,24 +347,22 @@ def test_another_trials_content_is_neither_kept_nor_loaded(store, write, tmp_pat
         load_results(store)
 
 
-def test_strangers_are_told_and_left_alone(store, write):
+def test_unknown_files_are_reported_and_left_alone(store, write):
     (store / "trials" / "notes.txt").write_text("mine")
-    assert [finding.what for finding in verify_store(store).findings] == [
-        "no file of a store has such a name"
-    ]
+    assert [finding.what for finding in verify_store(store).findings] == ["it does not belong to the store"]
     run_experiment(read_experiment(write()), store, executor=ThisProcess())
     assert (store / "trials" / "notes.txt").read_text() == "mine"
 
 
-def test_only_archives_count_as_played(store):
+def test_only_archives_count_as_trials(store):
     before = Store(store).trial_keys()
     (store / "trials" / f"{'0' * 32}-{'0' * 32}.json").touch()
     (store / "experiments" / f"{'0' * 32}-{'0' * 32}.npz").touch()
     assert Store(store).trial_keys() == before == {file.key for file in Store(store).trials()}
-    assert len(Store(store).strangers()) == 2
+    assert len(Store(store).unknown_files()) == 2
 
 
-def test_a_record_from_the_future_hides_no_later_one(store, write):
+def test_a_manifest_dated_in_the_future_does_not_hide_a_later_one(store, write):
     (first,) = (store / "experiments").iterdir()
     ahead = time.time() + 1e6
     os.utime(first, (ahead, ahead))
@@ -365,34 +395,7 @@ def test_a_full_disk_leaves_a_sound_store(write, tmp_path, monkeypatch):
     assert report.played == 9 - verdict.trials
 
 
-def test_lines_of_the_log_are_whole_or_not_there(store, monkeypatch):
-    log = Store(store).timings
-    times, damaged = log.read()
-    assert len(times) == 9
-    assert damaged == []
-    before = log.path.read_bytes()
-
-    def half(handle, line):
-        return os.pwrite(handle, line[: len(line) // 2], os.fstat(handle).st_size)
-
-    monkeypatch.setattr(os, "write", half)
-    with pytest.raises(OSError, match="No space left"):
-        log.append("0" * 32, 1.0)
-    monkeypatch.undo()
-    assert log.path.read_bytes() == before
-    log.path.write_bytes(before[:-5])  # as after a power cut
-    log.append("0" * 32, 1.0)
-    times, damaged = log.read()
-    assert times["0" * 32] == 1.0
-    assert damaged == [9]
-
-
 def test_declared_sizes_are_checked_before_anything_is_allocated(store, tmp_path):
-    import io
-    import zipfile
-
-    from sojourn.experiments.trials._archive import read_trial
-
     name = min((store / "trials").iterdir())
     for lie in ("shape", "size"):
         packed = io.BytesIO()
@@ -417,22 +420,23 @@ def test_a_store_can_be_moved(store, tmp_path):
 
 
 @pytest.mark.parametrize("reader", [load_results, verify_store])
-def test_a_store_of_another_version_is_refused_by_all(store, write, reader):
-    (store / MARKER).write_bytes(mark_of(VERSION + 1))
+def test_stores_of_another_version_are_refused(store, write, reader):
+    (store / MARKER).write_bytes(marker_content(VERSION + 1))
     said = r"is a store of another version of Sojourn: it has the format 2, and this one reads 1\.$"
     with pytest.raises(ValueError, match=said):
         reader(store)
     with pytest.raises(ValueError, match=said):
         run_experiment(read_experiment(write()), store, executor=ThisProcess())
-    (store / MARKER).write_bytes(MARK.replace(b"store 1", b"store 3"))  # a bit flipped: damage, no version
+    # A flipped bit is damage and not another version: the checksum does not match.
+    (store / MARKER).write_bytes(MARKER_CONTENT.replace(b"store 1", b"store 3"))
     assert [finding.what for finding in verify_store(store).findings] == [
-        "its content is not that of a store's"
+        "its content is not that of a store's marker"
     ]
     assert run_experiment(read_experiment(write()), store, executor=ThisProcess()).played == 0
 
 
 def stand_in(path, what):
-    """Put something that is no file, or a file without end, in a file's place."""
+    """Replace a file by something that is not a file, or by a huge one."""
     path.unlink(missing_ok=True)
     if what == "pipe":
         os.mkfifo(path)
@@ -457,7 +461,7 @@ ODD = ["pipe", "folder", "socket", "device", "endless"]
 
 @pytest.mark.parametrize("what", ODD)
 @pytest.mark.parametrize("folder", ["trials", "experiments"])
-def test_what_stands_in_a_files_place_is_damage(store, write, folder, what):
+def test_anything_but_a_file_counts_as_damage(store, write, folder, what):
     sound = contents(store)
     path = min((store / folder).iterdir())
     stand_in(path, what)
@@ -474,7 +478,7 @@ def test_what_stands_in_a_files_place_is_damage(store, write, folder, what):
 
 @pytest.mark.parametrize("what", ODD)
 @pytest.mark.parametrize("part", [MARKER, "timings.log"])
-def test_what_stands_in_place_of_a_part_is_refused_or_made_good(store, write, part, what):
+def test_a_marker_or_log_that_is_not_a_file_is_refused(store, write, part, what):
     stand_in(store / part, what)
     experiment = read_experiment(write())
     begun = time.monotonic()
@@ -483,30 +487,31 @@ def test_what_stands_in_place_of_a_part_is_refused_or_made_good(store, write, pa
             with pytest.raises(ValueError, match=rf"{part} must be a file; it is something else\.$"):
                 read(store)
     else:
-        assert store / part in {finding.path for finding in verify_store(store).findings}
-        assert run_experiment(experiment, store, executor=ThisProcess()).notes
+        found = [finding.path for finding in verify_store(store).findings]
+        assert found == ([store / part] if part == MARKER else [])
+        assert run_experiment(experiment, store, executor=ThisProcess()).played == 0
         assert verify_store(store).findings == ()
     assert time.monotonic() - begun < 5.0
 
 
 @pytest.mark.parametrize("what", ODD)
-def test_a_file_of_an_experiment_that_is_none_is_refused(tmp_path, what):
+def test_a_spec_that_is_not_a_file_is_refused(tmp_path, what):
     stand_in(tmp_path / "odd.toml", what)
     said = "must be at most 100 kB" if what == "endless" else r"must be a TOML file; it is something else\.$"
     with pytest.raises(ValueError, match=said):
         read_experiment(tmp_path / "odd.toml")
 
 
-def test_a_folder_that_is_none_is_refused(store):
+def test_a_file_in_place_of_a_folder_is_refused(store):
     shutil.rmtree(store / "experiments")
     (store / "experiments").touch()
     with pytest.raises(ValueError, match=r"experiments must be a folder; it is something else\.$"):
         verify_store(store)
 
 
-def test_large_files_are_hashed_without_being_held(tmp_path):
+def test_large_files_are_hashed_piece_by_piece(tmp_path):
     content = bytes(200 << 20)
-    file = StoredFile(str(tmp_path), f"{'0' * 32}-{digest(content)}.npz")
+    file = StoredFile(str(tmp_path), f"{'0' * 32}-{content_hash(content)}.npz")
     file.path.write_bytes(content)
     del content
     tracemalloc.start()
@@ -517,14 +522,14 @@ def test_large_files_are_hashed_without_being_held(tmp_path):
         tracemalloc.stop()
 
 
-def test_of_two_records_of_a_name_the_newer_counts(store, write):
+def test_the_newer_of_two_manifests_counts(store, write):
     # As after a crash between writing one and removing the other.
-    (old,) = Store(store).experiments()
+    (old,) = Store(store).manifests()
     before = old.path.read_bytes()
     changed = write(("seeds = 3", "seeds = 2"))
     run_experiment(read_experiment(changed), store, executor=ThisProcess())
     assert len(load_results(store)) == 6
-    (new,) = Store(store).experiments()
+    (new,) = Store(store).manifests()
     for seconds, expected in ((1.0, 9), (-1.0, 6)):
         old.path.write_bytes(before)
         now = new.path.stat().st_mtime + seconds
@@ -535,116 +540,47 @@ def test_of_two_records_of_a_name_the_newer_counts(store, write):
     assert [path.name for path in (store / "experiments").iterdir()] == [new.name]
     old.path.write_bytes(before)
     os.utime(old.path, (1, 1))
-    run_experiment(read_experiment(write()), store, executor=ThisProcess())  # is asked for again: it counts
+    run_experiment(read_experiment(write()), store, executor=ThisProcess())  # runs again, so it counts
     assert [path.name for path in (store / "experiments").iterdir()] == [old.name]
 
 
-def test_a_line_that_comes_while_a_log_is_mended_is_not_lost(store, monkeypatch):
-    log = Store(store).timings
-    log.path.write_bytes(b"nonsense\n" + log.path.read_bytes())
-    others = []
-    replace_file = _timings.write_atomically
-
-    def slowly(path, write):
-        other = threading.Thread(target=log.append, args=("f" * 32, 3.0))
-        other.start()
-        others.append(other)
-        time.sleep(0.2)  # the other has the old log open, and waits for its lock
-        return replace_file(path, write)
-
-    monkeypatch.setattr(_timings, "write_atomically", slowly)
-    _, n_damaged, kept = Store(store).mend_timings()
-    for other in others:
-        other.join(10.0)
-    assert (n_damaged, kept.read_bytes()[:9]) == (1, b"nonsense\n")
-    times, damaged = log.read()
-    assert (len(times), times["f" * 32], damaged) == (10, 3.0, [])
-
-
-def test_a_log_is_mended_once(store, monkeypatch):
-    log = Store(store).timings
-    log.path.write_bytes(b"nonsense\n" + log.path.read_bytes())
-    first, second = Store(store), Store(store)
-    read = second.timings.read
-    monkeypatch.setattr(second.timings, "read", lambda: (read(), first.mend_timings())[0])
-    assert second.mend_timings()[1] == 0  # the other was quicker
-    assert [path.name for path in (store / "damaged").iterdir()] == ["timings.log.1"]
-    assert len(log.read()[0]) == 9
-
-
-def test_what_another_run_set_aside_or_made_good_is_left_alone(store):
+def test_files_that_another_run_moved_or_repaired_are_left_alone(store):
     kept = Store(store)
     first, second = kept.trials()[:2]
     sound = second.path.read_bytes()
     first.path.unlink()
-    assert kept.set_aside(first) is None
-    assert kept.set_aside(second) is None
+    assert kept.set_aside_if_damaged(first) is None
+    assert kept.set_aside_if_damaged(second) is None
     assert second.path.read_bytes() == sound
     second.path.write_bytes(b"")
-    moved = kept.set_aside(second)
+    moved = kept.set_aside_if_damaged(second)
     assert moved is not None
     assert moved.read_bytes() == b""
-
-
-@pytest.mark.parametrize("has_links", [True, False])
-def test_a_marker_that_another_run_makes_meanwhile_is_kept(tmp_path, monkeypatch, has_links):
-    link = os.link
-
-    def late(source, target):
-        target.write_bytes(b"another's")
-        if not has_links:
-            raise OSError(errno.EPERM, "Operation not permitted")
-        link(source, target)
-
-    monkeypatch.setattr(os, "link", late)
-    Marker(tmp_path).make()
-    assert (tmp_path / MARKER).read_bytes() == b"another's"
-    assert [path.name for path in tmp_path.iterdir()] == [MARKER]
-
-
-def test_a_marker_needs_no_links(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "not here")))
-    Marker(tmp_path).make()
-    assert (tmp_path / MARKER).read_bytes() == MARK
-
-
-def test_a_trial_that_comes_meanwhile_keeps_its_time(store, write, monkeypatch):
-    # Its time is written before it: who looks at trials first and then at times misses none.
-    kept, key = Store(store), "a" * 32
-    read = TimingLog.read
-
-    def late(log):
-        found = read(log)
-        if key not in found[0]:
-            content = pack_archive({"format": "sojourn trial 1"}, {})
-            kept.add_trial(key, content, 4.0)
-        return found
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TimingLog, "read", late)
-        report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
-    assert report.notes == ()
-    assert kept.timings.read()[0][key] == 4.0
 
 
 @pytest.mark.parametrize(
     "content",
     [b"{}", b"no JSON", b'{"name": "x", "cells": [{}]}', b"[" * 100_000, b'{"name": 1, "cells": 2}'],
 )
-def test_a_record_that_is_none_is_told(store, content):
-    (file,) = Store(store).experiments()
+def test_a_manifest_that_is_none_is_reported(store, content):
+    (file,) = Store(store).manifests()
     file.path.unlink()
-    (store / "experiments" / f"{file.key}-{digest(content)}.json").write_bytes(content)
-    with pytest.raises(ValueError, match=r"json is damaged: it is not the manifest of an experiment\. Run"):
+    (store / "experiments" / f"{file.key}-{content_hash(content)}.json").write_bytes(content)
+    with pytest.raises(
+        ValueError,
+        match=r"json is damaged: it is not the manifest of an experiment\. Run the experiment again\.$",
+    ):
         load_results(store)
-    assert [finding.what for finding in verify_store(store).findings] == ["it is no record of an experiment"]
+    assert [finding.what for finding in verify_store(store).findings] == [
+        "it is not the manifest of an experiment"
+    ]
 
 
-def test_a_marker_that_is_another_file_too_is_not_written_over(tmp_path):
+def test_a_damaged_marker_with_a_hard_link_is_not_overwritten(tmp_path):
     precious, store = tmp_path / "precious.txt", tmp_path / "store"
     precious.write_text("mine")
     store.mkdir()
     (store / "sojourn-store.json").hardlink_to(precious)
     with pytest.raises(ValueError, match="has another name, a hard link; remove it first"):
-        Store(store).marker.mend()
+        Store(store).marker.write()
     assert precious.read_text() == "mine"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import statistics
 import time
 from collections import defaultdict
@@ -58,12 +57,11 @@ def forecast(
 
 def _median_seconds(inventory: Inventory, store: Store) -> dict[str, float]:
     """Return the median duration of the finished trials of each cell, by its settings."""
-    times, _ = store.timings.read()
+    timings = store.timings.read()
     found: dict[str, list[float]] = defaultdict(list)
     for key in inventory.done:
-        seconds = times.get(key, math.nan)
-        if not math.isnan(seconds):
-            found[inventory.trials[key][1].settings].append(seconds)
+        if key in timings:
+            found[inventory.trials[key][1].settings].append(timings[key])
     return {settings: statistics.median(seconds) for settings, seconds in found.items()}
 
 

@@ -188,7 +188,7 @@ def _with_clear_problem_names(trials: list[TrialResult]) -> tuple[TrialResult, .
 
 def _manifests(store: Store) -> dict[str, Manifest]:
     found = {}
-    for file in store.experiments():
+    for file in store.manifests():
         try:
             manifest = read_manifest_file(file)
         except ValueError as error:

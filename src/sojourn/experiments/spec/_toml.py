@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from sojourn.experiments.store._safe_open import NotPlainError, read_at_most
+from sojourn._files import NotRegularFileError, read_at_most
 
 __all__ = ["read_toml"]
 
@@ -23,7 +23,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """
     try:
         content = read_at_most(path, _MOST_BYTES, follow=True)
-    except NotPlainError:
+    except NotRegularFileError:
         raise ValueError(f"{path} must be a TOML file; it is something else.") from None
     if len(content) > _MOST_BYTES:
         raise ValueError(f"{path} must be at most {_MOST_BYTES // 1024} kB; it is larger.")

@@ -1,4 +1,4 @@
-"""What an experiment asks for, and what its store has of it."""
+"""The inventory of an experiment: which of its trials the store has, and which files are unusable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sojourn.experiments.executors._pool import usable_cores
+from sojourn._threads import usable_cores
 from sojourn.experiments.spec._experiment import Cell, Experiment
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
@@ -16,50 +16,49 @@ from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Inventory", "take_inventory"]
 
-_AT_ONCE = 64  # files that a thread looks at before it takes more
+_BATCH = 64  # files per task of a thread
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """What an experiment asks for and what its store has of it.
+    """The trials of an experiment and their files in a store.
 
     Attributes:
-        trials: All different trials by their key, with a cell that asks for each.
-        done: Keys of those that are there and sound.
-        damaged: Files of those that are there and are not.
-        strays: Files under the key of one of them that hold another trial, or none.
+        trials: All different trials by key, each with a cell that it belongs to.
+        done: Keys of the trials whose files are sound.
+        damaged: Files of trials whose content does not match their name.
+        misnamed: Files under the key of a trial that contain another trial, or none.
     """
 
     trials: dict[str, tuple[Cell, Trial]]
     done: frozenset[str]
     damaged: tuple[StoredFile, ...]
-    strays: tuple[StoredFile, ...] = ()
+    misnamed: tuple[StoredFile, ...] = ()
 
     @property
     def missing(self) -> list[str]:
-        """Keys of the trials that are to be played, in order."""
+        """Keys of the trials that still have to be played, in order."""
         return [key for key in self.trials if key not in self.done]
 
 
 def take_inventory(experiment: Experiment, store: Store) -> Inventory:
-    """Return what there is of an experiment; every file of it is read, its hash checked and whose it is."""
+    """Read every file of an experiment's trials and check its hash and which trial it contains."""
     trials: dict[str, tuple[Cell, Trial]] = {}
     for cell, trial in experiment.trials():
         trials.setdefault(trial.key, (cell, trial))
-    stored = [trial for trial in store.trials() if trial.key in trials] if store.exists else []
-    asked = ((file, trials[file.key][1]) for file in stored)
+    stored = [file for file in store.trials() if file.key in trials] if store.exists else []
+    pairs = ((file, trials[file.key][1]) for file in stored)
     with ThreadPoolExecutor(usable_cores()) as threads:
-        judged = [found for batch in threads.map(_judged, _batches(asked)) for found in batch]
-    by_verdict = {verdict: tuple(file for file, found in judged if found is verdict) for verdict in FileState}
-    done = frozenset(file.key for file in by_verdict[FileState.SOUND])
-    return Inventory(trials, done, by_verdict[FileState.DAMAGED], by_verdict[FileState.MISNAMED])
+        checked = [found for batch in threads.map(_check_batch, _batches(pairs)) for found in batch]
+    files = {state: tuple(file for file, found in checked if found is state) for state in FileState}
+    done = frozenset(file.key for file in files[FileState.SOUND])
+    return Inventory(trials, done, files[FileState.DAMAGED], files[FileState.MISNAMED])
 
 
-def _judged(asked: Iterable[tuple[StoredFile, Trial]]) -> list[tuple[StoredFile, FileState]]:
-    return [(file, check_trial_file(file, trial)) for file, trial in asked]
-
-
-def _batches(asked: Iterable[tuple[StoredFile, Trial]]) -> Iterator[list[tuple[StoredFile, Trial]]]:
-    asked = iter(asked)
-    while batch := list(itertools.islice(asked, _AT_ONCE)):
+def _batches(pairs: Iterator[tuple[StoredFile, Trial]]) -> Iterator[list[tuple[StoredFile, Trial]]]:
+    while batch := list(itertools.islice(pairs, _BATCH)):
         yield batch
+
+
+def _check_batch(pairs: Iterable[tuple[StoredFile, Trial]]) -> list[tuple[StoredFile, FileState]]:
+    return [(file, check_trial_file(file, trial)) for file, trial in pairs]

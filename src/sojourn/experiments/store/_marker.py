@@ -1,112 +1,100 @@
-"""The file that says that a folder is a store, and of which format; writers lock it."""
+"""The marker file: identifies a folder as a store, states its format and carries the lock of writers."""
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
 import re
-import tempfile
+import sys
 import zlib
 from pathlib import Path
 
-from sojourn._files import sync_folder
-from sojourn.experiments.store._safe_open import NotPlainError, open_plain, read_at_most
+from sojourn._files import NotRegularFileError, open_regular_file, read_at_most, sync_folder
 
-__all__ = ["MARK", "MARKER", "VERSION", "Marker", "mark_of"]
+__all__ = ["MARKER", "MARKER_CONTENT", "VERSION", "Marker", "lock", "marker_content"]
 
-_MOST_BYTES = 1_000
-_VERSION = re.compile(rb'.*"sojourn store ([0-9]{1,9})".*\n')
+_MAX_BYTES = 1_000
+_FORMAT = re.compile(rb'.*"sojourn store ([0-9]{1,9})".*\n')
 
 
-def mark_of(version: int) -> bytes:
-    """Return what a store's marker says, with a checksum: damage must not look like another version."""
-    said = f"sojourn store {version}"
-    return json.dumps({"format": said, "checksum": f"{zlib.crc32(said.encode()):08x}"}).encode() + b"\n"
+def marker_content(version: int) -> bytes:
+    """Return the content of a marker; its checksum tells another version from damage."""
+    form = f"sojourn store {version}"
+    return json.dumps({"format": form, "checksum": f"{zlib.crc32(form.encode()):08x}"}).encode() + b"\n"
 
 
 VERSION = 1
-MARKER, MARK = "sojourn-store.json", mark_of(VERSION)
-_PREFIX, _SUFFIX = f".{MARKER}.", ".tmp"
+MARKER = "sojourn-store.json"
+MARKER_CONTENT = marker_content(VERSION)
 
 
 class Marker:
-    """The marker of one store. It is never replaced, for others may hold a lock on it."""
+    """The marker file of one store.
+
+    It is created once and rewritten in place, never replaced, because other runs may hold a lock on it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / MARKER
 
-    @staticmethod
-    def is_temporary(name: str) -> bool:
-        """Whether a file of this name is a marker that somebody is making, or was killed over."""
-        return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
-
     def read(self) -> bytes | None:
-        """Return what it says, as far as it is of reasonable length; None if it is lost."""
+        """Return the content, cut after a reasonable length, or None if there is no marker."""
         try:
-            return read_at_most(self.path, _MOST_BYTES)
+            return read_at_most(self.path, _MAX_BYTES)
         except FileNotFoundError:
             return None
 
     def check_version(self) -> None:
-        """Raise `ValueError` if it is that of a store of another format."""
+        """Raise `ValueError` if the store has the format of another version."""
         content = self.read() or b""
-        found = _VERSION.fullmatch(content)
-        if found is not None and int(found[1]) != VERSION and content == mark_of(int(found[1])):
+        found = _FORMAT.fullmatch(content)
+        if found is not None and int(found[1]) != VERSION and content == marker_content(int(found[1])):
             raise ValueError(
                 f"{self.path.parent} is a store of another version of Sojourn: it has the format "
                 f"{int(found[1])}, and this one reads {VERSION}."
             )
 
-    def make(self) -> None:
-        """Write it if there is none; it is there whole or not at all, and of two who do so one is late."""
-        if os.path.lexists(self.path):
-            return
-        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=_PREFIX, suffix=_SUFFIX)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MARK)
-                file.flush()
-                os.fsync(file.fileno())
-            with contextlib.suppress(FileExistsError, FileNotFoundError):  # another run was quicker
-                Path(temporary).chmod(0o644)
-                self._name(temporary)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-        sync_folder(self.path.parent)
+    def write(self) -> None:
+        """Create the marker if it is missing, and rewrite it if its content is wrong.
 
-    def _name(self, temporary: str) -> None:
-        try:
-            os.link(temporary, self.path)
-        except (FileExistsError, FileNotFoundError):
-            raise
-        except OSError:  # a file system without links
-            with self.path.open("xb") as file:
-                file.write(MARK)
-
-    def mend(self) -> bool:
-        """Write it again if it is damaged, in place; return whether it was.
-
-        One that is a file of another name too is refused: it would be written over under that name as well.
+        Raises:
+            ValueError: If its content is wrong and it is a hard link: another file would be overwritten.
         """
-        if self.read() == MARK:
-            return False
-        with open_plain(self.path, to_write=True) as file:
+        if self.read() == MARKER_CONTENT:
+            return
+        with open_regular_file(self.path, write=True, create=True) as file:
             if os.fstat(file.fileno()).st_nlink > 1:
                 raise ValueError(
                     f"{self.path} is damaged and has another name, a hard link; remove it first."
                 )
-            file.write(MARK)
+            file.write(MARKER_CONTENT)
             file.truncate()
             os.fsync(file.fileno())
-        return True
+        sync_folder(self.path.parent)
 
-    def open(self) -> io.FileIO:
-        """Open it for a lock: for writing, without which some file systems give no lock to hold alone."""
+    def open_for_lock(self) -> io.FileIO:
+        """Open the marker for `lock`: for writing if possible, which NFS needs for an exclusive lock."""
         try:
-            return open_plain(self.path, to_write=True)
-        except NotPlainError:
+            return open_regular_file(self.path, write=True)
+        except NotRegularFileError:
             raise
         except OSError:  # a store that may only be read
-            return open_plain(self.path)
+            return open_regular_file(self.path)
+
+
+def lock(file: io.FileIO, *, exclusive: bool, wait: bool) -> bool:
+    """Lock an open file and return whether that succeeded.
+
+    The system releases the lock when the file is closed or the process ends, however it ends. Windows has no
+    such locks: a shared lock always succeeds there, and an exclusive one never.
+    """
+    if sys.platform == "win32":
+        return not exclusive
+    import fcntl  # noqa: PLC0415
+
+    try:
+        fcntl.flock(file, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True

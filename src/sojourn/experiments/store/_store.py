@@ -1,15 +1,16 @@
-"""The store: one immutable file a trial, with the hash of its content in its name.
+"""The store: a folder with one immutable file per trial, named by the hash of its content.
 
     STORE/
-      sojourn-store.json            says that this folder is a store
-      trials/KEY-HASH.npz           one a trial: KEY is the trial's, HASH that of the bytes
-      experiments/KEY-HASH.json     what was last asked for under a name: the file, and its trials by learner
-      timings.log                   how long trials took: a line each
-      damaged/                      what was found damaged and set aside, never read
+      sojourn-store.json            marker: this folder is a store, of which format
+      trials/KEY-HASH.npz           one file per trial: KEY identifies the trial, HASH its content
+      experiments/KEY-HASH.json     manifest: the spec last run under a name, and the keys of its trials
+      timings.log                   how long each trial took, one line per trial
+      damaged/                      damaged files that were set aside; never read
 
-The listing of the folders is the truth: nothing says "running", and reading needs no lock. All names are made
-of hexadecimal digits: no name that a user chose becomes a path. Writers hold a shared lock, so that who is
-alone can tell that temporary files belong to nobody.
+The folders' listings are the only record of progress: no file says "running", and reading needs no lock. File
+names consist of hexadecimal digits, so that no name chosen by a user becomes a path. Every writer holds a
+shared lock on the marker; a writer that gets an exclusive lock is alone and may delete temporary files that
+killed runs left behind.
 """
 
 from __future__ import annotations
@@ -22,28 +23,42 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sojourn._files import make_folder, sync_folder, write_atomically
-from sojourn.experiments.store._locks import lock
-from sojourn.experiments.store._marker import Marker
-from sojourn.experiments.store._stored_file import StoredFile, digest
+from sojourn.experiments.store._marker import MARKER_CONTENT, Marker, lock
+from sojourn.experiments.store._stored_file import StoredFile, content_hash
 from sojourn.experiments.store._timings import TimingLog
 
-__all__ = ["Store"]
+__all__ = ["Store", "WriteAccess"]
 
 _NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(npz|json)")
+_TEMPORARY = re.compile(r"\..*\.tmp")  # names that `write_atomically` gives
 _ENDINGS = {"trials": "npz", "experiments": "json"}
-_FOLDERS = ("trials", "experiments", "damaged")
-_TICK = 2_000_000_000  # nanoseconds: no file system dates files more coarsely
+_FOLDERS = (*_ENDINGS, "damaged")
+_TICK = 2_000_000_000  # nanoseconds: the coarsest time stamps of any file system
+
+
+@dataclass(frozen=True)
+class WriteAccess:
+    """What `Store.writing` found when it opened a store.
+
+    Attributes:
+        is_alone: Whether no other process was writing; of several that begin at once, one is alone.
+        marker_was_rebuilt: Whether the store had trials but its marker was damaged or missing.
+    """
+
+    is_alone: bool
+    marker_was_rebuilt: bool
 
 
 class Store:
     """A folder of finished trials.
 
     Args:
-        folder: Where it is. Nothing is made before something is written.
+        folder: The folder; nothing is created before something is written.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -53,19 +68,19 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store: its marker, or at least a trial if that was lost."""
+        """Whether the folder is a store: it has a marker, or at least a trial if the marker was lost."""
         return _is_file(self.marker.path) or bool(self.trials())
 
     def check_can_open(self) -> None:
-        """Raise `ValueError` if there is something else, or a store that is not as it should be."""
+        """Raise `ValueError` unless the folder is a store of this version, empty or missing."""
         self._check_parts()
-        found = os.listdir(self.folder) if self.folder.is_dir() else []  # first: others may be making it
-        if any(not self.marker.is_temporary(name) for name in found) and not self.exists:
+        names = os.listdir(self.folder) if self.folder.is_dir() else []  # first: other runs may create it now
+        if any(not _TEMPORARY.fullmatch(name) for name in names) and not self.exists:
             raise ValueError(f"{self.folder} must be a store of 'sojourn run', or an empty or new folder.")
         self.marker.check_version()
 
     def check_exists(self) -> None:
-        """Raise `ValueError` if there is no store, or one that is not as it should be."""
+        """Raise `ValueError` unless the folder is a store of this version."""
         self._check_parts()
         if not self.exists:
             raise ValueError(f"{self.folder} must be a store of 'sojourn run'; there is none.")
@@ -78,96 +93,96 @@ class Store:
             _check_part(self.folder / name, is_folder=name in _FOLDERS)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[bool]:
-        """Make the store if there is none; meanwhile nobody takes our temporary files for left ones.
+    def writing(self) -> Iterator[WriteAccess]:
+        """Open the store for writing and create it if it is missing.
 
-        Yields:
-            Whether nobody else was writing when this began; of several that begin at once, one is told so.
+        While it is open, other runs do not delete our temporary files.
         """
         self.check_can_open()
+        is_rebuilt = self.marker.read() != MARKER_CONTENT and bool(self.trial_keys())
         make_folder(self.folder)
-        self.marker.make()
-        for name in _FOLDERS[:2]:
+        self.marker.write()
+        for name in _ENDINGS:
             make_folder(self.folder / name)
-        with self.marker.open() as marker:
-            was_alone = self._clean(marker)
-            lock(marker, wait=True, alone=False)
+        with self.marker.open_for_lock() as marker:
+            is_alone = self._delete_temporary_files(marker)
+            lock(marker, exclusive=False, wait=True)
             try:
-                yield was_alone
+                yield WriteAccess(is_alone, is_rebuilt)
             finally:
-                self._clean(marker)
+                self._delete_temporary_files(marker)
 
-    def _clean(self, marker: io.FileIO) -> bool:
-        """Remove temporary files that were left behind, if nobody else is writing; return whether."""
-        is_alone = lock(marker, wait=False, alone=True)
+    def _delete_temporary_files(self, marker: io.FileIO) -> bool:
+        """Delete temporary files of killed runs if no other run is writing; return whether none is."""
+        is_alone = lock(marker, exclusive=True, wait=False)
         for path in self.temporary_files() if is_alone else ():
             path.unlink(missing_ok=True)
         return is_alone
 
     def temporary_files(self) -> list[Path]:
-        """Return the files that somebody is writing, or left behind."""
-        places = [self.folder, *(self.folder / name for name in _FOLDERS)]
-        found = (path for place in places if place.is_dir() for path in place.glob(".*.tmp"))
+        """Return the files that are being written, or were when a run was killed."""
+        folders = [self.folder, *(self.folder / name for name in _FOLDERS)]
+        found = (path for folder in folders if folder.is_dir() for path in folder.glob(".*.tmp"))
         return sorted(path for path in found if _is_file(path))
 
     def is_being_written(self) -> bool:
-        """Whether a run has this store open."""
+        """Whether a run has this store open for writing."""
         if not _is_file(self.marker.path):
             return False
-        with self.marker.open() as marker:
-            return not lock(marker, wait=False, alone=True)
+        with self.marker.open_for_lock() as marker:
+            return not lock(marker, exclusive=True, wait=False)
 
     def add_trial(self, key: str, content: bytes, seconds: float) -> Path:
-        """Keep a trial's file, and how long it took; a trial that is there already is left as it is."""
-        name = f"{key}-{digest(content)}.npz"
-        self.timings.append(key, seconds)  # first: so no trial is without
-        return self._keep("trials", name, content)
+        """Write a trial's file and its duration; a sound file that exists already stays as it is."""
+        self.timings.append(key, seconds)
+        return self._add("trials", f"{key}-{content_hash(content)}.npz", content)
 
-    def add_experiment(self, told: Mapping[str, Any]) -> Path:
-        """Keep what was asked for, in place of what was before under the same name."""
-        content = json.dumps(told, sort_keys=True, indent=1).encode()
-        key = digest(str(told["name"]).encode())
-        kept = self._keep("experiments", f"{key}-{digest(content)}.json", content)
-        others = [file for file in self._files("experiments") if file.key == key and file.path != kept]
-        # The last one counts, also if it was there before another, or a clock that was ahead dated that.
-        last = max(time.time_ns(), *(_age(file)[0] + _TICK for file in others), 0)
-        with contextlib.suppress(FileNotFoundError):  # another run put its own in its place
-            os.utime(kept, ns=(last, last))
+    def add_manifest(self, manifest: Mapping[str, Any]) -> Path:
+        """Write a manifest, which replaces the one of the same experiment."""
+        content = json.dumps(manifest, sort_keys=True, indent=1).encode()
+        key = content_hash(str(manifest["name"]).encode())
+        path = self._add("experiments", f"{key}-{content_hash(content)}.json", content)
+        others = [file for file in self._files("experiments") if file.key == key and file.path != path]
+        # The newest counts. Make this one the newest, even if the same content was written before, or a
+        # clock that was ahead dated another one.
+        newest = max(time.time_ns(), *(_written_at(file)[0] + _TICK for file in others), 0)
+        with contextlib.suppress(FileNotFoundError):  # another run replaced it meanwhile
+            os.utime(path, ns=(newest, newest))
         for other in others:
-            if _age(other) < _age(StoredFile(str(kept.parent), kept.name)):
+            if _written_at(other) < _written_at(StoredFile(str(path.parent), path.name)):
                 other.path.unlink(missing_ok=True)
-        return kept
+        return path
 
-    def _keep(self, folder: str, name: str, content: bytes) -> Path:
-        kept = StoredFile(str(self.folder / folder), name)
-        if kept.is_sound():
-            return kept.path
-        return write_atomically(kept.path, lambda file: file.write(content))
+    def _add(self, folder: str, name: str, content: bytes) -> Path:
+        file = StoredFile(str(self.folder / folder), name)
+        if file.is_sound():
+            return file.path
+        return write_atomically(file.path, lambda opened: opened.write(content))
 
     def trials(self) -> list[StoredFile]:
-        """Return the trials that there are, by the names of their files, in order."""
+        """Return the files of trials, sorted by name."""
         return self._files("trials")
 
     def trial_keys(self) -> set[str]:
-        """Return the keys of the trials that there are; nothing more is looked at, so it is quick."""
+        """Return the keys of all trials; only names are read, so this is quick."""
         return {name[:32] for name in self._names("trials")}
 
-    def experiments(self) -> list[StoredFile]:
-        """Return the files of what was last asked for under each name, in the order of their names.
+    def manifests(self) -> list[StoredFile]:
+        """Return the newest manifest of each experiment, sorted by name.
 
-        Of two under one name, which a run that was killed may leave, the older counts for nothing.
+        A run that is killed may leave an older one beside it, which does not count.
         """
-        last: dict[str, StoredFile] = {}
+        newest: dict[str, StoredFile] = {}
         for file in self._files("experiments"):
-            if file.key not in last or _age(last[file.key]) < _age(file):
-                last[file.key] = file
-        return list(last.values())
+            if file.key not in newest or _written_at(newest[file.key]) < _written_at(file):
+                newest[file.key] = file
+        return list(newest.values())
 
-    def strangers(self) -> list[Path]:
-        """Return files in the store's folders that have no name of a store's file."""
+    def unknown_files(self) -> list[Path]:
+        """Return what is in the folders of trials and manifests under a name that no store file has."""
         known = {file.path for name in _ENDINGS for file in self._files(name)} | set(self.temporary_files())
-        places = [self.folder / name for name in _ENDINGS if (self.folder / name).is_dir()]
-        return sorted(path for place in places for path in place.iterdir() if path not in known)
+        folders = [self.folder / name for name in _ENDINGS if (self.folder / name).is_dir()]
+        return sorted(path for folder in folders for path in folder.iterdir() if path not in known)
 
     def _files(self, folder: str) -> list[StoredFile]:
         return [StoredFile(str(self.folder / folder), name) for name in sorted(self._names(folder))]
@@ -180,16 +195,13 @@ class Store:
         found, ending = ((name, _NAME.fullmatch(name)) for name in names), _ENDINGS[folder]
         return [name for name, match in found if match and match[1] == ending]
 
-    def set_aside(self, file: StoredFile | Path) -> Path | None:
-        """Move a damaged file out of the way; it is not deleted.
+    def set_aside_if_damaged(self, file: StoredFile) -> Path | None:
+        """Move a file to `damaged/`, unless another run has repaired or moved it; return its new path."""
+        return None if file.is_sound() else self.set_aside(file.path)
 
-        Returns:
-            Where it is now, or None if another run was quicker: it is gone, or made good.
-        """
-        path = file if isinstance(file, Path) else file.path
-        if isinstance(file, StoredFile) and file.is_sound():
-            return None
-        target = self._place_for(path.name)
+    def set_aside(self, path: Path) -> Path | None:
+        """Move a file to `damaged/` and return its new path, or None if another run has moved it already."""
+        target = self._free_path_for_damaged(path.name)
         try:
             path.rename(target)
         except FileNotFoundError:
@@ -198,30 +210,18 @@ class Store:
         sync_folder(path.parent)
         return target
 
-    def mend_timings(self) -> tuple[dict[str, float], int, Path]:
-        """Write the log of timings again if it is damaged.
-
-        Returns:
-            What it says, how many lines were damaged, and where the damaged log is kept.
-        """
-        times, damaged = self.timings.read()
-        if not damaged:
-            return times, 0, self.timings.path
-        target = self._place_for(self.timings.path.name)
-        return times, self.timings.mend(target), target
-
-    def _place_for(self, name: str) -> Path:
-        """Return where a damaged file may be kept: under its name and a number that is not taken."""
-        place = self.folder / "damaged"
-        make_folder(place)
+    def _free_path_for_damaged(self, name: str) -> Path:
+        """Return a path in `damaged/` that does not exist yet: the name and a number."""
+        folder = self.folder / "damaged"
+        make_folder(folder)
         number = 1
-        while os.path.lexists(place / f"{name}.{number}"):
+        while os.path.lexists(folder / f"{name}.{number}"):
             number += 1
-        return place / f"{name}.{number}"
+        return folder / f"{name}.{number}"
 
 
-def _age(file: StoredFile) -> tuple[int, str]:
-    """Return what orders files by when they were written, no two alike; those that are gone come first."""
+def _written_at(file: StoredFile) -> tuple[int, str]:
+    """Return the time stamp and name of a file, as a sort key; a missing file comes first."""
     try:
         return file.path.lstat().st_mtime_ns, file.name
     except FileNotFoundError:
@@ -240,7 +240,7 @@ def _check_part(path: Path, *, is_folder: bool) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a regular file is there, and no link to one."""
+    """Whether the path is a regular file and not a link to one."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:

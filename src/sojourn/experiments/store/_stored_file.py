@@ -1,4 +1,4 @@
-"""A file of the store: its name says what is in it, and what its bytes must be."""
+"""One file of a store, whose name states the hash of its content."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sojourn._files import NotRegularFileError, open_regular_file
 from sojourn._memory import check_fits
-from sojourn.experiments.store._safe_open import NotPlainError, open_plain
 
-__all__ = ["StoredFile", "digest"]
+__all__ = ["StoredFile", "content_hash"]
 
-_MOST_BYTES = 1 << 33
-"""A file that claims to be larger is none of ours: it is not even read."""
+_MAX_BYTES = 1 << 33
+"""Larger files are not read: no store contains them."""
 
-_SMALL = 1 << 20
-_HASH_LETTERS = 32
+_SMALL = 1 << 20  # bytes up to which a file is read in one call
+_HASH_DIGITS = 32
 
 
-def digest(content: bytes) -> str:
+def content_hash(content: bytes) -> str:
     """Return the hash that names a file by its content."""
-    return _short(hashlib.sha256(content))
+    return _shortened(hashlib.sha256(content))
 
 
-def _short(found: Any) -> str:
-    return str(found.hexdigest()[:_HASH_LETTERS])
+def _shortened(found: Any) -> str:
+    return str(found.hexdigest()[:_HASH_DIGITS])
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of the store, as its name states it: KEY-HASH and an ending.
+    """A file named KEY-HASH with an ending.
 
-    A link, a folder, a pipe or a device in its place is damage, and so is a file that is not there. A file
-    that cannot be read now may be sound: then `OSError` is raised, and nothing is called damaged.
+    A file counts as damaged if its content does not match HASH, if it is missing, or if a link, a folder, a
+    pipe or a device has taken its place. A file that cannot be read now may still be sound: reading it raises
+    `OSError`.
     """
 
     folder: str
@@ -42,43 +43,42 @@ class StoredFile:
 
     @property
     def key(self) -> str:
-        """What is in it: a trial's key, or the hash of an experiment's name."""
+        """The key of a trial, or the hash of an experiment's name."""
         return self.name[:32]
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the file."""
         return Path(self.folder, self.name)
 
     def is_sound(self) -> bool:
-        """Whether its bytes are those that its name states; memory does not grow with them."""
-        return self.glance() is not None
+        """Whether the content matches the name; large files are hashed piece by piece."""
+        return self.read_if_small() is not None
 
-    def glance(self) -> bytes | None:
-        """Return its bytes if they are few, and nothing of many; None if they are not those of its name."""
-        return self._look(wanted=False)
+    def read_if_small(self) -> bytes | None:
+        """Return the content, b"" if it is sound but large, or None if the file is damaged."""
+        return self._read(return_large=False)
 
     def read(self) -> bytes | None:
-        """Return its bytes, or None if they are not those that its name states."""
-        return self._look(wanted=True)
+        """Return the content, or None if the file is damaged."""
+        return self._read(return_large=True)
 
-    def _look(self, *, wanted: bool) -> bytes | None:
-        """Return the bytes if they are right, or nothing of them if they are not wanted; else None."""
-        path, content_hash = os.path.join(self.folder, self.name), self.name[33 : 33 + _HASH_LETTERS]
+    def _read(self, *, return_large: bool) -> bytes | None:
+        path, expected = os.path.join(self.folder, self.name), self.name[33 : 33 + _HASH_DIGITS]
         try:
-            with open_plain(path) as file:
+            with open_regular_file(path) as file:
                 size = os.fstat(file.fileno()).st_size
                 if size <= _SMALL:
                     content = file.read(size + 1)
-                    return content if digest(content) == content_hash else None
-                if size > _MOST_BYTES or _short(hashlib.file_digest(file, "sha256")) != content_hash:
+                    return content if content_hash(content) == expected else None
+                if size > _MAX_BYTES or _shortened(hashlib.file_digest(file, "sha256")) != expected:
                     return None
-                if not wanted:
+                if not return_large:
                     return b""
                 check_fits(size, path, "read it on a larger machine")
                 file.seek(0)
                 return file.read(size)
-        except (FileNotFoundError, NotPlainError):
+        except (FileNotFoundError, NotRegularFileError):
             return None
         except OSError as error:
             raise OSError(error.errno, error.strerror, path) from error

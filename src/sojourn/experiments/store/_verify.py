@@ -1,4 +1,4 @@
-"""Looking at every byte of a store."""
+"""Verification: reads every file of a store and reports what is damaged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.experiments.store._manifest import read_manifest_file
-from sojourn.experiments.store._marker import MARK
+from sojourn.experiments.store._marker import MARKER_CONTENT
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
 from sojourn.experiments.trials._archive import read_trial_file
@@ -18,11 +18,11 @@ __all__ = ["Finding", "Verdict", "verify_store"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something in a store that is not as it was written.
+    """A problem found in a store.
 
     Attributes:
-        path: Where it is.
-        what: What is wrong, in a few words.
+        path: The file or folder.
+        what: The problem, in a few words.
     """
 
     path: Path
@@ -31,13 +31,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found in a store.
+    """The result of verifying a store.
 
     Attributes:
         trials: Number of sound trials.
-        experiments: For each experiment its name, how many different trials it asks for, and how many of
-            them are there.
-        findings: What is wrong; empty if nothing is.
+        experiments: For each experiment its name, the number of its different trials, and how many of them
+            are sound.
+        findings: The problems; empty if the store is sound.
     """
 
     trials: int
@@ -46,51 +46,49 @@ class Verdict:
 
 
 def verify_store(store: Store | str | Path, progress: Callable[[float], object] | None = None) -> Verdict:
-    """Read every file of a store, and say what is not as it was written; nothing is changed.
+    """Read every trial and manifest of a store and report problems; nothing is changed.
 
-    The next run sets damaged files aside and plays their trials again.
+    The next run sets damaged files aside and plays their trials again. The timing log is not checked: no
+    result depends on it.
 
     Raises:
         ValueError: If there is no store.
     """
     store = store if isinstance(store, Store) else Store(store)
     store.check_exists()
-    findings = list(_oddities(store))
+    findings = list(_check_folder(store))
     sound: set[str] = set()
     files = store.trials()
     for i, file in enumerate(files):
-        wrong = _wrong_with_trial(file)
-        if wrong:
-            findings.append(Finding(file.path, wrong))
+        problem = _check_trial_file(file)
+        if problem:
+            findings.append(Finding(file.path, problem))
         else:
             sound.add(file.key)
         if progress is not None and i % 64 == 0:
             progress(i / len(files))
-    findings += _in_timings(store, {file.key for file in files})
     experiments = []
-    for file in store.experiments():
+    for file in store.manifests():
         try:
             manifest = read_manifest_file(file)
             experiments.append((manifest.name, len(manifest.keys), len(manifest.keys & sound)))
-        except OSError as error:
-            findings.append(Finding(file.path, f"it cannot be read: {error.strerror}"))
-        except ValueError as error:
-            findings.append(Finding(file.path, str(error)))
+        except (OSError, ValueError) as error:
+            findings.append(Finding(file.path, _problem(error)))
     return Verdict(len(sound), tuple(sorted(experiments)), tuple(findings))
 
 
-def _oddities(store: Store) -> Iterator[Finding]:
-    """Yield what is wrong with the folder itself."""
+def _check_folder(store: Store) -> Iterator[Finding]:
+    """Yield the problems that can be seen without reading trials and manifests."""
     content = store.marker.read()
     if content is None:
         yield Finding(store.marker.path, "it is missing")
-    elif content != MARK:
-        yield Finding(store.marker.path, "its content is not that of a store's")
+    elif content != MARKER_CONTENT:
+        yield Finding(store.marker.path, "its content is not that of a store's marker")
     if not store.is_being_written():
         for path in store.temporary_files():
-            yield Finding(path, "a temporary file was left")
-    for path in store.strangers():
-        yield Finding(path, "no file of a store has such a name")
+            yield Finding(path, "a run that was killed left this temporary file")
+    for path in store.unknown_files():
+        yield Finding(path, "it does not belong to the store")
     files = store.trials()
     counts = Counter(file.key for file in files)
     last = {file.key: file.path for file in files}
@@ -99,21 +97,14 @@ def _oddities(store: Store) -> Iterator[Finding]:
             yield Finding(last[key], f"one of {count} different results of the same trial")
 
 
-def _wrong_with_trial(file: StoredFile) -> str:
+def _check_trial_file(file: StoredFile) -> str:
+    """Return the problem of a trial file, or an empty text if it is sound."""
     try:
         read_trial_file(file)
-    except OSError as error:
-        return f"it cannot be read: {error.strerror}"
-    except ValueError as error:
-        return str(error)
+    except (OSError, ValueError) as error:
+        return _problem(error)
     return ""
 
 
-def _in_timings(store: Store, keys: set[str]) -> Iterator[Finding]:
-    times, damaged = store.timings.read()
-    if damaged:
-        lines = f"line {damaged[0]}" + (f" and {len(damaged) - 1} more" if len(damaged) > 1 else "")
-        yield Finding(store.timings.path, f"{lines} damaged")
-    n_lost = len(keys - times.keys())
-    if n_lost:
-        yield Finding(store.timings.path, f"timings of {n_lost:,} trials are lost")
+def _problem(error: OSError | ValueError) -> str:
+    return f"it cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error)

@@ -22,9 +22,8 @@ import zlib
 from collections.abc import Mapping
 from typing import IO, Any, NamedTuple
 
-from sojourn._files import pack_archive, unpack_archive
+from sojourn._files import open_regular_file, pack_archive, unpack_archive
 from sojourn.experiments.spec._agent_settings import to_text
-from sojourn.experiments.store._safe_open import open_plain
 from sojourn.experiments.store._stored_file import StoredFile
 from sojourn.experiments.trials._trial import RESULTS_VERSION, Trial, trial_key
 
@@ -119,13 +118,13 @@ def check_trial_file(file: StoredFile, trial: Trial) -> FileState:
     Raises:
         OSError: If it cannot be read.
     """
-    content = file.glance()
+    content = file.read_if_small()
     if content is None:
         return FileState.DAMAGED
     if has_header_of(trial, content):
         return FileState.SOUND
     try:
-        with contextlib.nullcontext(content) if content else open_plain(file.path) as whole:
+        with contextlib.nullcontext(content) if content else open_regular_file(file.path) as whole:
             read_trial(whole, file.key, header_only=True)
     except ValueError:
         return FileState.MISNAMED
