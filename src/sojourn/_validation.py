@@ -21,6 +21,7 @@ __all__ = [
     "check_nonnegative",
     "check_open_unit",
     "check_positive",
+    "check_reward_range",
     "check_whole",
     "did_you_mean",
 ]
@@ -97,6 +98,18 @@ def check_whole(name: str, value: Any, *, least: int) -> int:
     if number < least:
         raise ValueError(f"{name} must be {rule}; got {value!r}.")
     return number
+
+
+def check_reward_range(value: Any) -> tuple[float, float]:
+    """Return a least and a largest reward whose difference is finite."""
+    rule = "reward_range must be two finite numbers, the lower first"
+    try:
+        low, high = (float(end) for end in value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{rule}; got {value!r}.") from None
+    if not (-math.inf < low < high < math.inf and high - low < math.inf):
+        raise ValueError(f"{rule}; got {value!r}.")
+    return low, high
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:

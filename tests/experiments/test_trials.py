@@ -13,8 +13,9 @@ import sojourn as sj
 from sojourn.experiments import RESULTS_VERSION, Trial, read_experiment
 from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.trials._archive import read_trial
-from sojourn.experiments.trials._play import play_trial, spread_by_ratios
+from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import trial_key
+from sojourn.learning import spread_by_ratios
 
 SETTINGS = {
     "problem": "river_swim(n=3)",

@@ -11,6 +11,7 @@ from sojourn.agents._bonuses import (
     PaperBonus,
     SimpleBernstein,
 )
+from sojourn.agents._episode import Episode, Step, play_episode, step_on_table
 from sojourn.agents._horizon_selection import HorizonSelection
 from sojourn.agents._protocol import Agent, CompiledLearner, Learner, PlanningLearner, Played
 from sojourn.agents._psrl import PSRL
@@ -33,6 +34,7 @@ __all__ = [
     "Bernstein",
     "CompiledLearner",
     "DynamicBalancing",
+    "Episode",
     "EpsilonGreedy",
     "GeneralBernstein",
     "Hoeffding",
@@ -45,8 +47,11 @@ __all__ = [
     "QLearning",
     "RandomPlayer",
     "SimpleBernstein",
+    "Step",
     "UCBVIGamma",
     "UCBVILearner",
     "UnknownLaw",
     "load_learner",
+    "play_episode",
+    "step_on_table",
 ]

@@ -13,12 +13,12 @@ from sojourn._kernels import (
     ProblemArrays,
     ReferenceArrays,
     ValueCache,
-    follow,
     look_up_states,
     play,
     value_from,
 )
 from sojourn._typing import FloatArray, IntArray
+from sojourn.agents._episode import play_episode, step_on_table
 from sojourn.agents._protocol import Played
 from sojourn.agents._table_memory import empty_episode_buffer, empty_value_cache
 from sojourn.agents._table_views import TableViews
@@ -139,10 +139,17 @@ class CompiledPlay(TableViews, ABC):
                     self._make_room(int(min(drawn[done], world.data.size)))
                 else:  # room for whatever so long an episode might visit would be far too much
                     known[:] = self._value(world, scale, int(starts[done]), value_of)
-                    one = self._play_one(world, rng, int(starts[done]), int(drawn[done]), n_early)
-                    lengths[done], observed[done], rewards[done], first = one
+                    one = play_episode(
+                        self,
+                        step_on_table(world, rng),
+                        int(starts[done]),
+                        int(drawn[done]),
+                        n_actions=self.n_actions,
+                        n_early=n_early,
+                    )
+                    lengths[done], observed[done], rewards[done] = one.length, one.observed, one.total
                     values[done], widths[done] = known
-                    early[done] += first
+                    early[done] += one.early
                     known[:] = np.nan
                     done += 1
         return Played(lengths, observed, rewards, values, widths)
@@ -161,23 +168,6 @@ class CompiledPlay(TableViews, ABC):
         if not np.isnan(value):
             return value, width
         return (np.inf, np.inf) if value_of is None else value_of(self, start)
-
-    def _play_one(
-        self, world: ProblemArrays, rng: np.random.Generator, state: int, length: int, n_early: int
-    ) -> tuple[int, bool, float, float]:
-        """Play an episode step by step; return its length, whether that was seen, and its rewards."""
-        h, ended, total, early = 0, False, 0.0, 0.0
-        while h < length and not ended:
-            h += 1
-            row = state * self.n_actions + self.act(state, h)
-            following = int(follow(world, row, rng.random()))
-            ended = bool(world.is_terminal[following])
-            total += float(world.paid[row])
-            early += float(world.rewards[row]) if h <= n_early else 0.0
-            self.observe(state, row % self.n_actions, float(world.rewards[row]), following, ended)
-            state = following
-        self.end_episode(h, not ended)
-        return h, not ended, total, early
 
     def _trace_of(self, scale: ReferenceArrays) -> ValueCache:
         """Return what the last valuation by this scale saw, or a clean sheet for it."""

@@ -14,7 +14,7 @@ from sojourn._validation import check_choice, check_positive, check_whole
 from sojourn.agents._checks import check_terminal_reward
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._table_memory import START_ROOM, table_bytes
-from sojourn.laws import Geometric, LengthLaw
+from sojourn.laws import Geometric, LengthLaw, geometric_with_mean
 from sojourn.theory import choose_truncation
 
 __all__ = ["LayeredAgent", "discount_of", "layers_of", "states_of", "value_after", "worth_of"]
@@ -104,7 +104,7 @@ def layers_of(
 
 def discount_of(law: LengthLaw, gamma: float | None) -> Geometric:
     """Return the geometric law of a discount: the one that was given, or that with the mean of the law."""
-    return Geometric(min(1.0 - 1.0 / law.mean, 1.0 - 2.0**-53) if gamma is None else gamma)
+    return geometric_with_mean(law.mean) if gamma is None else Geometric(gamma)
 
 
 def states_of(settings: Any, n_states: int | None, why: str) -> int:

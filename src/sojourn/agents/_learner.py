@@ -21,8 +21,8 @@ from sojourn._kernels import (
 )
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
-from sojourn._validation import check_whole
-from sojourn.agents._checks import check_range, check_terminal_reward, is_number, is_whole
+from sojourn._validation import check_reward_range, check_whole
+from sojourn.agents._checks import check_terminal_reward, is_number, is_whole
 from sojourn.agents._compiled_play import CompiledPlay
 from sojourn.agents._table_memory import (
     START_ROOM,
@@ -84,7 +84,7 @@ class TabularLearner(CompiledPlay):
     ) -> None:
         n_actions = check_whole("n_actions", n_actions, least=1)
         n_states = None if n_states is None else check_whole("n_states", n_states, least=1)
-        low, high = check_range(reward_range)
+        low, high = check_reward_range(reward_range)
         terminal_reward = check_terminal_reward(terminal_reward)
         self.settings = settings
         self.n_states, self.n_actions = n_states, n_actions

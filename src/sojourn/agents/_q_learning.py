@@ -15,8 +15,8 @@ from sojourn._validation import (
     check_nonnegative,
     check_open_unit,
     check_positive,
+    check_reward_range,
 )
-from sojourn.agents._checks import check_range
 from sojourn.agents._layered_agent import LayeredAgent, discount_of, states_of, value_after, worth_of
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._table_memory import START_ROOM, Outlook
@@ -152,7 +152,7 @@ class EpsilonGreedy(LayeredAgent):
         if self.form == "stationary":
             law, n_layers = discount_of(law, self.gamma), 1
         worth = worth_of(law, n_layers)
-        low, high = check_range(problem["reward_range"])
+        low, high = check_reward_range(problem["reward_range"])
         absorbing = (problem["terminal_reward"] - low) / (high - low)
         initial = absorbing if self.initial is None else self.initial
         outlook = Outlook(

@@ -7,9 +7,10 @@ not imported, `gymnasium.make("sojourn.envs:sojourn/RiverSwim-v0", n=8)` does so
 from __future__ import annotations
 
 from sojourn.envs import vector
+from sojourn.envs._contract import wrapper_with_law
 from sojourn.envs._ids import IDS
 from sojourn.envs._law_discount import LawDiscount
-from sojourn.envs._numbered import NumberedEnv
+from sojourn.envs._numbered import NumberedEnv, open_env
 from sojourn.envs._random_length import RandomLength
 from sojourn.envs._step_index import StepIndex
 from sojourn.envs._tabular_env import TabularEnv
@@ -21,5 +22,7 @@ __all__ = [
     "RandomLength",
     "StepIndex",
     "TabularEnv",
+    "open_env",
     "vector",
+    "wrapper_with_law",
 ]

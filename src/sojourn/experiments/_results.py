@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,11 +25,9 @@ from sojourn.experiments.store._stored_file import StoredFile
 from sojourn.experiments.trials._result import TrialResult, read_result_file
 from sojourn.laws import label, parse_law
 from sojourn.learning import Comparison
+from sojourn.mdps import is_size_label
 
 __all__ = ["Results", "load_results"]
-
-_NO_NAME = re.compile(r"\d+ states, \d+ actions")
-"""The text that `learn` uses for a problem without a name."""
 
 _HEADER = ("problem", "law", "agent", "seeds", "total regret")
 
@@ -182,7 +179,7 @@ def _with_clear_problem_names(trials: list[TrialResult]) -> tuple[TrialResult, .
     texts: dict[str, set[str]] = {}
     for trial in trials:
         texts.setdefault(trial.problem, set()).add(trial.settings["problem"])
-    vague = {name for name, found in texts.items() if len(found) > 1 or _NO_NAME.fullmatch(name)}
+    vague = {name for name, found in texts.items() if len(found) > 1 or is_size_label(name)}
     return tuple(replace(t, problem=t.settings["problem"]) if t.problem in vague else t for t in trials)
 
 

@@ -6,7 +6,7 @@ from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._distance import closest_geometric, distance
 from sojourn.laws._labels import label
 from sojourn.laws._parse import LAWS, law_to_text, parse_law
-from sojourn.laws._shape import is_heavy, quantile, same_mean
+from sojourn.laws._shape import geometric_with_mean, is_heavy, quantile, same_mean
 from sojourn.laws.estimates._bands import Band, band_of_sample, survival_band
 from sojourn.laws.estimates._empirical import Empirical
 from sojourn.laws.estimates._kaplan_meier import KaplanMeier
@@ -49,6 +49,7 @@ __all__ = [
     "distance",
     "fit",
     "fit_sample",
+    "geometric_with_mean",
     "is_heavy",
     "label",
     "law_to_text",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sojourn.laws._base import MAX_STEP, LengthLaw
 from sojourn.laws.families._geometric import Geometric
 
-__all__ = ["is_heavy", "quantile", "same_mean"]
+__all__ = ["geometric_with_mean", "is_heavy", "quantile", "same_mean"]
 
 
 def quantile(law: LengthLaw, left: float) -> int:
@@ -35,4 +35,14 @@ def same_mean(law: LengthLaw) -> Geometric | None:
     """Return the geometric law with the mean of `law`, or None if `law` is that law itself."""
     if law.memoryless_from == 1 or law.longest == 1:
         return None
-    return Geometric(min(1.0 - 1.0 / law.mean, 1.0 - 2.0**-53))
+    return geometric_with_mean(law.mean)
+
+
+def geometric_with_mean(mean: float) -> Geometric:
+    """Return the geometric law of a mean ≥ 1: γ = 1 − 1/mean, or the largest float below 1.
+
+    Example:
+        >>> geometric_with_mean(4.0)
+        Geometric(gamma=0.75)
+    """
+    return Geometric(min(1.0 - 1.0 / mean, 1.0 - 2.0**-53))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sojourn.learning._compare import compare, spread_episodes
+from sojourn.learning._checkpoints import spread_by_ratios, spread_episodes
+from sojourn.learning._compare import compare
 from sojourn.learning._comparison import Comparison
 from sojourn.learning._estimate import Estimate, estimate_mean
 from sojourn.learning._learn import learn
@@ -30,6 +31,7 @@ __all__ = [
     "name_agents",
     "paired_difference",
     "probability_of_improvement",
+    "spread_by_ratios",
     "spread_episodes",
     "standard_error",
 ]

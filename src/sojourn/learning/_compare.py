@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._memory import check_fits
-from sojourn._typing import IntArray
 from sojourn._validation import check_whole
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw
+from sojourn.learning._checkpoints import spread_episodes
 from sojourn.learning._comparison import Comparison
 from sojourn.learning._gym import read_table
 from sojourn.learning._learn import learn
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gymnasium import Env
     from gymnasium.envs.registration import EnvSpec
 
-__all__ = ["compare", "spread_episodes"]
+__all__ = ["compare"]
 
 _ALL_KEPT = 10_000
 """Up to so many episodes, the regret after each is kept."""
@@ -92,14 +92,6 @@ def compare(
             if progress is not None:
                 progress((done + 1) / n_trials)
     return Comparison(names, settings, problem, law, numbers, checkpoints, cumulative, width, rewards)
-
-
-def spread_episodes(episodes: int, most: int) -> IntArray:
-    """Return at most `most` episode numbers from 1 to the last: all, or some spread evenly and by ratios."""
-    if episodes <= most:
-        return np.arange(1, episodes + 1)
-    even, ratios = np.linspace(1, episodes, most // 2), np.geomspace(1, episodes, most // 2)
-    return np.unique(np.concatenate([even, ratios]).round().astype(np.int64))
 
 
 def _check_agents(

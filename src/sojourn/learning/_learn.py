@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn._kernels import follow
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
-from sojourn.agents import Agent, CompiledLearner, PlanningLearner, Played
+from sojourn.agents import Agent, CompiledLearner, PlanningLearner, Played, play_episode, step_on_table
 from sojourn.laws import LengthLaw
 from sojourn.learning._gym import play_env, read_table
 from sojourn.learning._reference import Reference, cached_reference, problem_arrays
@@ -75,7 +74,7 @@ def learn(
         raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
     episodes = check_whole("episodes", episodes, least=1)
     seed = check_whole("seed", seed, least=0)
-    report = progress if progress is not None else _nobody
+    report = progress if progress is not None else _ignore
     if not isinstance(mdp, TabularMDP):
         table = read_table(mdp)
         if table is None:
@@ -99,7 +98,7 @@ def learn(
     seconds = time.perf_counter() - began
     return Run(
         agent=agent,
-        problem=mdp.name or f"{mdp.n_states} states, {mdp.n_actions} actions",
+        problem=mdp.label,
         law=law,
         seed=seed,
         starts=starts,
@@ -161,28 +160,16 @@ def play_by_protocol(
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
     """Play all episodes by `act`, `observe` and `end_episode`; return the parts of a `Run`."""
-    mdp, world = judge.mdp, problem_arrays(judge.mdp)
-    normalized = mdp.normalized()
-    episodes = starts.size
+    world, n_actions, episodes = problem_arrays(judge.mdp), judge.mdp.n_actions, starts.size
     lengths, observed = np.empty(episodes, dtype=np.int64), np.empty(episodes, dtype=np.bool_)
     totals, values, widths = (np.zeros(episodes) for _ in range(3))
-    shows_policy = isinstance(learner, PlanningLearner)
+    shows_policy, step = isinstance(learner, PlanningLearner), step_on_table(world, rng)
     for k in range(episodes):
-        state, h, ended = int(starts[k]), 0, False
+        start = int(starts[k])
         if shows_policy:
-            values[k], widths[k] = judge.value(learner, world, state)
-        while h < drawn[k] and not ended:
-            h += 1
-            action = _check_action(learner.act(state, h), mdp.n_actions)
-            row = state * mdp.n_actions + action
-            following = int(follow(world, row, rng.random()))
-            ended = bool(world.is_terminal[following])
-            reward = float(normalized.rewards[state, action])
-            totals[k] += world.paid[row]
-            learner.observe(state, action, reward, following, ended)
-            state = following
-        lengths[k], observed[k] = h, not ended
-        learner.end_episode(h, not ended)
+            values[k], widths[k] = judge.value(learner, world, start)
+        one = play_episode(learner, step, start, int(drawn[k]), n_actions=n_actions)
+        lengths[k], observed[k], totals[k] = one.length, one.observed, one.total
         if (k + 1) % max(1, episodes // 100) == 0:
             progress((k + 1) / episodes)
     return {
@@ -194,11 +181,5 @@ def play_by_protocol(
     }
 
 
-def _check_action(action: Any, n_actions: int) -> int:
-    if not isinstance(action, (int, np.integer)) or not 0 <= action < n_actions:
-        raise ValueError(f"act must return an action in 0 … {n_actions - 1}; got {action!r}.")
-    return int(action)
-
-
-def _nobody(share: float) -> None:
-    """Report to nobody."""
+def _ignore(share: float) -> None:
+    """Report no progress."""

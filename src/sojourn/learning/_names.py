@@ -48,7 +48,7 @@ def _settings(thing: object) -> str:
     if not dataclasses.is_dataclass(thing):
         return kind
     shown = []
-    for field in dataclasses.fields(thing):
+    for field in sorted(dataclasses.fields(thing), key=lambda field: field.kw_only is True):
         value = getattr(thing, field.name)
         if _is_object(value) and not field.kw_only:
             shown.append(_text(value))

@@ -48,3 +48,6 @@ from ._parse import (
 from ._tabular import (
     TabularMDP as TabularMDP,
 )
+from ._tabular import (
+    is_size_label as is_size_label,
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,10 @@ from sojourn.mdps._checks import (
 from sojourn.mdps._from_transitions import read_log
 from sojourn.mdps._transitions import ReadOnlyCSR, canonical, check_probabilities, pair_of_entry
 
-__all__ = ["TabularMDP"]
+__all__ = ["TabularMDP", "is_size_label"]
+
+_SIZE_LABEL = re.compile(r"\d+ states, \d+ actions")
+"""The form of `TabularMDP.label` for a problem without a name. Stored results keep that label."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -189,6 +193,11 @@ class TabularMDP:
         """
         return cls(**read_log(log, n_states, n_actions, start, unvisited))
 
+    @property
+    def label(self) -> str:
+        """The name, or the size if there is no name: "6 states, 2 actions"."""
+        return self.name or f"{self.n_states} states, {self.n_actions} actions"
+
     def successors(self, state: int, action: int) -> tuple[IntArray, FloatArray]:
         """Return the states that `action` in `state` can lead to, and their probabilities."""
         state = check_index("state", state, self.n_states)
@@ -285,6 +294,11 @@ class TabularMDP:
                 ("original units", f"reward · {self.reward_scale:.6g} {sign} {abs(self.reward_shift):.6g}")
             )
         return _html.table(self.name or "TabularMDP", rows)
+
+
+def is_size_label(label: str) -> bool:
+    """Whether `TabularMDP.label` gave the size, because the problem had no name."""
+    return _SIZE_LABEL.fullmatch(label) is not None
 
 
 def _as_rewards(rewards: ArrayLike, table: ReadOnlyCSR, n_actions: int) -> FloatArray:

@@ -153,7 +153,7 @@ def plan(
         lower=lower,
         upper=upper,
         law=law,
-        problem=mdp.name or f"{mdp.n_states} states, {mdp.n_actions} actions",
+        problem=mdp.label,
     )
     for array in (found.policy, found.value, found.lower, found.upper):
         array.flags.writeable = False

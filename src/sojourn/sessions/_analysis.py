@@ -23,6 +23,7 @@ from sojourn.laws import (
     closest_geometric,
     distance,
     fit_sample,
+    geometric_with_mean,
 )
 from sojourn.sessions._groups import GroupTest, compare_groups, group_samples
 from sojourn.sessions._log import SessionLog
@@ -116,7 +117,7 @@ class Analysis:
     @cached_property
     def usual(self) -> Geometric:
         """The geometric law with the mean of the best fit, which is what is usually assumed."""
-        return Geometric(min(1.0 - 1.0 / self.law.mean, 1.0 - 2.0**-53))
+        return geometric_with_mean(self.law.mean)
 
     @cached_property
     def gap(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from sojourn.laws import Fixed, Geometric, LengthLaw, parse_law, same_mean
+from sojourn.laws import Fixed, LengthLaw, geometric_with_mean, parse_law, same_mean
 
 __all__ = ["parse_assumed_law"]
 
@@ -20,6 +20,7 @@ def parse_assumed_law(text: str, true_law: LengthLaw) -> LengthLaw:
     """Return the law that a text describes, given the true law.
 
     Example:
+        >>> from sojourn.laws import Geometric
         >>> parse_assumed_law("fixed 1.5 mean", Geometric(0.95))
         Fixed(length=30)
         >>> parse_assumed_law("geometric mean", Fixed(4))
@@ -43,4 +44,4 @@ def parse_assumed_law(text: str, true_law: LengthLaw) -> LengthLaw:
         return same_mean(true_law) or true_law
     if mean < 1.0:
         raise ValueError(f"law {stripped[:60]!r} must have a mean of at least 1; got {mean:g}.")
-    return Geometric(min(1.0 - 1.0 / mean, 1.0 - 2.0**-53))
+    return geometric_with_mean(mean)

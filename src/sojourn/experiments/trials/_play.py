@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._typing import IntArray
 from sojourn.errors import NewerVersionWarning
 from sojourn.experiments.spec._agent_settings import build
 from sojourn.experiments.spec._code_identity import code_of, own_modules
 from sojourn.experiments.trials._archive import pack_trial
 from sojourn.laws import parse_law
-from sojourn.learning import Run, learn
+from sojourn.learning import Run, learn, spread_by_ratios
 from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import plan
 
-__all__ = ["play_trial", "spread_by_ratios"]
+__all__ = ["play_trial"]
 
 _PER_EPISODE = ("starts", "lengths", "observed", "rewards", "regret", "regret_width", "price")
 _SUMMED = ("lengths", "observed", "rewards", "regret", "regret_width", "price")
@@ -68,15 +67,3 @@ def _recorded(run: Run, record: str | Mapping[str, int]) -> dict[str, Any]:
         if array is not None:
             sums[f"sum_{name}"] = np.cumsum(array)[checkpoints - 1]
     return sums
-
-
-def spread_by_ratios(episodes: int, most: int) -> IntArray:
-    """Return at most `most` episode numbers from 1 to `episodes`, in about constant ratios.
-
-    Example:
-        >>> spread_by_ratios(1000, 4).tolist()
-        [1, 10, 100, 1000]
-    """
-    if most >= episodes:
-        return np.arange(1, episodes + 1)
-    return np.unique(np.geomspace(1, episodes, most).round().astype(np.int64))
