@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import sojourn as sj
-from sojourn.plots import COLOURS, comparison_curves, comparison_figure, new_figure, session_figure
+from sojourn.plots import COLORS, comparison_curves, comparison_figure, new_figure, session_figure
 from sojourn.sessions import analyze, read_sessions, sample_path
 
 FOLDER = Path(__file__).parent / "figures"
@@ -51,21 +51,21 @@ def scientist() -> Drawn:
     first = law.survival(1 + ahead)
     later = law.survival(21 + ahead) / law.survival(21)
     figure, [left, right] = new_figure(2, width=4.2)
-    left.plot(1 + ahead, first, color=COLOURS[0], linewidth=1.8)
+    left.plot(1 + ahead, first, color=COLORS[0], linewidth=1.8)
     for color, step, text in (
-        (COLOURS[1], 1, "now or in 5 steps: now"),
-        (COLOURS[2], 21, "in 20 or in 25: later"),
+        (COLORS[1], 1, "now or in 5 steps: now"),
+        (COLORS[2], 21, "in 20 or in 25: later"),
     ):
         weights = law.survival(step), 1.8 * law.survival(step + 5)
         left.plot([step, step + 5], weights, "o--", color=color, linewidth=1.0)
         left.annotate(text, (step + 6, weights[1]), fontsize=8.5, color=color, va="center")
     left.set(yscale="log", xlabel="step h", ylabel="γ(h), and the weights of 1 and 1.8")
     left.set_title("Seen from step 1", loc="left", fontsize=10, fontweight="bold")
-    right.plot(21 + ahead, later, color=COLOURS[2], linewidth=1.8, label="the clock runs on: γ(h)/γ(21)")
+    right.plot(21 + ahead, later, color=COLORS[2], linewidth=1.8, label="the clock runs on: γ(h)/γ(21)")
     right.plot(
         21 + ahead,
         first,
-        color=COLOURS[1],
+        color=COLORS[1],
         linewidth=1.8,
         linestyle="--",
         label="the clock restarts: γ(h − 20)",

@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 from reference.comparisons import a_comparison
 
 import sojourn as sj
-from sojourn.plots import COLOURS, comparison_curves, comparison_figure, draw_comparison, new_figure
+from sojourn.plots import COLORS, comparison_curves, comparison_figure, draw_comparison, new_figure
 
 T_2 = 4.302652729749464  # the 97.5% quantile of Student's law with 2 degrees of freedom
 
@@ -27,7 +27,7 @@ def test_curves_are_means_over_seeds_with_students_intervals():
     assert TWO.plot().axes[0].get_title(loc="left") == "a $problem$\nlengths from Fixed(length=2)"
 
 
-def test_of_very_many_checkpoints_some_are_shown():
+def test_only_some_of_very_many_checkpoints_are_drawn():
     k = np.arange(1, 5_001)
     curves = comparison_curves(a_comparison(np.stack([k, 2 * k])[None] / 1.0))
     assert curves.k.size <= 600
@@ -35,42 +35,46 @@ def test_of_very_many_checkpoints_some_are_shown():
     np.testing.assert_allclose(curves.mean[0], 1.5 * curves.k)
 
 
-def test_checkpoints_that_are_kept_are_the_ones_shown():
+def test_few_checkpoints_are_all_drawn():
     kept = np.array([1, 10, 5_000])
     curves = comparison_curves(a_comparison([[[1, 2, 3], [1, 2, 3]]], checkpoints=kept))
     assert curves.k.tolist() == [1, 10, 5_000]
     assert curves.mean.tolist() == [[1.0, 2.0, 3.0]]
 
 
-def test_every_learner_has_a_line_and_a_band_of_its_own_colour():
+def test_every_learner_has_a_line_and_a_band_in_its_own_color():
     figure = TWO.plot()
     (panel,) = figure.axes
     assert [line.get_ydata().tolist() for line in panel.get_lines()] == [[2.0, 4.0], [5.0, 5.0]]
-    assert [line.get_color() for line in panel.get_lines()] == list(COLOURS[:2])
-    assert [to_hex(band.get_facecolor()[0]).upper() for band in panel.collections] == list(COLOURS[:2])
+    assert [line.get_color() for line in panel.get_lines()] == list(COLORS[:2])
+    assert [to_hex(band.get_facecolor()[0]).upper() for band in panel.collections] == list(COLORS[:2])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["learner 0", "learner 1"]
     assert figure.legends[0].get_title().get_text() == "3 seeds, bands: 95% intervals of the mean"
 
 
-def test_more_learners_than_colours_are_told_apart_by_dashes():
+def test_more_learners_than_colors_differ_by_dashes():
     (panel,) = a_comparison(np.ones((9, 2, 2))).plot().axes
     looks = [(line.get_color(), line._dash_pattern[1] is None) for line in panel.get_lines()]
     assert len(set(looks)) == 9
 
 
-def test_chance_is_grey_and_on_top_and_takes_no_learners_colour():
-    agents = (sj.UCBVI(sj.Fixed(2)), sj.RandomPlayer(), sj.RandomPlayer())  # a second one is told apart
+def test_the_random_player_is_gray_and_on_top_and_uses_up_no_color():
+    agents = (
+        sj.UCBVI(sj.Fixed(2)),
+        sj.RandomPlayer(),
+        sj.RandomPlayer(),
+    )  # only the first is gray
     figure = a_comparison(np.ones((3, 2, 2)), agents=agents).plot()
     learner, chance, other = figure.axes[0].get_lines()
-    assert [line.get_color() for line in (learner, chance, other)] == [COLOURS[0], "#888888", COLOURS[1]]
+    assert [line.get_color() for line in (learner, chance, other)] == [COLORS[0], "#888888", COLORS[1]]
     assert chance.get_zorder() > learner.get_zorder() > other.get_zorder()
     assert chance.is_dashed()
     shown = [line.get_color() for line in figure.legends[0].get_lines()]
-    assert shown == [COLOURS[0], "#888888", COLOURS[1]]
+    assert shown == [COLORS[0], "#888888", COLORS[1]]
 
 
 @pytest.mark.parametrize(("largest", "text"), [(900.0, "800"), (4_000.0, "4,000"), (15_000.0, "14,000")])
-def test_thousands_are_grouped_alike_on_every_axis(largest, text):
+def test_thousands_separators_are_used_from_1000_on(largest, text):
     (panel,) = a_comparison([[[1.0, largest]] * 2]).plot().axes
     ticks = panel.yaxis.get_major_formatter().format_ticks(panel.get_yticks())
     assert text in ticks
@@ -85,13 +89,13 @@ def test_one_seed_has_no_band():
 def test_a_learner_without_regret_is_named_but_not_drawn():
     figure = a_comparison([[[np.nan, np.nan]] * 2, [[1, 2]] * 2]).plot()
     (line,) = figure.axes[0].get_lines()
-    assert line.get_color() == COLOURS[1]
+    assert line.get_color() == COLORS[1]
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["learner 0: no exact regret", "learner 1"]
     a_comparison(np.full((1, 2, 2), np.nan)).plot()._repr_png_()
 
 
-def test_logarithmic_axes_leave_out_next_to_nothing():
+def test_logarithmic_axes_leave_out_negligible_regret():
     figure = a_comparison([[[1, 10], [1, 30]], [[1e-12, -1e-12]] * 2]).plot(log=True)
     (panel,) = figure.axes
     assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
@@ -108,7 +112,7 @@ def test_extreme_comparisons_can_be_drawn(regret):
     assert a_comparison(regret).plot()._repr_png_().startswith(b"\x89PNG")
 
 
-def test_users_text_is_never_read_as_maths_nor_hidden():
+def test_text_of_users_is_neither_parsed_as_math_nor_hidden():
     figure = a_comparison([[[1, 2]] * 2, [[2, 3]] * 2], names=("_hidden", "$\\bad{")).plot()
     texts = figure.legends[0].get_texts()
     assert [text.get_text() for text in texts] == ["_hidden", "$\\bad{"]
@@ -123,7 +127,7 @@ def test_long_names_are_broken_into_lines():
     assert figure.get_size_inches()[1] > a_comparison([[[1, 2]] * 2]).plot().get_size_inches()[1]
 
 
-def test_plot_on_given_axes_keeps_to_them():
+def test_plot_draws_only_on_the_given_axes():
     figure, (panel, other) = new_figure(2)
     assert TWO.plot(panel) is comparison_figure(TWO, ax=panel) is figure
     assert len(panel.get_legend().get_texts()) == 2

@@ -9,7 +9,7 @@ import sojourn as sj
 from sojourn.plots import draw_law, law_curves, law_figure, new_figure
 
 
-def test_curves_hold_the_law_and_the_geometric_law_of_the_same_mean():
+def test_curves_show_the_law_and_the_geometric_law_with_the_same_mean():
     curves = law_curves(sj.Uniform(1, 7), last=9)  # mean 4: gamma = 3/4
     assert curves.h.tolist() == list(range(1, 10))
     np.testing.assert_allclose(curves.survival[0], [1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7, 0, 0])
@@ -27,7 +27,7 @@ def test_hazard_and_discount_are_not_shown_past_the_longest_length():
 @pytest.mark.parametrize(
     "law", [sj.Geometric(0.5), sj.Polynomial(1.4, offset=20), sj.Geometric(0.9999), sj.Geometric(1 - 1e-12)]
 )
-def test_curves_run_until_little_is_left(law):
+def test_curves_end_where_survival_is_small(law):
     curves = law_curves(law)
     assert curves.survival[0, -1] <= (1e-4 if curves.heavy else 1e-3)
     assert np.all(curves.survival[1:, -1] <= 0.02)
@@ -68,7 +68,7 @@ def test_lines_show_the_data():
 @pytest.mark.parametrize(
     "law", [sj.Fixed(1), sj.Fixed(20), sj.Geometric(0.95), sj.Polynomial(1.4, offset=20)]
 )
-def test_survival_is_a_staircase_and_what_belongs_to_a_step_a_point(law):
+def test_survival_is_a_step_function_and_hazard_and_discount_are_points(law):
     survival, hazard, discount = (panel.get_lines()[-1] for panel in law.plot().axes)
     assert survival.get_drawstyle() == "steps-pre"  # P(H ≥ t) is γ(h) for t in (h − 1, h]
     for line in (hazard, discount):
@@ -95,15 +95,15 @@ def test_a_law_is_not_compared_with_itself(law):
     assert law_curves(law).survival.shape[0] == 1
 
 
-def test_names_in_the_legend_are_never_cut_in_a_number():
+def test_legend_names_long_laws_without_cutting_numbers():
     law = sj.Mixture([1 / 3, 2 / 3], [sj.Fixed(1), sj.NegativeBinomial(5, 0.9)])
     assert [text.get_text() for text in law.plot().legends[0].get_texts()] == [
         "Mixture of 2 laws",
-        "geometric, the same mean 31",  # ⅓ · 1 + ⅔ · (1 + 5 · 9)
+        "geometric, same mean 31",  # ⅓ · 1 + ⅔ · (1 + 5 · 9)
     ]
 
 
-def test_pictures_are_fit_for_print(tmp_path):
+def test_files_have_print_resolution(tmp_path):
     from matplotlib.image import imread
 
     figure = sj.Fixed(3).plot()
@@ -114,7 +114,7 @@ def test_pictures_are_fit_for_print(tmp_path):
     assert imread(tmp_path / "small.png").shape[1] == round(inches[0] * 50)
 
 
-def test_show_says_how_to_see_the_figure():
+def test_show_says_how_to_display_the_figure():
     with pytest.raises(RuntimeError, match=r"^This figure has no window\. .*figure\.savefig\('law\.pdf'\)"):
         sj.Fixed(3).plot().show()
 
@@ -126,18 +126,18 @@ def test_plot_on_given_axes_draws_the_survival_there():
     assert not other.get_lines()
 
 
-def test_users_text_is_never_read_as_maths():
+def test_text_of_users_is_not_parsed_as_math():
     figure = law_figure(sj.Fixed(3))
     texts = figure.legends[0].get_texts()
     assert texts[0].get_text() == "Fixed(length=3)"
     assert not any(text.get_parse_math() for text in texts)
 
 
-def test_figures_show_themselves_in_notebooks():
+def test_notebooks_display_figures():
     assert sj.Fixed(3).plot()._repr_png_().startswith(b"\x89PNG")
 
 
-def test_figures_keep_out_of_pyplot():
+def test_figures_do_not_import_pyplot():
     code = (
         "import sys, sojourn; sojourn.Fixed(3); assert 'matplotlib' not in sys.modules;"
         "sojourn.Fixed(3).plot(); assert 'matplotlib.pyplot' not in sys.modules"

@@ -1,4 +1,4 @@
-"""The figures of the reproduction: their data by hand, and what is drawn of it."""
+"""Figures of the reproduction: their data, calculated by hand, and what is drawn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sojourn.plots import (
 
 
 def test_slopes_of_a_power_are_its_exponent():
-    # 3·k^0.6: every log-log slope is 0.6; there is none before half a decade has gone by.
+    # 3·k^0.6: every log-log slope is 0.6; there is none in the first half decade.
     k = np.unique(np.round(np.logspace(0, 4, 81)).astype(int))
     curves = slope_curves(a_comparison([[3.0 * k**0.6, 6.0 * k**0.6]], k), 0.5)
     has = k >= np.sqrt(10.0)
@@ -44,7 +44,7 @@ def test_slopes_of_a_power_are_its_exponent():
         assert ax.get_xlim()[0] == 9.0  # from episode 10 on
 
 
-def test_scales_are_falling_and_means_are_over_seeds():
+def test_scales_are_in_descending_order_and_means_are_over_seeds():
     curves = scale_curves({"a": {0.0: [4.0, 6.0], 1.0: [9.0, 11.0]}, "b": {1.0: [3.0, 5.0], 0.0: [8.0, 8.0]}})
     assert curves.scales.tolist() == [1.0, 0.0]
     assert curves.mean.tolist() == [[10.0, 5.0], [4.0, 8.0]]
@@ -56,14 +56,14 @@ def test_scales_are_falling_and_means_are_over_seeds():
     (ax,) = scales_figure(curves, title="$x$").axes
     ranges = [segment.tolist() for lines in ax.collections for segment in lines.get_segments()]
     assert ranges[:2] == [[[0.0, 9.0], [0.0, 11.0]], [[1.0, 4.0], [1.0, 6.0]]]
-    assert ax.get_legend().get_title().get_text() == "2 seeds, upright lines: smallest to largest"
+    assert ax.get_legend().get_title().get_text() == "2 seeds, vertical lines: smallest to largest"
     best = [line.get_xydata().tolist() for line in ax.get_lines() if line.get_marker() == "o"]
     assert best == [[[1.0, 5.0]], [[0.0, 4.0]]]
 
 
 @pytest.mark.parametrize("n_panels", [1, 2, 3, 5])
 @pytest.mark.filterwarnings("error")
-def test_panels_hold_the_same_learners_and_all_fits(n_panels):
+def test_panels_show_the_same_learners_and_texts_fit_on_the_figure(n_panels):
     law = sj.QuasiHyperbolic(beta=0.7, gamma=0.95)
     two = a_comparison([[[1, 2], [2, 4]], [[5, 5], [5, 5]]], [10_000, 20_000], law)
     figure = panels_figure(
@@ -71,7 +71,7 @@ def test_panels_hold_the_same_learners_and_all_fits(n_panels):
     )
     shown = [ax for ax in figure.axes if ax.get_visible()]
     assert [len(ax.get_lines()) for ax in shown] == [2] * n_panels
-    figure.draw_without_rendering()  # lays it out: a warning would be an error
+    figure.draw_without_rendering()  # computes the layout; warnings are errors
     right = figure.bbox.x1
     for ax in shown:
         assert ax._left_title.get_window_extent().x1 <= right
@@ -83,9 +83,9 @@ def test_panels_hold_the_same_learners_and_all_fits(n_panels):
         panel_curves([two, a_comparison([[[1, 2]]], [1, 2])])
 
 
-def test_panels_say_all_numbers_of_seeds_and_have_titles_of_one_size():
+def test_panels_state_the_range_of_seed_counts_and_have_titles_of_one_size():
     one, three = (a_comparison([[[1, 2]] * n], [1, 2]) for n in (1, 3))
-    figure = panels_figure([three, one], titles=["short", "a title of so many letters that it must be small"])
+    figure = panels_figure([three, one], titles=["short", "a title that is too long for the normal size"])
     assert figure.legends[0].get_title().get_text() == "1 to 3 seeds, bands: 95% intervals of the mean"
     sizes = [ax._left_title.get_fontsize() for ax in figure.axes]
     assert sizes[0] == sizes[1] < 9.5
@@ -96,7 +96,7 @@ def test_panels_say_all_numbers_of_seeds_and_have_titles_of_one_size():
 @pytest.mark.parametrize(
     "values", [[0.0, 1.1e-3], [0.0, 9.9e-3], [0.0, 3e-9, 12.0], [0.0, 0.0], [0.0, 1e-8, 1e8]]
 )
-def test_no_label_of_the_dots_axis_runs_into_another(values):
+def test_labels_of_the_dots_axis_do_not_overlap(values):
     figure = dots_figure(make_dots(["row"], list("abc")[: len(values)], [values]), title="t", x="x")
     (ax,) = figure.axes
     figure.draw_without_rendering()
@@ -109,7 +109,7 @@ def test_no_label_of_the_dots_axis_runs_into_another(values):
 
 
 @pytest.mark.filterwarnings("error")
-def test_dots_stand_at_their_values_and_nothing_at_the_left_end():
+def test_dots_are_at_their_values_and_zeros_at_the_left_end():
     dots = make_dots(
         ["one", "a row with a much longer name, of a law for instance"],
         ["a", "$b$"],
@@ -126,7 +126,7 @@ def test_dots_stand_at_their_values_and_nothing_at_the_left_end():
         make_dots(["one"], ["a", "b"], [1.0, 2.0])
 
 
-def test_taxis_map_reads_the_states_of_gymnasium():
+def test_taxi_map_uses_the_state_numbers_of_gymnasium():
     # Gymnasium numbers Taxi's states ((row·5 + column)·5 + passenger)·4 + destination.
     policy = np.zeros((2, 501), dtype=int)
     policy[0, ((3 * 5 + 1) * 5 + 2) * 4 + 0] = 4
@@ -143,7 +143,7 @@ def test_taxis_map_reads_the_states_of_gymnasium():
         taxi_map(policy, passenger="Z")
 
 
-def test_taxis_map_shows_several_steps_by_name():
+def test_taxi_figure_shows_several_steps_with_titles():
     policy = np.repeat([[0], [1]], 501, axis=1)
     figure = taxi_figure(policy, steps=(1, 20), title="$a$ law")
     assert figure.get_suptitle() == "$a$ law"
@@ -159,7 +159,7 @@ def test_taxis_map_shows_several_steps_by_name():
             taxi_figure(policy, **wrong)
 
 
-def test_files_of_figures_are_written_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_figure_files_are_written_atomically(tmp_path, monkeypatch):
     figure = taxi_figure(np.zeros((1, 501), dtype=int))
     paths = save_figure(figure, tmp_path / "new" / "taxi")
     kept = [path.read_bytes() for path in paths]
@@ -177,7 +177,7 @@ def test_files_of_figures_are_written_whole_or_not_at_all(tmp_path, monkeypatch)
     assert len(list((tmp_path / "new").iterdir())) == 2
 
 
-def test_an_image_for_pages_is_sound_and_turns_dark():
+def test_an_embedded_image_is_valid_svg_and_has_a_dark_mode():
     figure = dots_figure(make_dots(["<b>&\"'#%"], ["--><script>"], [[1.0]]), title="</svg>", x="x")
     head, _, address = svg_image(figure).partition(",")
     assert head == "data:image/svg+xml"
@@ -190,7 +190,7 @@ def test_an_image_for_pages_is_sound_and_turns_dark():
     assert svg_image(figure) == svg_image(figure)
 
 
-def test_rounding_moves_no_point_that_could_be_seen(tmp_path):
+def test_coordinates_are_rounded_to_two_decimals(tmp_path):
     figure = panels_figure([a_comparison([[[1, 2.123456], [2, 4]]], [1, 2])])
     svg, _ = save_figure(figure, tmp_path / "panels")
     numbers = [part for line in svg.read_text().split(' d="')[1:] for part in line.split('"')[0].split()]

@@ -24,7 +24,7 @@ def a_run(regret, rewards=None, problem="a $problem$"):
     )
 
 
-def test_few_episodes_are_all_shown():
+def test_few_episodes_are_all_drawn():
     curves = run_curves(a_run([3.0, 1.0, 2.0]))
     assert curves.k.tolist() == [1, 2, 3]
     assert curves.single.tolist() == [3.0, 1.0, 2.0]
@@ -37,7 +37,7 @@ def test_few_episodes_are_all_shown():
     )
 
 
-def test_bins_widen_and_their_means_give_the_total_back():
+def test_bins_widen_and_their_means_add_up_to_the_total():
     regret = np.random.default_rng(0).random(3_000)
     curves = run_curves(a_run(regret))
     widths = np.diff(curves.edges)
@@ -51,14 +51,14 @@ def test_bins_widen_and_their_means_give_the_total_back():
     np.testing.assert_allclose(curves.cumulative, np.cumsum(regret)[curves.k - 1])
 
 
-def test_rewards_are_shown_where_there_is_no_regret():
+def test_rewards_are_drawn_if_there_is_no_regret():
     curves = run_curves(a_run(None, rewards=[1.0, -2.0]))
     assert curves.quantity == "reward"
     assert curves.cumulative.tolist() == [1.0, -1.0]
     figure = a_run(None, rewards=[1.0, -2.0]).plot()
     assert [panel.get_title(loc="left") for panel in figure.axes] == [
         "Cumulative reward",
-        "Reward an episode",
+        "Reward per episode",
     ]
 
 
@@ -68,7 +68,7 @@ def test_plot_gives_two_panels_that_show_the_data():
     cumulative, single = figure.axes
     assert [cumulative.get_title(loc="left"), single.get_title(loc="left")] == [
         "Cumulative regret",
-        "Regret an episode",
+        "Regret per episode",
     ]
     np.testing.assert_array_equal(cumulative.get_lines()[0].get_ydata(), curves.cumulative)
     np.testing.assert_array_equal(single.get_lines()[0].get_ydata(), curves.single)
@@ -78,7 +78,7 @@ def test_plot_gives_two_panels_that_show_the_data():
     assert figure.get_suptitle() == f"RandomPlayer\n{curves.setting}"
 
 
-def test_users_text_is_never_read_as_maths():
+def test_text_of_users_is_not_parsed_as_math():
     run = a_run([1.0], problem="$\\bad{")
     assert not run.plot()._suptitle.get_parse_math()
     assert run.plot()._repr_png_().startswith(b"\x89PNG")
@@ -91,7 +91,7 @@ def test_long_titles_are_broken_into_lines():
     assert max(map(len, lines)) <= 110
 
 
-def test_everything_can_be_logarithmic():
+def test_all_axes_can_be_logarithmic():
     figure = a_run([1.0, 0.5, 0.0, -1e-12]).plot(log=True)
     assert {panel.get_yscale() for panel in figure.axes} == {"log"}
     assert {panel.get_xscale() for panel in figure.axes} == {"log"}

@@ -15,7 +15,7 @@ def found(law, n=3_000, seed=0):
     return analyze(SessionLog.from_columns(np.minimum(lengths, cuts), lengths < cuts))
 
 
-def test_curves_are_those_of_the_fits_and_of_kaplan_meier():
+def test_curves_show_the_fits_and_the_kaplan_meier_estimate():
     analysis = found(sj.NegativeBinomial(3.0, 0.8))
     curves = session_curves(analysis)
     assert curves.styles == ("best", "next", "geometric")
@@ -26,7 +26,7 @@ def test_curves_are_those_of_the_fits_and_of_kaplan_meier():
     assert "best by BIC" in curves.names[0]
 
 
-def test_dots_are_shares_of_those_at_risk():
+def test_dots_are_empirical_hazards():
     lengths = np.repeat([1, 2, 3, 4], [400, 300, 200, 100])
     curves = session_curves(analyze(SessionLog.from_columns(lengths)))
     # 400 of 1000, 300 of 600, 200 of 300, 100 of 100.
@@ -35,7 +35,7 @@ def test_dots_are_shares_of_those_at_risk():
     np.testing.assert_allclose(curves.dot_error[0], 2 * np.sqrt(0.4 * 0.6 / 1000))
 
 
-def test_steps_before_the_first_end_do_not_thin_out_the_first_dot():
+def test_steps_before_the_first_ended_session_are_not_in_the_first_dot():
     curves = session_curves(found(sj.Polynomial(1.6, offset=20)))
     assert curves.dots[0] >= 21
     assert curves.dot_hazard[0] == pytest.approx(float(sj.Polynomial(1.6).hazard(1)), abs=0.1)
@@ -61,7 +61,7 @@ def test_one_panel_can_be_drawn_alone():
     assert panels[0].get_title(loc="left") == "Hazard"
 
 
-def test_curves_begin_where_the_data_do():
+def test_curves_start_at_the_first_step_with_data():
     lengths = sj.Geometric(0.9).sample(np.random.default_rng(1), 5_000)
     lengths = lengths[lengths >= 3]
     curves = session_curves(analyze(SessionLog.from_columns(lengths, entry=np.full(lengths.size, 3))))

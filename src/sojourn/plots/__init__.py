@@ -1,4 +1,4 @@
-"""Figures: one a file, each a function that computes its data and one that draws them on given axes."""
+"""Figures. Each has a function that computes its data and one that draws them on given axes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ from sojourn.plots._sessions import (
     draw_sessions,
     session_curves,
     session_figure,
-    session_key,
+    session_legend,
 )
 from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes_figure
-from sojourn.plots._style import COLOURS, new_figure, tidy
+from sojourn.plots._style import COLORS, new_figure, tidy
 from sojourn.plots._svg import save_figure, svg_image
 from sojourn.plots._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
 
+COLOURS = COLORS
+"""The name of `COLORS` in version 0.1.0."""
+
 __all__ = [
+    "COLORS",
     "COLOURS",
     "ChoiceCurves",
     "ComparisonCurves",
@@ -71,7 +75,7 @@ __all__ = [
     "scales_figure",
     "session_curves",
     "session_figure",
-    "session_key",
+    "session_legend",
     "slope_curves",
     "slopes_figure",
     "svg_image",

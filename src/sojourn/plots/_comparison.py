@@ -1,4 +1,4 @@
-"""Several learners side by side."""
+"""Figure: mean cumulative regret of several learners, with confidence bands."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from matplotlib.lines import Line2D
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import label
 from sojourn.plots._style import (
-    COLOURS,
-    GREY,
+    COLORS,
+    GRAY,
     add_legend,
-    count_seeds,
-    figure_of,
-    fold,
+    format_seed_count,
     new_figure,
-    set_episodes,
-    show_zero,
+    root_figure,
+    set_episode_axis,
+    set_labels,
+    start_axis_at_zero,
     tidy,
-    write,
+    wrap_text,
 )
 
 if TYPE_CHECKING:
@@ -33,38 +33,43 @@ __all__ = [
     "ComparisonCurves",
     "comparison_curves",
     "comparison_figure",
+    "describe_seeds",
     "draw_comparison",
-    "look_of",
-    "looks",
-    "tell_seeds",
+    "line_style",
+    "line_styles",
 ]
 
-_MOST_POINTS = 600
-_MOST_LETTERS, _MOST_LETTERS_BOLD = 84, 60  # in a line below the panel and above it
-_LEAST = 1e-6
-"""Share of the largest regret below which a logarithmic axis does not go."""
+_MAX_POINTS = 600
+_MAX_LINE_LENGTH = 84
+"""Characters per line of the legend below the panel."""
+
+_MAX_TITLE_LENGTH = 60
+"""Characters per line of the bold title."""
+
+_MIN_SHARE = 1e-6
+"""A logarithmic axis does not go below this share of the largest regret."""
 
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
-"""Lines beyond the last colour begin again at the first, dashed."""
+"""When all colors are used up, lines start again at the first color with the next dash pattern."""
 
-_CHANCE: dict[str, Any] = {"color": GREY, "linestyle": (0, (4, 2)), "linewidth": 1.4}
-"""The line of playing at random: what learners are seen against, not one of them."""
+_RANDOM_STYLE: dict[str, Any] = {"color": GRAY, "linestyle": (0, (4, 2)), "linewidth": 1.4}
+"""Line style of the random player, which is the baseline of the learners."""
 
 
 @dataclass(frozen=True)
 class ComparisonCurves:
-    """What the figure of a comparison shows, one row a learner.
+    """Data of the figure of a comparison, one row per learner.
 
     Attributes:
-        names: What the learners are called.
-        is_chance: Whether each is the first that plays at random.
-        problem: The name of the problem.
-        law: The law that lengths were drawn from, in few words.
-        n_seeds: Number of seeds behind every mean.
+        names: Names of the learners.
+        is_chance: True for the first `RandomPlayer`, which is drawn as the baseline.
+        problem: Name of the problem.
+        law: Short name of the law of the lengths.
+        n_seeds: Number of seeds per mean.
         k: `(n,)` numbers of episodes.
-        mean: `(agents, n)` mean over seeds of the regret of the first k episodes; NaN if it is not known.
-        low: `(agents, n)` lower end of the mean's 95% interval, for each k alone; NaN for a single seed.
-        high: `(agents, n)` upper end.
+        mean: `(agents, n)` mean over seeds of the cumulative regret of k episodes; NaN if it is not known.
+        low: `(agents, n)` lower end of the pointwise 95% interval of the mean; NaN for a single seed.
+        high: `(agents, n)` upper end of that interval.
     """
 
     names: tuple[str, ...]
@@ -85,7 +90,7 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
 
     at_random = [i for i, agent in enumerate(comparison.agents) if isinstance(agent, RandomPlayer)]
     kept = comparison.checkpoints
-    shown = np.unique(np.searchsorted(kept, spread_episodes(comparison.episodes, _MOST_POINTS)))
+    shown = np.unique(np.searchsorted(kept, spread_episodes(comparison.episodes, _MAX_POINTS)))
     estimate = estimate_mean(comparison.cumulative_regret[:, :, shown], axis=1)
     return ComparisonCurves(
         names=comparison.names,
@@ -101,96 +106,96 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
 
 
 def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) -> None:
-    """Draw the mean cumulative regrets and their bands on given axes, those that can be shown.
+    """Draw the mean cumulative regrets and their bands on given axes.
 
-    The first learner's curve lies above the others', and that of a `RandomPlayer`, grey, above all. A learner
-    without exact regret has no curve. With `log`, both axes are logarithmic, and a learner whose regret stays
-    below a millionth of the largest has none either.
+    The first learner's curve is drawn above the others, and the gray curve of a `RandomPlayer` above all. A
+    learner without exact regret has no curve. With `log`, both axes are logarithmic, and a learner whose
+    regret stays below a millionth of the largest has no curve either.
     """
-    shown = _can_be_shown(curves, log=log)
+    shown = _drawable(curves, log=log)
     if log and not shown.any():
         raise ValueError("log must be False where no regret is positive; got True.")
     tidy(ax)
-    styles = looks(curves)
+    styles = line_styles(curves)
     for i in np.flatnonzero(shown).tolist():
-        look, height = styles[i], 3.5 if curves.is_chance[i] else 3.0 - i / shown.size
+        style, zorder = styles[i], 3.5 if curves.is_chance[i] else 3.0 - i / shown.size
         if curves.n_seeds > 1:
             low = np.maximum(curves.low[i], np.finfo(float).tiny) if log else curves.low[i]
-            band = {"color": look["color"], "alpha": 0.18, "linewidth": 0.0, "zorder": 2}
+            band = {"color": style["color"], "alpha": 0.18, "linewidth": 0.0, "zorder": 2}
             ax.fill_between(curves.k, low, curves.high[i], **band)
         marker = "o" if curves.k.size == 1 else ""  # a line of one point cannot be seen
-        ax.plot(curves.k, curves.mean[i], marker=marker, zorder=height, **look)
-    title = f"{fold(curves.problem, _MOST_LETTERS_BOLD)}\nlengths from {curves.law}"
-    write(ax, title=title, x="episode k", y="regret of the first k episodes")
+        ax.plot(curves.k, curves.mean[i], marker=marker, zorder=zorder, **style)
+    title = f"{wrap_text(curves.problem, _MAX_TITLE_LENGTH)}\nlengths from {curves.law}"
+    set_labels(ax, title=title, x="episode", y="cumulative regret")
     means = curves.mean[shown]
     if log:
         largest = float(means.max())
         ax.set_yscale("log", nonpositive="mask")
-        ax.set_ylim(0.7 * max(float(means[means > 0.0].min()), _LEAST * largest), 1.6 * largest)
+        ax.set_ylim(0.7 * max(float(means[means > 0.0].min()), _MIN_SHARE * largest), 1.6 * largest)
     else:
-        show_zero(ax, means)
-    set_episodes(ax, int(curves.k[-1]), log=log)
+        start_axis_at_zero(ax, means)
+    set_episode_axis(ax, int(curves.k[-1]), log=log)
 
 
-def look_of(i: int) -> dict[str, Any]:
-    """Return how the line of learner i looks."""
-    turn, place = divmod(i, len(COLOURS))
-    return {"color": COLOURS[place], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.8}
+def line_style(i: int) -> dict[str, Any]:
+    """Return the color, dashes and width of the line of learner i."""
+    turn, place = divmod(i, len(COLORS))
+    return {"color": COLORS[place], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.8}
 
 
-def looks(curves: ComparisonCurves) -> list[dict[str, Any]]:
-    """Return how the lines look: those of learners in turn, and that of chance."""
+def line_styles(curves: ComparisonCurves) -> list[dict[str, Any]]:
+    """Return the line style of each learner; the random player's does not use up a color."""
     turns = np.cumsum(~np.asarray(curves.is_chance, dtype=bool)) - 1
     return [
-        _CHANCE if chance else look_of(int(turn))
-        for chance, turn in zip(curves.is_chance, turns, strict=True)
+        _RANDOM_STYLE if is_chance else line_style(int(turn))
+        for is_chance, turn in zip(curves.is_chance, turns, strict=True)
     ]
 
 
-def _can_be_shown(curves: ComparisonCurves, *, log: bool) -> BoolArray:
-    """Tell which curves there are: those that are known and, on a logarithmic axis, not next to nothing."""
+def _drawable(curves: ComparisonCurves, *, log: bool) -> BoolArray:
+    """Return which curves are drawn: known regret that is, on a logarithmic axis, not negligible."""
     known = np.asarray(~np.isnan(curves.mean).any(axis=1))
     if not log or not known.any():
         return known
     largest = curves.mean[known].max()
-    return np.asarray(known & (curves.mean.max(axis=1) > max(0.0, _LEAST * largest)))
+    return np.asarray(known & (curves.mean.max(axis=1) > max(0.0, _MIN_SHARE * largest)))
 
 
 def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bool = False) -> Figure:
-    """Show the mean cumulative regret of every learner, with its 95% interval over seeds as a band.
+    """Draw the mean cumulative regret of every learner, with its 95% interval over seeds as a band.
 
     Args:
-        comparison: What `sojourn.compare` returned.
+        comparison: Result of `sojourn.compare`.
         ax: Axes to draw on; a new figure by default.
-        log: Whether both axes are logarithmic: a power of k is then a straight line.
+        log: Whether both axes are logarithmic; a power of k is then a straight line.
 
     Returns:
-        The figure, in no window: `figure.savefig("comparison.pdf")` writes it, and a notebook shows it where
-        it is the last line of a cell.
+        The figure. It has no window: write it with `figure.savefig("comparison.pdf")`, or make it the last
+        line of a notebook cell.
     """
     curves = comparison_curves(comparison)
     is_own = ax is None
     if ax is None:
-        n_lines = sum(1 + fold(name, _MOST_LETTERS).count("\n") for name in curves.names)
+        n_lines = sum(1 + wrap_text(name, _MAX_LINE_LENGTH).count("\n") for name in curves.names)
         _, (ax,) = new_figure(1, width=6.4, height=3.8 + 0.19 * n_lines)
     draw_comparison(curves, ax, log=log)
-    _name_curves(ax, curves, log=log, inside=not is_own)
-    return figure_of(ax)
+    _add_curve_legend(ax, curves, log=log, inside=not is_own)
+    return root_figure(ax)
 
 
-def _name_curves(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool) -> None:
-    """Name the curves, those that are missing too, and say what the bands are."""
-    shown, styles = _can_be_shown(curves, log=log), looks(curves)
+def _add_curve_legend(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool) -> None:
+    """Add a legend that names all learners, also those without a curve, and explains the bands."""
+    shown, styles = _drawable(curves, log=log), line_styles(curves)
     lines, names = [], []
     for i, name in enumerate(curves.names):
         reason = "no exact regret" if np.isnan(curves.mean[i]).any() else "too little regret to show"
         lines.append(Line2D([], [], **styles[i]) if shown[i] else Line2D([], [], linestyle=""))
-        names.append(fold(name if shown[i] else f"{name}: {reason}", _MOST_LETTERS))
+        names.append(wrap_text(name if shown[i] else f"{name}: {reason}", _MAX_LINE_LENGTH))
     owner: Any = ax if inside else ax.figure
     place = "best" if inside else "outside lower left"
-    add_legend(owner, lines, names, title=tell_seeds(curves.n_seeds), loc=place)
+    add_legend(owner, lines, names, title=describe_seeds(curves.n_seeds), loc=place)
 
 
-def tell_seeds(*counts: int) -> str:
-    """Return how many seeds there are, and what the bands over them are."""
-    return count_seeds(*counts) + ", bands: 95% intervals of the mean" * (max(counts) > 1)
+def describe_seeds(*counts: int) -> str:
+    """Return the number of seeds and what the bands show, for a legend."""
+    return format_seed_count(*counts) + ", bands: 95% intervals of the mean" * (max(counts) > 1)

@@ -1,4 +1,4 @@
-"""Numbers by two names each, as dots in rows."""
+"""Figure: a table of numbers as rows of dots on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from sojourn._typing import ArrayLike, FloatArray
-from sojourn.plots._style import COLOURS, FAINT, add_legend, add_note, figure_of, new_figure, write
+from sojourn.plots._style import COLORS, FAINT, add_legend, add_note, new_figure, root_figure, set_labels
 
 __all__ = ["Dots", "dots_figure", "draw_dots", "make_dots"]
 
@@ -22,12 +22,12 @@ _MARKERS = "osD^vP*X"
 
 @dataclass(frozen=True)
 class Dots:
-    """What rows of dots show.
+    """Data of a figure with rows of dots.
 
     Attributes:
-        rows: What the rows are called.
-        names: What the dots of each row are called.
-        values: `(rows, names)`, none negative.
+        rows: Names of the rows.
+        names: Names of the series; each has one dot per row.
+        values: Nonnegative numbers, `(rows, names)`.
     """
 
     rows: tuple[str, ...]
@@ -36,7 +36,7 @@ class Dots:
 
 
 def make_dots(rows: Sequence[str], names: Sequence[str], values: ArrayLike) -> Dots:
-    """Return dots of so many rows and names."""
+    """Check the shape of the values and return them as `Dots`."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(rows), len(names)) or array.size == 0:
         raise ValueError(f"values must have shape ({len(rows)}, {len(names)}); got {array.shape}.")
@@ -44,7 +44,7 @@ def make_dots(rows: Sequence[str], names: Sequence[str], values: ArrayLike) -> D
 
 
 def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) -> None:
-    """Draw dots on a logarithmic axis; what is not above `floor` stands at its left end, which is 0."""
+    """Draw dots on a logarithmic axis. Values up to `floor` are drawn at its left end, which is labeled 0."""
     above = dots.values[dots.values > floor]
     low, high = (float(above.min()), float(above.max())) if above.size else (1.0, 1.0)
     has_zero = above.size < dots.values.size
@@ -55,9 +55,9 @@ def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) 
     for j, name in enumerate(dots.names):
         is_above = dots.values[:, j] > floor
         y = places + 0.11 * (j - (n_names - 1) / 2)
-        look: dict[str, Any] = {"marker": _MARKERS[j % len(_MARKERS)], "color": COLOURS[j % len(COLOURS)]}
+        style: dict[str, Any] = {"marker": _MARKERS[j % len(_MARKERS)], "color": COLORS[j % len(COLORS)]}
         shown = np.where(is_above, dots.values[:, j], left)
-        ax.plot(shown, y, linestyle="", ms=5.5, label=name, clip_on=False, zorder=3, **look)
+        ax.plot(shown, y, linestyle="", ms=5.5, label=name, clip_on=False, zorder=3, **style)
     ax.set_xscale("log")
     if has_zero:
         _set_ticks(ax, left, range(first, math.floor(end) + 1))
@@ -66,7 +66,7 @@ def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) 
     ax.set_xlim(left, 2.0 * high)
     ax.set_ylim(len(dots.rows) - 0.4, -0.6)
     ax.set_yticks(places, dots.rows)
-    write(ax, title=title, x=x, y="")
+    set_labels(ax, title=title, x=x, y="")
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
     ax.grid(visible=False, axis="y")
@@ -74,7 +74,7 @@ def draw_dots(dots: Dots, ax: Axes, *, title: str, x: str, floor: float = 1e-9) 
 
 
 def _set_ticks(ax: Axes, zero: float, powers: range) -> None:
-    """Name the place of 0 and powers of ten, none too close to the next; no mark stands between."""
+    """Label 0 and powers of ten; if there are many powers, skip some and the minor ticks."""
     named = powers[:: 1 + len(powers) // 8]
     texts = ["0", *(rf"$\mathdefault{{10^{{{power}}}}}$" for power in named)]
     ax.set_xticks([zero, *(10.0**power for power in named)], texts)
@@ -85,15 +85,15 @@ def _set_ticks(ax: Axes, zero: float, powers: range) -> None:
 def dots_figure(
     dots: Dots, *, title: str, x: str, floor: float = 1e-9, note: str = "exact", ax: Axes | None = None
 ) -> Figure:
-    """Show rows of dots on a logarithmic axis.
+    """Draw rows of dots on a logarithmic axis.
 
     Args:
-        dots: What to show.
-        title: Of the panel.
-        x: What the numbers are.
-        floor: What is not above it is shown as 0.
-        note: What to say of the numbers, small: dots have no intervals, so that they are exact unless said
-            otherwise, such as "10 seeds".
+        dots: Rows of numbers.
+        title: Title of the panel.
+        x: Label of the horizontal axis.
+        floor: Values up to this are drawn as 0.
+        note: Small note above the panel that says how the numbers were obtained, such as "10 seeds"; dots
+            have no intervals.
         ax: Axes to draw on; a new figure by default.
     """
     is_own = ax is None
@@ -102,6 +102,6 @@ def dots_figure(
         _, (ax,) = new_figure(1, width=6.6, height=height)
     draw_dots(dots, ax, title=title, x=x, floor=floor)
     add_note(ax, note)
-    owner, place = (figure_of(ax), "outside lower left") if is_own else (ax, "best")
+    owner, place = (root_figure(ax), "outside lower left") if is_own else (ax, "best")
     add_legend(owner, *ax.get_legend_handles_labels(), loc=place)
-    return figure_of(ax)
+    return root_figure(ax)

@@ -1,4 +1,4 @@
-"""Laws that were estimated while learning, beside the truth."""
+"""Figure: laws that a learner estimated over time, beside the true law."""
 
 from __future__ import annotations
 
@@ -12,48 +12,59 @@ from matplotlib.figure import Figure
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import LengthLaw, quantile, survival_band
-from sojourn.plots._style import COLOURS, INK, add_legend, count_seeds, figure_of, new_figure, write
+from sojourn.plots._style import (
+    COLORS,
+    INK,
+    add_legend,
+    format_seed_count,
+    new_figure,
+    root_figure,
+    set_labels,
+)
 
 __all__ = ["EstimateCurves", "draw_estimates", "estimate_curves", "estimates_figure"]
 
-_SHOWN = 1e-3
-_MOST_POINTS = 400
+_LAST_SURVIVAL = 1e-3
+"""Steps are drawn until survival falls below this."""
+
+_MAX_POINTS = 400
 _FIRST_SHADE = 0.25
+"""Opacity of the earliest estimate."""
 
 
 class Estimated(Protocol):
-    """A law that was estimated, and what from."""
+    """An estimated law and the data behind it."""
 
     @property
     def episode(self) -> int:
-        """Episodes that had been played."""
+        """Number of episodes before the estimate."""
 
     @property
     def law(self) -> LengthLaw:
-        """The estimate."""
+        """The estimated law."""
 
     @property
     def lengths(self) -> IntArray:
-        """The lengths that it was made of."""
+        """Lengths that the law was estimated from."""
 
     @property
     def observed(self) -> BoolArray:
-        """Whether each was seen to its end."""
+        """Whether each length was observed to its end; False if it is censored."""
 
 
 @dataclass(frozen=True)
 class EstimateCurves:
-    """What the figure of estimated laws shows.
+    """Data of the figure of estimated laws.
 
     Attributes:
-        episodes: Episodes that had been played when each was made, `(k,)`.
+        episodes: Number of episodes before each estimate, `(k,)`.
         h: Steps, `(n,)`.
-        survival: γ̂(h) of each, `(k, n)`.
-        lower: Lower end of the band of the last one's data, `(n,)`.
-        upper: Upper end of the band of the last one's data, `(n,)`.
-        kind: "dkw" or "hall-wellner".
-        confidence: Of the band.
-        truth: The true γ(h), `(n,)`, or None.
+        survival: γ̂(h) of each estimate, `(k, n)`.
+        lower: Lower end of the confidence band of the last estimate, `(n,)`.
+        upper: Upper end of that band, `(n,)`.
+        kind: Kind of the band: "dkw" or "hall-wellner".
+        confidence: Confidence level of the band.
+        truth: γ(h) of the true law, `(n,)`, or None.
     """
 
     episodes: IntArray
@@ -69,12 +80,12 @@ class EstimateCurves:
 def estimate_curves(
     estimates: Sequence[Estimated], truth: LengthLaw | None = None, *, confidence: float = 0.95
 ) -> EstimateCurves:
-    """Compute the curves of estimates, oldest first, with a band that holds all of γ at once for the last."""
+    """Compute the curves of the estimates, oldest first, with a simultaneous band around the last."""
     if not estimates:
         raise ValueError("estimates must not be empty: no block has ended yet; play more episodes.")
     last = estimates[-1]
-    end = max(quantile(law, _SHOWN) for law in (last.law, truth) if law is not None)
-    h = np.unique(np.linspace(1, max(end, 2), _MOST_POINTS).round()).astype(np.int64)
+    end = max(quantile(law, _LAST_SURVIVAL) for law in (last.law, truth) if law is not None)
+    h = np.unique(np.linspace(1, max(end, 2), _MAX_POINTS).round()).astype(np.int64)
     band = survival_band(last.lengths, last.observed, confidence=confidence)
     lower, upper = band.at(h)
     return EstimateCurves(
@@ -90,40 +101,40 @@ def estimate_curves(
 
 
 def draw_estimates(axes: Axes, curves: EstimateCurves) -> None:
-    """Draw estimates on given axes: pale when few lengths were seen, the last in full with its band.
+    """Draw the estimates on given axes: early ones pale, the last in full color with its band.
 
-    All are staircases: P(H ≥ t) is γ(h) for t in (h − 1, h].
+    All curves are step functions: P(H ≥ t) is γ(h) for t in (h − 1, h].
     """
     band = f"{curves.confidence:.0%} band of the data"
-    wash: Any = {"color": COLOURS[0], "alpha": 0.15, "linewidth": 0.0}
-    axes.fill_between(curves.h, curves.lower, curves.upper, step="pre", label=band, **wash)
+    band_style: Any = {"color": COLORS[0], "alpha": 0.15, "linewidth": 0.0}
+    axes.fill_between(curves.h, curves.lower, curves.upper, step="pre", label=band, **band_style)
     n = len(curves.episodes)
-    stairs: Any = {"drawstyle": "steps-pre"}
+    steps: Any = {"drawstyle": "steps-pre"}
     for i, survival in enumerate(curves.survival):
         is_last = i == n - 1
         shade = 1.0 if is_last else _FIRST_SHADE + (0.9 - _FIRST_SHADE) * i / max(n - 1, 1)
         name = f"after {curves.episodes[i]:,} episodes" if is_last or i == 0 else None
-        look: Any = {"color": COLOURS[0], "alpha": shade, "linewidth": 1.8 if is_last else 1.0}
-        axes.plot(curves.h, survival, label=name, **look, **stairs)
+        style: Any = {"color": COLORS[0], "alpha": shade, "linewidth": 1.8 if is_last else 1.0}
+        axes.plot(curves.h, survival, label=name, **style, **steps)
     if curves.truth is not None:
-        axes.plot(curves.h, curves.truth, color=INK, lw=0.9, label="the truth", **stairs)
+        axes.plot(curves.h, curves.truth, color=INK, lw=0.9, label="true law", **steps)
     axes.set_ylim(0.0, 1.02)
-    write(axes, title="Estimates of the law", x="step h", y="P(H ≥ h)")
-    add_legend(axes, *axes.get_legend_handles_labels(), title=count_seeds(1))
+    set_labels(axes, title="Estimates of the law", x="step h", y="P(H ≥ h)")
+    add_legend(axes, *axes.get_legend_handles_labels(), title=format_seed_count(1))
 
 
 def estimates_figure(
     estimates: Sequence[Estimated], truth: LengthLaw | None = None, *, ax: Axes | None = None
 ) -> Figure:
-    """Draw the laws that a learner estimated, with a simultaneous 95% band of the data of the last.
+    """Draw the laws that a learner estimated, with a simultaneous 95% band around the last.
 
     Args:
-        estimates: `learner.estimates` of a learner of `UnknownLaw`.
-        truth: The law that lengths were drawn from, to draw beside them.
-        ax: Where to draw; a new figure by default.
+        estimates: `learner.estimates` of a learner started by `UnknownLaw`.
+        truth: True law of the lengths, drawn too if given.
+        ax: Axes to draw on; a new figure by default.
     """
     curves = estimate_curves(estimates, truth)
     if ax is None:
         _, (ax,) = new_figure(1, width=4.8, height=3.3)
     draw_estimates(ax, curves)
-    return figure_of(ax)
+    return root_figure(ax)

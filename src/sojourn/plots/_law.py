@@ -1,4 +1,4 @@
-"""A length law beside the geometric law of the same mean."""
+"""Figure: a length law beside the geometric law with the same mean."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sojourn._typing import FloatArray
 from sojourn.laws import MAX_STEP, LengthLaw, is_heavy, label, quantile, same_mean
-from sojourn.plots._style import COLOURS, add_legend, add_note, figure_of, new_figure, tidy, write
+from sojourn.plots._style import COLORS, add_legend, add_note, new_figure, root_figure, set_labels, tidy
 
-__all__ = ["LawCurves", "draw_law", "law_curves", "law_figure", "limits", "set_steps"]
+__all__ = ["LawCurves", "axis_limits", "draw_law", "law_curves", "law_figure", "set_step_axis"]
 
-_SHOWN, _SHOWN_HEAVY = 1e-3, 1e-4
-"""Steps are shown until the survival of the law is below this, the second for heavy tails."""
+_LAST_SURVIVAL, _LAST_SURVIVAL_HEAVY = 1e-3, 1e-4
+"""Steps are drawn until the survival of the law falls below this; the second is for heavy tails."""
 
-_SHOWN_REFERENCE = 0.02
-"""And until the survival of the geometric law is below this."""
+_LAST_SURVIVAL_GEOMETRIC = 0.02
+"""Steps are also drawn until the survival of the geometric law falls below this."""
 
-_MOST_POINTS = 400
-_FEW = 60
-"""Up to so many steps, each is marked."""
+_MAX_POINTS = 400
+_FEW_STEPS = 60
+"""Up to this many steps, each step gets a marker."""
 
 _LONG = 500.0
-"""From this many steps on, steps are shown on a logarithmic axis."""
+"""With more steps than this, the axis of steps is logarithmic."""
 
 
 @dataclass(frozen=True)
 class LawCurves:
-    """What the figure of a law shows: row 0 is the law, row 1 the geometric law of the same mean.
+    """Data of the figure of a law: row 0 is the law, row 1 the geometric law with the same mean.
 
-    A law that is that geometric law itself has one row.
+    If the law is itself that geometric law, there is one row.
 
     Attributes:
-        names: What they are called.
-        mean: Their mean length.
-        heavy: Whether the law's tail is heavy: survival is then drawn on logarithmic axes.
+        names: Names of the laws.
+        mean: Mean length of both laws.
+        heavy: Whether the law has a heavy tail; survival is then drawn on logarithmic axes.
         h: Steps, `(n,)`.
         survival: γ(h), `(2, n)`.
         hazard: P(H = h | H ≥ h), `(2, n)`; NaN past a longest length.
@@ -57,11 +57,11 @@ class LawCurves:
 
 
 def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
-    """Compute the curves of a law and of the geometric law of the same mean.
+    """Compute the curves of a law and of the geometric law with the same mean.
 
     Args:
         law: Any length law.
-        last: The last step; by default where the law's survival has fallen below 1/1000, or 1/10,000 for a
+        last: Last step; by default where the law's survival has fallen below 1/1000, or 1/10,000 for a
             heavy tail, and the geometric law's below 1/50.
 
     Example:
@@ -73,17 +73,13 @@ def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
     """
     reference, heavy = same_mean(law), is_heavy(law)
     shown = [law] if reference is None else [law, reference]
-    ends = [quantile(law, _SHOWN_HEAVY if heavy else _SHOWN)]
-    ends += [quantile(one, _SHOWN_REFERENCE) for one in shown[1:]]
+    ends = [quantile(law, _LAST_SURVIVAL_HEAVY if heavy else _LAST_SURVIVAL)]
+    ends += [quantile(one, _LAST_SURVIVAL_GEOMETRIC) for one in shown[1:]]
     end = last or min(max(ends) + 1, MAX_STEP)
-    h = (
-        np.unique(np.geomspace(1, end, _MOST_POINTS).round())
-        if end > _MOST_POINTS
-        else np.arange(1.0, end + 1)
-    )
+    h = np.unique(np.geomspace(1, end, _MAX_POINTS).round()) if end > _MAX_POINTS else np.arange(1.0, end + 1)
     alive = np.array([np.ones_like(h) if one.longest is None else h <= one.longest for one in shown]) > 0
     return LawCurves(
-        names=(label(law), f"geometric, the same mean {law.mean:.4g}")[: len(shown)],
+        names=(label(law), f"geometric, same mean {law.mean:.4g}")[: len(shown)],
         mean=law.mean,
         heavy=heavy,
         h=h,
@@ -94,7 +90,7 @@ def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
 
 
 def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
-    """Draw survival, hazard and implied discount, on as many of these as there are axes."""
+    """Draw survival, hazard and implied discount, in this order, one per given axes."""
     panels = (
         ("Survival", "γ(h) = P(H ≥ h)", curves.survival),
         ("Hazard", "P(H = h | H ≥ h)", curves.hazard),
@@ -105,37 +101,37 @@ def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
         tidy(panel)
         _draw_reference(panel, curves.h, values[1:], is_survival=is_survival)
         _draw(panel, curves.h, values[0], is_survival=is_survival)
-        write(panel, title=title, x="step h", y=text)
-        set_steps(panel, float(curves.h[-1]), heavy=curves.heavy)
+        set_labels(panel, title=title, x="step h", y=text)
+        set_step_axis(panel, float(curves.h[-1]), heavy=curves.heavy)
         if is_survival and curves.heavy:
             panel.set_yscale("log")
-            panel.set_ylim(0.6 * _SHOWN_HEAVY, 1.7)
+            panel.set_ylim(0.6 * _LAST_SURVIVAL_HEAVY, 1.7)
         else:
-            panel.set_ylim(*limits(values, whole=is_survival))
+            panel.set_ylim(*axis_limits(values, whole=is_survival))
 
 
 def _draw(panel: Axes, h: FloatArray, values: FloatArray, *, is_survival: bool) -> None:
-    """Draw a function of whole steps: P(H ≥ t) is a staircase, what belongs to a single step a point."""
-    few = h.size <= _FEW
-    look: dict[str, Any] = {"color": COLOURS[0], "zorder": 3, "markeredgewidth": 0.0}
+    """Draw a function of the step: survival as a step function, hazard and discount as points."""
+    few = h.size <= _FEW_STEPS
+    style: dict[str, Any] = {"color": COLORS[0], "zorder": 3, "markeredgewidth": 0.0}
     if is_survival:
         mark = {"marker": "o", "markersize": 3.6, "linewidth": 1.1} if few else {"linewidth": 1.8}
-        panel.plot(h, values, drawstyle="steps-pre", **mark, **look)
+        panel.plot(h, values, drawstyle="steps-pre", **mark, **style)
     else:
-        panel.plot(h, values, linestyle="", marker="o", markersize=4.2 if few else 3.0, **look)
+        panel.plot(h, values, linestyle="", marker="o", markersize=4.2 if few else 3.0, **style)
 
 
 def _draw_reference(panel: Axes, h: FloatArray, rows: FloatArray, *, is_survival: bool) -> None:
-    # Dashes along many small stairs would be hard to look at; there, stairs and a curve are the same.
-    drawstyle = "steps-pre" if is_survival and h.size <= _FEW else "default"
+    # A dashed line with many small stairs is hard to read, and a smooth curve looks the same there.
+    drawstyle = "steps-pre" if is_survival and h.size <= _FEW_STEPS else "default"
     for values in rows:
         panel.plot(
-            h, values, color=COLOURS[1], linewidth=1.4, linestyle=(0, (4, 2)), zorder=2, drawstyle=drawstyle
+            h, values, color=COLORS[1], linewidth=1.4, linestyle=(0, (4, 2)), zorder=2, drawstyle=drawstyle
         )
 
 
-def set_steps(panel: Axes, end: float, *, heavy: bool) -> None:
-    """Show steps 1 … `end` on the horizontal axis, logarithmic for heavy tails and long axes."""
+def set_step_axis(panel: Axes, end: float, *, heavy: bool) -> None:
+    """Set the horizontal axis to steps 1 … `end`, logarithmic for heavy tails and long axes."""
     if heavy or end > _LONG:
         panel.set_xscale("log")
         panel.set_xlim(0.9, end * 1.1)
@@ -144,32 +140,32 @@ def set_steps(panel: Axes, end: float, *, heavy: bool) -> None:
         return
     round_steps = MaxNLocator(nbins=6, integer=True).tick_values(1.0, end)
     panel.set_xticks([1.0, *(step for step in round_steps if 1.0 < step <= end)])
-    air = max(0.03 * end, 0.2)
-    panel.set_xlim(1.0 - air, end + air)
+    margin = max(0.03 * end, 0.2)
+    panel.set_xlim(1.0 - margin, end + margin)
 
 
-def limits(values: FloatArray, *, whole: bool) -> tuple[float, float]:
-    """Return the whole of [0, 1], or the part of it in which everything happens, with a little air."""
+def axis_limits(values: FloatArray, *, whole: bool) -> tuple[float, float]:
+    """Return axis limits for values in [0, 1]: all of it, or the range of the values, with a margin."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if whole or high - low > 0.5 or high == low:
         return -0.03, 1.04
     low = 0.0 if low < 0.5 * high else low
-    air = 0.08 * (high - low)
-    return low - air, high + air
+    margin = 0.08 * (high - low)
+    return low - margin, high + margin
 
 
 def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = None) -> Figure:
-    """Show a law's survival, hazard and implied discount beside the geometric law of the same mean.
+    """Draw a law's survival, hazard and implied discount beside the geometric law with the same mean.
 
     Args:
         law: Any length law.
-        ax: Axes to draw the survival alone on; three new panels by default.
-        last: The last step shown; by default where the law's survival has fallen below 1/1000, or 1/10,000
+        ax: Axes on which only the survival is drawn; a new figure with three panels by default.
+        last: Last step to draw; by default where the law's survival has fallen below 1/1000, or 1/10,000
             for a heavy tail (which is drawn on logarithmic axes), and the geometric law's below 1/50.
 
     Returns:
-        The figure, in no window: `figure.savefig("law.pdf")` writes it, and a notebook shows it where it is
-        the last line of a cell.
+        The figure. It has no window: write it with `figure.savefig("law.pdf")`, or make it the last line of a
+        notebook cell.
 
     Example:
         >>> import pathlib, tempfile
@@ -181,16 +177,16 @@ def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = Non
     curves = law_curves(law, last=last)
     if ax is not None:
         draw_law(curves, [ax])
-        _name_curves(ax, curves, inside=True)
-        return figure_of(ax)
+        _add_curve_legend(ax, curves, inside=True)
+        return root_figure(ax)
     figure, panels = new_figure(3)
     draw_law(curves, panels)
-    _name_curves(panels[0], curves, inside=False)
+    _add_curve_legend(panels[0], curves, inside=False)
     add_note(panels[-1], "exact")
     return figure
 
 
-def _name_curves(panel: Axes, curves: LawCurves, *, inside: bool) -> None:
+def _add_curve_legend(panel: Axes, curves: LawCurves, *, inside: bool) -> None:
     lines = panel.get_lines()[::-1][: len(curves.names)]
     corner = "lower left" if curves.heavy else "upper right"
     place = {"loc": corner} if inside else {"loc": "outside lower center", "ncols": 2}

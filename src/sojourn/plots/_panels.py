@@ -1,4 +1,4 @@
-"""Regret curves of several comparisons in a grid of panels."""
+"""Figure: regret curves of several comparisons in a grid of panels."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sojourn.plots._comparison import ComparisonCurves, comparison_curves, draw_comparison, looks, tell_seeds
-from sojourn.plots._style import INK, add_legend, fold, new_grid
+from sojourn.plots._comparison import (
+    ComparisonCurves,
+    comparison_curves,
+    describe_seeds,
+    draw_comparison,
+    line_styles,
+)
+from sojourn.plots._style import INK, add_legend, new_grid, wrap_text
 
 if TYPE_CHECKING:
     from sojourn.learning import Comparison
 
 __all__ = ["PanelCurves", "draw_panels", "panel_curves", "panels_figure"]
 
-_MOST_LETTERS = 100
+_MAX_LINE_LENGTH = 100
 _PANEL = {1: (5.6, 3.2), 2: (4.2, 2.8), 3: (3.1, 2.35)}
-"""Inches of a panel, wide and high, by how many stand side by side."""
-_TITLE_ROOM = 250.0  # points of type times letters that fit above a panel
+"""Width and height of a panel in inches, by the number of columns."""
+
+_TITLE_WIDTH = 250.0
+"""Width above a panel, as font size in points times number of characters."""
 
 
 @dataclass(frozen=True)
 class PanelCurves:
-    """What the panels show; the same learners in each, by the same names.
+    """Data of a grid of panels. All panels show the same learners.
 
     Attributes:
-        names: What the learners are called.
-        titles: What the panels are called.
-        panels: Their curves.
+        names: Names of the learners.
+        titles: Titles of the panels.
+        panels: Curves of each panel.
     """
 
     names: tuple[str, ...]
@@ -49,17 +57,19 @@ def panel_curves(
     if not comparisons:
         raise ValueError("comparisons must not be empty.")
     panels = tuple(comparison_curves(comparison) for comparison in comparisons)
-    called = tuple(panels[0].names if names is None else names)
+    shown_names = tuple(panels[0].names if names is None else names)
     for panel in panels:
-        if len(panel.names) != len(called):
-            raise ValueError(f"comparisons must have {len(called)} learners each; got {len(panel.names)}.")
-    shown = tuple(panel.law for panel in panels) if titles is None else tuple(titles)
-    return PanelCurves(called, shown, panels)
+        if len(panel.names) != len(shown_names):
+            raise ValueError(
+                f"comparisons must have {len(shown_names)} learners each; got {len(panel.names)}."
+            )
+    shown_titles = tuple(panel.law for panel in panels) if titles is None else tuple(titles)
+    return PanelCurves(shown_names, shown_titles, panels)
 
 
 def draw_panels(curves: PanelCurves, axes: Sequence[Axes], *, log: bool = False) -> None:
-    """Draw each panel on axes of its own."""
-    size = min(9.5, _TITLE_ROOM / max(1, *map(len, curves.titles)))
+    """Draw each panel on its own axes."""
+    size = min(9.5, _TITLE_WIDTH / max(1, *map(len, curves.titles)))
     for i, (panel, title, ax) in enumerate(zip(curves.panels, curves.titles, axes, strict=False)):
         draw_comparison(panel, ax, log=log)
         ax.set_title(title, loc="left", fontsize=size, fontweight="bold", color=INK, parse_math=False)
@@ -76,13 +86,13 @@ def panels_figure(
     titles: Sequence[str] | None = None,
     log: bool = False,
 ) -> Figure:
-    """Show the mean cumulative regret of the same learners on several problems or laws, three panels a row.
+    """Draw the mean cumulative regret of the same learners on several problems or laws, three panels per row.
 
     Args:
-        comparisons: One a panel, each of the same learners in the same order.
-            A `RandomPlayer` is drawn grey, on top.
-        names: What to call the learners; by default as the first comparison does.
-        titles: What to call the panels; by default by their laws.
+        comparisons: One per panel, each of the same learners in the same order.
+            A `RandomPlayer` is drawn in gray, on top.
+        names: Names of the learners; by default those of the first comparison.
+        titles: Titles of the panels; by default the names of their laws.
         log: Whether axes are logarithmic.
     """
     curves = panel_curves(comparisons, names=names, titles=titles)
@@ -92,8 +102,8 @@ def panels_figure(
     below = 0.2 * (2 - (-len(curves.names) // legend_columns))
     figure, axes = new_grid(len(curves.panels), columns, width=width, height=height, below=below)
     draw_panels(curves, axes, log=log)
-    seeds = tell_seeds(*(panel.n_seeds for panel in curves.panels))
-    lines = [Line2D([], [], **look) for look in looks(curves.panels[0])]
-    called = [fold(name, _MOST_LETTERS) for name in curves.names]
-    add_legend(figure, lines, called, title=seeds, loc="outside lower left", ncols=legend_columns)
+    seeds = describe_seeds(*(panel.n_seeds for panel in curves.panels))
+    lines = [Line2D([], [], **style) for style in line_styles(curves.panels[0])]
+    wrapped = [wrap_text(name, _MAX_LINE_LENGTH) for name in curves.names]
+    add_legend(figure, lines, wrapped, title=seeds, loc="outside lower left", ncols=legend_columns)
     return figure

@@ -1,4 +1,4 @@
-"""The regret of one trial, summed and an episode at a time."""
+"""Figure: the regret of one trial, cumulative and per episode."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from matplotlib.figure import Figure
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import label
 from sojourn.plots._style import (
-    COLOURS,
+    COLORS,
     INK,
-    figure_of,
-    fold,
     new_figure,
-    set_episodes,
-    show_zero,
+    root_figure,
+    set_episode_axis,
+    set_labels,
+    start_axis_at_zero,
     tidy,
-    write,
+    wrap_text,
 )
 
 if TYPE_CHECKING:
@@ -29,26 +29,28 @@ if TYPE_CHECKING:
 
 __all__ = ["RunCurves", "draw_run", "run_curves", "run_figure"]
 
-_MOST_POINTS = 600
-_MOST_BINS = 30
-_MOST_LETTERS = 110  # in a line of the title
-_FEW = 12
-"""Up to so many episodes, each is a bin of its own."""
+_MAX_POINTS = 600
+_MAX_BINS = 30
+_MAX_LINE_LENGTH = 110
+"""Characters per line of the title."""
+
+_FEW_EPISODES = 12
+"""Up to this many episodes, each episode is a bin of its own."""
 
 
 @dataclass(frozen=True)
 class RunCurves:
-    """What the figure of a trial shows.
+    """Data of the figure of a trial.
 
     Attributes:
-        quantity: "regret", or "reward" for a learner that does not show its policy.
-        learner: The learner in few words.
-        setting: The problem, the law and the seed.
-        k: `(n,)` episodes, counted from 1: all of them, or some of very many.
-        single: `(n,)` regret of each of these episodes.
-        cumulative: `(n,)` regret summed over the first k episodes.
-        edges: `(bins + 1,)` first episode of each bin, and the one after the last; bins widen by ratios.
-        binned: `(bins,)` mean regret of an episode in each bin.
+        quantity: "regret", or "reward" if the learner does not expose its policy.
+        learner: Short name of the learner.
+        setting: Problem, law and seed.
+        k: `(n,)` episodes that are drawn, counted from 1; not all if there are many.
+        single: `(n,)` regret of each drawn episode.
+        cumulative: `(n,)` cumulative regret of the first k episodes.
+        edges: `(bins + 1,)` first episode of each bin, and the episode after the last bin.
+        binned: `(bins,)` mean regret per episode in each bin.
     """
 
     quantity: str
@@ -62,7 +64,7 @@ class RunCurves:
 
 
 def run_curves(run: Run) -> RunCurves:
-    """Compute the cumulative regret of a trial and its means over bins of episodes that widen by ratios.
+    """Compute the cumulative regret of a trial and its mean per episode over geometrically spaced bins.
 
     Example:
         >>> import sojourn as sj
@@ -75,7 +77,7 @@ def run_curves(run: Run) -> RunCurves:
     from sojourn.learning import name_agents, spread_episodes  # noqa: PLC0415 - loads numba
 
     values = run.rewards if run.regret is None else run.regret
-    k = spread_episodes(values.size, _MOST_POINTS)
+    k = spread_episodes(values.size, _MAX_POINTS)
     edges = _spread_bins(values.size)
     sums = np.add.reduceat(values, edges[:-1] - 1)
     return RunCurves(
@@ -91,37 +93,39 @@ def run_curves(run: Run) -> RunCurves:
 
 
 def _spread_bins(episodes: int) -> IntArray:
-    """Return the first episode of each bin, and the one after the last; the bins widen by ratios."""
-    if episodes <= _FEW:
+    """Return the edges of geometrically spaced bins; see `RunCurves.edges`."""
+    if episodes <= _FEW_EPISODES:
         return np.arange(1, episodes + 2)
-    return np.unique(np.geomspace(1, episodes + 1, _MOST_BINS + 1).round().astype(np.int64))
+    return np.unique(np.geomspace(1, episodes + 1, _MAX_BINS + 1).round().astype(np.int64))
 
 
 def draw_run(curves: RunCurves, axes: Sequence[Axes], *, log: bool = False) -> None:
-    """Draw the cumulative regret and the regret of single episodes, on as many of these as there are axes.
+    """Draw the cumulative regret, and on a second pair of axes, if given, the regret per episode.
 
-    Episodes of the second panel are on a logarithmic axis, as its bins are; with `log`, everything is.
+    The second panel has a logarithmic axis of episodes, like its bins. With `log`, all axes are logarithmic.
     """
     quantity = curves.quantity
     if log and not (curves.binned > 0.0).any():
         raise ValueError(f"log must be False where no {quantity} is positive; got True.")
-    panels = (f"Cumulative {quantity}", f"{quantity.capitalize()} an episode")
+    panels = (f"Cumulative {quantity}", f"{quantity.capitalize()} per episode")
     for panel, title in zip(axes, panels, strict=False):
         is_sum = title == panels[0]
         tidy(panel)
         if is_sum:
             marker = "o" if curves.k.size == 1 else ""  # a line of one point cannot be seen
-            panel.plot(curves.k, curves.cumulative, marker=marker, color=COLOURS[0], linewidth=1.8, zorder=3)
-            text = f"{quantity} of the first k episodes"
+            panel.plot(curves.k, curves.cumulative, marker=marker, color=COLORS[0], linewidth=1.8, zorder=3)
+            text = f"cumulative {quantity}"
         else:
             _draw_single(panel, curves)
-            text = f"{quantity} of episode k"
-        write(panel, title=title, x="episode k", y=text)
+            text = f"{quantity} per episode"
+        set_labels(panel, title=title, x="episode", y=text)
         if log:
             panel.set_yscale("log", nonpositive="mask")
         else:
-            show_zero(panel, curves.cumulative if is_sum else curves.single, air=0.0 if is_sum else 0.03)
-        set_episodes(panel, int(curves.edges[-1]) - 1, log=log or not is_sum)
+            start_axis_at_zero(
+                panel, curves.cumulative if is_sum else curves.single, margin=0.0 if is_sum else 0.03
+            )
+        set_episode_axis(panel, int(curves.edges[-1]) - 1, log=log or not is_sum)
 
 
 def _draw_single(panel: Axes, curves: RunCurves) -> None:
@@ -132,37 +136,37 @@ def _draw_single(panel: Axes, curves: RunCurves) -> None:
         marker="o",
         markersize=3.0,
         markeredgewidth=0.0,
-        color=COLOURS[0],
+        color=COLORS[0],
         alpha=0.35,
         zorder=2,
         label="single episodes",
     )
     panel.stairs(
-        curves.binned, curves.edges, baseline=None, color=COLOURS[1], linewidth=1.8, zorder=3, label="mean"
+        curves.binned, curves.edges, baseline=None, color=COLORS[1], linewidth=1.8, zorder=3, label="mean"
     )
     panel.legend(frameon=False, fontsize=8.5, labelcolor=INK, handlelength=1.4, markerscale=1.5)
 
 
 def run_figure(run: Run, *, ax: Axes | None = None, log: bool = False) -> Figure:
-    """Show the regret of a trial, summed and an episode at a time.
+    """Draw the regret of a trial, cumulative and per episode.
 
-    For a learner that does not show its policy there is no exact regret: its reward is shown instead.
+    A learner that does not expose its policy has no exact regret: its reward is drawn instead.
 
     Args:
-        run: What `sojourn.learn` returned.
-        ax: Axes to draw the cumulative regret alone on; two new panels by default.
-        log: Whether all axes are logarithmic: a power of k is then a straight line.
+        run: Result of `sojourn.learn`.
+        ax: Axes on which only the cumulative regret is drawn; a new figure with two panels by default.
+        log: Whether all axes are logarithmic; a power of k is then a straight line.
 
     Returns:
-        The figure, in no window: `figure.savefig("run.pdf")` writes it, and a notebook shows it where it is
-        the last line of a cell.
+        The figure. It has no window: write it with `figure.savefig("run.pdf")`, or make it the last line of a
+        notebook cell.
     """
     curves = run_curves(run)
     if ax is not None:
         draw_run(curves, [ax], log=log)
-        return figure_of(ax)
+        return root_figure(ax)
     figure, panels = new_figure(2, width=4.2, height=3.4)
     draw_run(curves, panels, log=log)
-    title = "\n".join(fold(text, _MOST_LETTERS) for text in (curves.learner, curves.setting))
+    title = "\n".join(wrap_text(text, _MAX_LINE_LENGTH) for text in (curves.learner, curves.setting))
     figure.suptitle(title, fontsize=9, color=INK, x=0.01, ha="left").set_parse_math(False)
     return figure

@@ -1,4 +1,4 @@
-"""How much the scale of a bonus matters."""
+"""Figure: total regret as a function of the bonus scale."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn._typing import FloatArray
-from sojourn.plots._comparison import look_of
-from sojourn.plots._style import add_legend, count_seeds, figure_of, new_figure, write
+from sojourn.plots._comparison import line_style
+from sojourn.plots._style import add_legend, format_seed_count, new_figure, root_figure, set_labels
 
 __all__ = ["ScaleCurves", "draw_scales", "scale_curves", "scales_figure"]
 
 
 @dataclass(frozen=True)
 class ScaleCurves:
-    """What the figure of scales shows.
+    """Data of the figure of bonus scales.
 
     Attributes:
-        names: What the learners are called.
-        scales: `(n,)` scales, falling.
-        mean: `(learners, n)` mean total regret; NaN where a learner has no such scale.
-        low: `(learners, n)` smallest over seeds.
-        high: `(learners, n)` largest over seeds.
-        n_seeds: Number of seeds behind every mean.
+        names: Names of the learners.
+        scales: `(n,)` bonus scales, in descending order.
+        mean: `(learners, n)` mean total regret; NaN if a learner was not played at that scale.
+        low: `(learners, n)` smallest total regret over seeds.
+        high: `(learners, n)` largest total regret over seeds.
+        n_seeds: Number of seeds per mean.
     """
 
     names: tuple[str, ...]
@@ -38,35 +38,39 @@ class ScaleCurves:
 
 
 def scale_curves(totals: Mapping[str, Mapping[float, Sequence[float]]]) -> ScaleCurves:
-    """Compute means and ranges of the total regrets of every learner, by scale, over seeds."""
+    """Compute the mean and range over seeds of the total regret, by learner and bonus scale.
+
+    Args:
+        totals: Total regrets of the seeds, by learner and scale.
+    """
     scales = sorted({scale for by_scale in totals.values() for scale in by_scale}, reverse=True)
     rows = [[by_scale.get(scale, [np.nan]) for scale in scales] for by_scale in totals.values()]
     mean, low, high = (
-        np.array([[of(seeds) for seeds in row] for row in rows]) for of in (np.mean, np.min, np.max)
+        np.array([[reduce(seeds) for seeds in row] for row in rows]) for reduce in (np.mean, np.min, np.max)
     )
     n_seeds = max(len(seeds) for by_scale in totals.values() for seeds in by_scale.values())
     return ScaleCurves(tuple(totals), np.array(scales), mean, low, high, n_seeds)
 
 
 def draw_scales(curves: ScaleCurves, ax: Axes, *, title: str) -> None:
-    """Draw mean total regret by scale, one line a learner, its best scale marked; and ranges over seeds."""
+    """Draw mean total regret by scale, one line per learner, with its best scale and ranges marked."""
     x = np.arange(curves.scales.size)
     for i, name in enumerate(curves.names):
-        ax.plot(x, curves.mean[i], label=name, **look_of(i))
-        colour, best = look_of(i)["color"], int(np.nanargmin(curves.mean[i]))
-        ax.plot([best], [curves.mean[i, best]], marker="o", ms=5, color=colour)
+        ax.plot(x, curves.mean[i], label=name, **line_style(i))
+        color, best = line_style(i)["color"], int(np.nanargmin(curves.mean[i]))
+        ax.plot([best], [curves.mean[i, best]], marker="o", ms=5, color=color)
         if curves.n_seeds > 1:
-            ax.vlines(x, curves.low[i], curves.high[i], color=colour, lw=1.0)
+            ax.vlines(x, curves.low[i], curves.high[i], color=color, lw=1.0)
     ax.set_xticks(x, [np.format_float_positional(scale, trim="-") for scale in curves.scales])
     ax.set_yscale("log")
-    write(ax, title=title, x="scale of the bonus", y="total regret")
-    seeds = count_seeds(curves.n_seeds) + ", upright lines: smallest to largest" * (curves.n_seeds > 1)
+    set_labels(ax, title=title, x="bonus scale", y="total regret")
+    seeds = format_seed_count(curves.n_seeds) + ", vertical lines: smallest to largest" * (curves.n_seeds > 1)
     add_legend(ax, *ax.get_legend_handles_labels(), title=seeds)
 
 
 def scales_figure(curves: ScaleCurves, *, title: str, ax: Axes | None = None) -> Figure:
-    """Show total regret by the scale of the bonus."""
+    """Draw total regret as a function of the bonus scale."""
     if ax is None:
         _, (ax,) = new_figure(1, width=5.6, height=3.6)
     draw_scales(curves, ax, title=title)
-    return figure_of(ax)
+    return root_figure(ax)

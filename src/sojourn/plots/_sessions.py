@@ -1,4 +1,4 @@
-"""A session log beside the laws that were fitted to it."""
+"""Figure: a session log and the laws that were fitted to it."""
 
 from __future__ import annotations
 
@@ -14,45 +14,56 @@ from matplotlib.lines import Line2D
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import Fit, Sample, is_heavy, quantile
-from sojourn.plots._law import limits, set_steps
-from sojourn.plots._style import COLOURS, SOFT, PlainFigure, add_legend, fold, new_figure, tidy, write
+from sojourn.plots._law import axis_limits, set_step_axis
+from sojourn.plots._style import (
+    COLORS,
+    SOFT,
+    PlainFigure,
+    add_legend,
+    new_figure,
+    set_labels,
+    tidy,
+    wrap_text,
+)
 from sojourn.plots._svg import svg_image
 from sojourn.sessions import Analysis, law_words
 
-__all__ = ["SessionCurves", "draw_sessions", "session_curves", "session_figure", "session_key"]
+__all__ = ["SessionCurves", "draw_sessions", "session_curves", "session_figure", "session_legend"]
 
-_SHOWN, _SHOWN_HEAVY = 1e-3, 1e-5
-_MOST_POINTS = 400
-_MOST_BINS = 40
-_LEAST_ENDS = 20
-"""So many sessions must have ended within a dot, so that a dot says something."""
+_LAST_SURVIVAL, _LAST_SURVIVAL_HEAVY = 1e-3, 1e-5
+"""Steps are drawn until the survival of the best law falls below this; the second is for heavy tails."""
 
-_FEW = 60
-"""Up to so many steps, survival is drawn as the staircase that it is."""
+_MAX_POINTS = 400
+_MAX_BINS = 40
+_MIN_ENDED = 20
+"""A bin is widened until at least this many sessions have ended in it."""
 
-_DATA = SOFT
+_FEW_STEPS = 60
+"""Up to this many steps, survival is drawn as a step function."""
+
+_DATA_COLOR = SOFT
 _PANELS = ("Survival", "Hazard", "Implied discount")
 
 
 @dataclass(frozen=True)
 class SessionCurves:
-    """What the figure of a session log shows.
+    """Data of the figure of a session log.
 
     Attributes:
-        names: What the fitted laws are called: the best, the next, the geometric one.
-        styles: "best", "next" or "geometric", by law.
-        heavy: Whether the best law's tail is heavy: axes are then logarithmic.
-        first: The step at which the data begin: survival is given that it is reached.
-        h: Steps from there on, `(n,)`.
-        survival: γ(h) of the laws, over γ(first), `(k, n)`.
+        names: Names of the fitted laws: the best, the second best, the geometric law.
+        styles: "best", "next" or "geometric", one per law.
+        heavy: Whether the best law has a heavy tail; axes are then logarithmic.
+        first: First step with data; survival is conditional on reaching it.
+        h: Steps from `first` on, `(n,)`.
+        survival: γ(h)/γ(first) of the laws, `(k, n)`.
         hazard: P(H = h | H ≥ h) of the laws, `(k, n)`.
-        estimate: Kaplan–Meier's γ(h), `(n,)`; NaN past the data.
-        lower: Lower end of its band, `(n,)`.
-        upper: Upper end of its band, `(n,)`.
-        confidence: Of the band.
-        dots: Middle steps of pieces of the data, `(m,)`.
-        dot_hazard: Share of those at risk in each piece that left, `(m,)`.
-        dot_error: Twice its standard error, `(m,)`.
+        estimate: Kaplan–Meier estimate of γ(h), `(n,)`; NaN past the data.
+        lower: Lower end of the confidence band of the estimate, `(n,)`.
+        upper: Upper end of that band, `(n,)`.
+        confidence: Confidence level of the band.
+        dots: Middle steps of the bins of the data, `(m,)`.
+        dot_hazard: Empirical hazard in each bin, `(m,)`.
+        dot_error: Twice the standard error of that hazard, `(m,)`.
     """
 
     names: tuple[str, ...]
@@ -73,19 +84,20 @@ class SessionCurves:
 
 def session_curves(analysis: Analysis) -> SessionCurves:
     """Compute the curves of a session log's analysis."""
-    chosen = _chosen(analysis)
+    chosen = _select_fits(analysis)
     heavy, longest = is_heavy(analysis.law), analysis.log.longest
     last = max(
-        min(quantile(analysis.law, _SHOWN_HEAVY if heavy else _SHOWN) + 1, longest), analysis.first + 1
+        min(quantile(analysis.law, _LAST_SURVIVAL_HEAVY if heavy else _LAST_SURVIVAL) + 1, longest),
+        analysis.first + 1,
     )
-    if last - analysis.first >= _MOST_POINTS:
+    if last - analysis.first >= _MAX_POINTS:
         spread = np.geomspace if heavy or last > 500 else np.linspace
-        h = np.unique(spread(analysis.first, last, _MOST_POINTS).round())
+        h = np.unique(spread(analysis.first, last, _MAX_POINTS).round())
     else:
         h = np.arange(float(analysis.first), last + 1.0)
     band = analysis.band
     lower, upper = band.at(h)
-    dots, shares, errors = _pieces(analysis.log.sample, last)
+    dots, shares, errors = _hazard_bins(analysis.log.sample, last)
     fitted = [fit.law for _, fit in chosen]
     return SessionCurves(
         names=tuple(f"{law_words(fit)}{_NOTES[style]}" for style, fit in chosen),
@@ -105,11 +117,11 @@ def session_curves(analysis: Analysis) -> SessionCurves:
     )
 
 
-_NOTES = {"best": ", the best by BIC", "next": ", the next", "geometric": ""}
+_NOTES = {"best": ", best by BIC", "next": ", second best", "geometric": ""}
 
 
-def _chosen(analysis: Analysis) -> list[tuple[str, Fit]]:
-    """Return the best fit, the next one that is not geometric, and the geometric one."""
+def _select_fits(analysis: Analysis) -> list[tuple[str, Fit]]:
+    """Return the best fit, the second best that is not geometric, and the geometric fit."""
     chosen = [("best", analysis.best.fit)]
     others = [one for one in analysis.fits[1:] if one.fit.family != "geometric"]
     chosen += [("next", one.fit) for one in others[:1]]
@@ -118,19 +130,19 @@ def _chosen(analysis: Analysis) -> list[tuple[str, Fit]]:
     return chosen
 
 
-def _pieces(sample: Sample, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return middle steps, hazards and twice their standard errors of pieces of the data.
+def _hazard_bins(sample: Sample, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the middle steps of bins of the data, their hazards, and twice the standard errors.
 
-    Pieces are single steps at first and wider ones later, and go on until enough sessions have ended in them.
+    Bins are single steps at first and wider later; each is extended until enough sessions have ended in it.
     """
-    edges = np.unique(np.concatenate((np.arange(0, min(last, _MOST_BINS)), _spread(last))))
+    edges = np.unique(np.concatenate((np.arange(0, min(last, _MAX_BINS)), _spread(last))))
     ended, at_risk = sample.ended_by(edges), sample.exposure(edges)
     begin, found = 0, []
     for end in range(1, edges.size):
         gone, risk = int(ended[end] - ended[begin]), float(at_risk[end] - at_risk[begin])
         if not ended[end]:
-            begin = end  # nobody leaves yet: those steps must not thin out the first dot
-        elif gone >= _LEAST_ENDS:
+            begin = end  # no session has ended yet: the first bin starts later
+        elif gone >= _MIN_ENDED:
             share = gone / risk
             middle = (edges[begin] + 1 + edges[end]) / 2.0
             found.append((middle, share, 2.0 * float(np.sqrt(share * (1.0 - share) / risk))))
@@ -140,31 +152,31 @@ def _pieces(sample: Sample, last: int) -> tuple[FloatArray, FloatArray, FloatArr
 
 
 def _spread(last: int) -> IntArray:
-    return np.geomspace(1.0, last, 2 * _MOST_BINS).round().astype(np.int64)
+    return np.geomspace(1.0, last, 2 * _MAX_BINS).round().astype(np.int64)
 
 
 def draw_sessions(curves: SessionCurves, axes: Sequence[Axes], *, first: int = 0) -> None:
-    """Draw survival, hazard and implied discount on as many of these as there are axes, from `first` on."""
+    """Draw survival, hazard and implied discount, one per given axes, starting with number `first`."""
     for panel, title in zip(axes, _PANELS[first:], strict=False):
         tidy(panel)
         if title == "Survival":
             _draw_survival(panel, curves)
         else:
             _draw_hazard(panel, curves, discount=title == "Implied discount")
-        set_steps(panel, float(curves.h[-1]), heavy=curves.heavy)
+        set_step_axis(panel, float(curves.h[-1]), heavy=curves.heavy)
 
 
 def _draw_survival(panel: Axes, curves: SessionCurves) -> None:
-    few = curves.h.size <= _FEW
-    stairs: Any = {"drawstyle": "steps-pre" if few else "default"}
-    band: Any = {"color": _DATA, "linewidth": 0.0, "alpha": 0.22, "step": "pre" if few else None}
+    few = curves.h.size <= _FEW_STEPS
+    steps: Any = {"drawstyle": "steps-pre" if few else "default"}
+    band: Any = {"color": _DATA_COLOR, "linewidth": 0.0, "alpha": 0.22, "step": "pre" if few else None}
     name = f"{100.0 * curves.confidence:g}% band of the data"
     panel.fill_between(curves.h, curves.lower, curves.upper, label=name, zorder=1, **band)
-    panel.plot(curves.h, curves.estimate, color=_DATA, linewidth=1.3, label="data", zorder=2, **stairs)
+    panel.plot(curves.h, curves.estimate, color=_DATA_COLOR, linewidth=1.3, label="data", zorder=2, **steps)
     for name, style, values in zip(curves.names, curves.styles, curves.survival, strict=True):
-        panel.plot(curves.h, values, label=name, **_LOOKS[style], **stairs)
+        panel.plot(curves.h, values, label=name, **_LINE_STYLES[style], **steps)
     given = f"P(H ≥ h | H ≥ {curves.first:,})" if curves.first > 1 else "γ(h) = P(H ≥ h)"
-    write(panel, title="Survival", x="step h", y=given)
+    set_labels(panel, title="Survival", x="step h", y=given)
     if curves.heavy:
         panel.set_yscale("log")
         least = max(float(curves.survival[0].min()), 1e-6)
@@ -181,45 +193,45 @@ def _draw_hazard(panel: Axes, curves: SessionCurves, *, discount: bool) -> None:
         curves.dot_error,
         fmt="o",
         markersize=3.0,
-        color=_DATA,
-        ecolor=_DATA,
+        color=_DATA_COLOR,
+        ecolor=_DATA_COLOR,
         elinewidth=0.8,
         alpha=0.8,
         zorder=2,
     )
     rows = 1.0 - curves.hazard if discount else curves.hazard
     for style, values in zip(curves.styles, rows, strict=True):
-        panel.plot(curves.h, values, **_LOOKS[style])
+        panel.plot(curves.h, values, **_LINE_STYLES[style])
     title, text = ("Implied discount", "ρ(h) = γ(h+1)/γ(h)") if discount else ("Hazard", "P(H = h | H ≥ h)")
-    write(panel, title=title, x="step h", y=text)
-    whole = 1.0 if discount else 0.0  # nobody leaves: what both panels are seen against
+    set_labels(panel, title=title, x="step h", y=text)
+    reference = 1.0 if discount else 0.0  # the value if no session ended, always within the axis
     ends = np.clip(np.concatenate((heights - curves.dot_error, heights + curves.dot_error)), 0.0, 1.0)
-    panel.set_ylim(*limits(np.concatenate((rows.ravel(), ends, [whole])), whole=False))
+    panel.set_ylim(*axis_limits(np.concatenate((rows.ravel(), ends, [reference])), whole=False))
 
 
-_LOOKS: dict[str, dict[str, Any]] = {
-    "best": {"color": COLOURS[0], "linewidth": 1.8, "zorder": 4},
-    "next": {"color": COLOURS[2], "linewidth": 1.3, "linestyle": (0, (1, 1.2)), "zorder": 3},
-    "geometric": {"color": COLOURS[1], "linewidth": 1.4, "linestyle": (0, (4, 2)), "zorder": 3},
+_LINE_STYLES: dict[str, dict[str, Any]] = {
+    "best": {"color": COLORS[0], "linewidth": 1.8, "zorder": 4},
+    "next": {"color": COLORS[2], "linewidth": 1.3, "linestyle": (0, (1, 1.2)), "zorder": 3},
+    "geometric": {"color": COLORS[1], "linewidth": 1.4, "linestyle": (0, (4, 2)), "zorder": 3},
 }
 
 
 def session_figure(analysis: Analysis) -> Figure:
-    """Show a session log's survival with its band, its hazard and implied discount, and the fitted laws.
+    """Draw a session log's survival with its band, its hazard and implied discount, and the fitted laws.
 
     Returns:
-        The figure, in no window: `figure.savefig("sessions.pdf")` writes it.
+        The figure. It has no window: write it with `figure.savefig("sessions.pdf")`.
     """
     curves = session_curves(analysis)
     figure, panels = new_figure(3, height=3.4)
     draw_sessions(curves, panels)
     handles, names = panels[0].get_legend_handles_labels()
-    add_legend(figure, handles, [fold(name, 60) for name in names], loc="outside lower center", ncols=3)
+    add_legend(figure, handles, [wrap_text(name, 60) for name in names], loc="outside lower center", ncols=3)
     return figure
 
 
-def session_key(curves: SessionCurves) -> list[tuple[str, str]]:
-    """Return what the lines of the figure are, each with a small picture of it; see `svg_image`."""
+def session_legend(curves: SessionCurves) -> list[tuple[str, str]]:
+    """Return the legend as pairs of a name and a small image of the line; see `svg_image`."""
     _, panels = new_figure(1)
     _draw_survival(panels[0], curves)
     found = []
@@ -231,9 +243,9 @@ def session_key(curves: SessionCurves) -> list[tuple[str, str]]:
         sample.set_xlim(0.0, 1.0)
         sample.set_ylim(0.0, 1.0)
         if isinstance(handle, Line2D):
-            look: Any = {"color": handle.get_color(), "linewidth": 1.3 * handle.get_linewidth()}
-            sample.plot([0.0, 1.0], [0.5, 0.5], linestyle=handle.get_linestyle(), **look)
+            style: Any = {"color": handle.get_color(), "linewidth": 1.3 * handle.get_linewidth()}
+            sample.plot([0.0, 1.0], [0.5, 0.5], linestyle=handle.get_linestyle(), **style)
         else:
-            sample.fill_between([0.0, 1.0], 0.0, 1.0, color=_DATA, alpha=0.3, linewidth=0.0)
+            sample.fill_between([0.0, 1.0], 0.0, 1.0, color=_DATA_COLOR, alpha=0.3, linewidth=0.0)
         found.append((name, svg_image(picture)))
     return found

@@ -1,4 +1,4 @@
-"""The look of all figures: colour-blind safe, readable in print, no global state."""
+"""Shared style of all figures: color-blind safe, readable in print, without global state."""
 
 from __future__ import annotations
 
@@ -18,43 +18,42 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from sojourn._typing import FloatArray
 
 __all__ = [
-    "COLOURS",
+    "COLORS",
     "FAINT",
-    "GREY",
+    "GRAY",
     "INK",
     "SOFT",
     "PlainFigure",
     "add_legend",
     "add_note",
-    "count_seeds",
-    "figure_of",
-    "fold",
+    "format_seed_count",
     "new_figure",
     "new_grid",
-    "set_episodes",
-    "show_zero",
+    "root_figure",
+    "set_episode_axis",
+    "set_labels",
+    "start_axis_at_zero",
     "tidy",
-    "write",
+    "wrap_text",
 ]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""The colours of Okabe and Ito (2008), the strongest in print first; yellow is left out."""
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Colors of Okabe and Ito (2008), those with the most contrast in print first; without yellow."""
 
-INK, GREY, FAINT = "#222222", "#888888", "#E4E4E4"
+INK, GRAY, FAINT = "#222222", "#888888", "#E4E4E4"
 SOFT = "#5B6770"
 _DPI = 300
-_THOUSANDS = 1_000.0
 
 
 class PlainFigure(Figure):
-    """A figure that belongs to no window: notebooks show it, and `savefig` writes it fit for print."""
+    """A figure without a window: notebooks display it, and `savefig` writes it in print quality."""
 
     def savefig(self, fname: Any, *, transparent: bool | None = None, **settings: Any) -> None:
-        """Write the figure to a `.pdf`, `.svg` or `.png` file, the latter with 300 pixels an inch."""
+        """Write the figure to a `.pdf`, `.svg` or `.png` file, the latter with 300 pixels per inch."""
         super().savefig(fname, transparent=transparent, **{"dpi": _DPI, **settings})
 
     def show(self, warn: bool = True) -> None:
-        """Say how to see the figure: there is no window to show it in."""
+        """Raise an error that says how to display the figure, which has no window."""
         raise RuntimeError(
             "This figure has no window. Write it to a file: figure.savefig('law.pdf'); "
             "in a notebook, make it the last line of a cell."
@@ -80,7 +79,7 @@ def new_figure(n_panels: int, *, width: float = 3.6, height: float = 3.1) -> tup
 def new_grid(
     n_panels: int, n_columns: int, *, width: float, height: float, below: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels in rows of so many, and some inches of room below them."""
+    """Return a figure with a grid of panels, each `width` × `height` inches, and space `below` them."""
     columns = min(n_columns, n_panels)
     rows = -(-n_panels // columns)
     figure = PlainFigure(figsize=(width * columns, height * rows + below), facecolor="white")
@@ -93,34 +92,34 @@ def new_grid(
 
 
 def tidy(axes: Axes) -> None:
-    """Take away what says nothing: two of the four spines, long ticks, a heavy grid."""
+    """Apply the shared style to axes: two spines, short ticks, a light grid."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
-        axes.spines[side].set_color(GREY)
-    axes.tick_params(color=GREY, labelcolor=INK, labelsize=8.5, length=3)
-    axes.tick_params(which="minor", color=GREY, labelcolor=INK, labelsize=7.5, length=2)
+        axes.spines[side].set_color(GRAY)
+    axes.tick_params(color=GRAY, labelcolor=INK, labelsize=8.5, length=3)
+    axes.tick_params(which="minor", color=GRAY, labelcolor=INK, labelsize=7.5, length=2)
     axes.grid(visible=True, color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
-def write(axes: Axes, *, title: str, x: str, y: str) -> None:
-    """Set the texts of a panel; none is read as maths, so that a user's `$` stays what it is."""
+def set_labels(axes: Axes, *, title: str, x: str, y: str) -> None:
+    """Set the title and axis labels of a panel, without math parsing, so that a user's `$` is kept."""
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", color=INK, parse_math=False)
     axes.set_xlabel(x, fontsize=9, color=INK, parse_math=False)
     axes.set_ylabel(y, fontsize=9, color=INK, parse_math=False)
 
 
 def add_note(axes: Axes, text: str) -> None:
-    """Say above the right end of a panel, small, how many seeds are behind it, or that it is exact."""
+    """Add a small note above the right end of a panel, such as its number of seeds or "exact"."""
     axes.set_title(text, loc="right", fontsize=8, color=SOFT, parse_math=False)
 
 
-def count_seeds(*counts: int) -> str:
-    """Return "1 seed", "10 seeds", or "10 to 20 seeds" where there are several numbers of them.
+def format_seed_count(*counts: int) -> str:
+    """Return "1 seed", "10 seeds", or "10 to 20 seeds" if the counts differ.
 
     Example:
-        >>> count_seeds(1), count_seeds(1_000), count_seeds(20, 10, 20)
+        >>> format_seed_count(1), format_seed_count(1_000), format_seed_count(20, 10, 20)
         ('1 seed', '1,000 seeds', '10 to 20 seeds')
     """
     few, many = min(counts), max(counts)
@@ -130,7 +129,7 @@ def count_seeds(*counts: int) -> str:
 def add_legend(
     owner: Axes | FigureBase, lines: Sequence[Artist], names: Sequence[str], *, title: str = "", **place: Any
 ) -> None:
-    """Name lines, of axes or below the panels of a figure; none of it is read as maths."""
+    """Add a legend to axes or below the panels of a figure, without math parsing."""
     legend = owner.legend(
         lines, names, title=title, frameon=False, fontsize=8.5, labelcolor=INK, alignment="left", **place
     )
@@ -139,21 +138,21 @@ def add_legend(
         text.set_parse_math(False)
 
 
-def figure_of(axes: Axes) -> Figure:
-    """Return the figure that axes are on, be it in a part of it."""
+def root_figure(axes: Axes) -> Figure:
+    """Return the outermost figure of some axes, which may be on a subfigure."""
     figure = axes.figure
     while isinstance(figure, SubFigure):
         figure = figure.figure
     return figure
 
 
-def fold(text: str, most: int) -> str:
-    """Break text at spaces into lines of at most so many characters, so that none runs off the figure."""
-    return "\n".join(textwrap.wrap(text, most))
+def wrap_text(text: str, width: int) -> str:
+    """Break text at spaces into lines of at most `width` characters."""
+    return "\n".join(textwrap.wrap(text, width))
 
 
-def set_episodes(axes: Axes, last: int, *, log: bool, first: int = 1) -> None:
-    """Show episodes up to `last` on the horizontal axis, on a logarithmic one from `first` on; in full."""
+def set_episode_axis(axes: Axes, last: int, *, log: bool, first: int = 1) -> None:
+    """Set the horizontal axis to episodes up to `last`; a logarithmic one starts at `first`."""
     if log:
         axes.set_xscale("log")
         axes.set_xlim(0.9 * first, last * 1.1 + 0.1)
@@ -164,12 +163,12 @@ def set_episodes(axes: Axes, last: int, *, log: bool, first: int = 1) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda k, _: f"{k:,.0f}"))
 
 
-def show_zero(axes: Axes, values: FloatArray, *, air: float = 0.0) -> None:
-    """Let the vertical axis begin at 0, a share of the largest value below it, if none of them does.
+def start_axis_at_zero(axes: Axes, values: FloatArray, *, margin: float = 0.0) -> None:
+    """Start the vertical axis at 0, less a margin relative to the largest value, if no value is negative.
 
-    Numbers of more than three digits are grouped, so that panels side by side write them alike.
+    Large numbers get thousands separators, in the same form in all panels.
     """
     if values.size and values.min() >= 0.0 and values.max() > 0.0:
-        axes.set_ylim(bottom=-air * float(values.max()))
-    if values.size and np.abs(values).max() >= _THOUSANDS:
+        axes.set_ylim(bottom=-margin * float(values.max()))
+    if values.size and np.abs(values).max() >= 1_000.0:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -1,4 +1,4 @@
-"""Figures for pages: as text that a page holds itself, light or dark as the page is."""
+"""Figures as SVG: files, and images embedded in HTML pages that follow the page's light or dark mode."""
 
 from __future__ import annotations
 
@@ -29,44 +29,41 @@ _DARK = {
     "#56b4e9": "#b7e3ff",
     "#000000": "#f2f4f5",
 }
-"""What the colours of figures become on a dark page, all of them; they stay far apart."""
+"""The dark-mode counterpart of every color of the figures; these are as easy to tell apart."""
 
 _PATH = re.compile(rb' d="[^"]*"')
 _FRACTION = re.compile(rb"-?\d+\.\d{3,}")
-_PLAIN = " ()*,-./:;=@_~!$+?"
-"""What needs no escape in an address that stands in quotes."""
+_SAFE = " ()*,-./:;=@_~!$+?"
+"""Characters that need no percent-encoding in a quoted URL."""
 
 
 def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write a figure as `.svg` and `.png`, the same bytes for the same figure; return both paths.
-
-    Each file is written whole or not at all.
-    """
+    """Write a figure as `.svg` and `.png`, deterministically and atomically; return both paths."""
     make_folder(stem.parent)
     vector, pixels = stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png")
     write_atomically(vector, lambda file: file.write(_svg(figure)))
-    look: Any = {"format": "png", "dpi": 200, "metadata": {"Software": None}}
-    write_atomically(pixels, lambda file: figure.savefig(file, **look))
+    settings: Any = {"format": "png", "dpi": 200, "metadata": {"Software": None}}
+    write_atomically(pixels, lambda file: figure.savefig(file, **settings))
     return vector, pixels
 
 
 def svg_image(figure: Figure) -> str:
-    """Return a figure as the `data:` address of an SVG image that turns dark where the page does.
+    """Return a figure as the `data:` URL of an SVG image that follows the page's dark mode.
 
-    Colours are written out in matplotlib's style attributes: rules that match those stand above them. Where a
-    browser does not pass on to images what the page prefers, the figure stays light, on its own white ground.
+    Matplotlib writes colors into style attributes; CSS rules that match these attributes override them. If a
+    browser does not tell images about dark mode, the figure stays light, on a white background.
     """
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", _svg(figure).decode(), flags=re.DOTALL)
     rules = "".join(
-        f'[style*="{part}: {colour}"]{{{part}:{other}!important}}'
-        for colour, other in _DARK.items()
+        f'[style*="{part}: {color}"]{{{part}:{other}!important}}'
+        for color, other in _DARK.items()
         for part in ("fill", "stroke")
     )
     _, opening, rest = re.split(r"(<svg[^>]*>)", svg, maxsplit=1)
-    black = f"svg{{fill:{_DARK['#000000']}}}"  # what has no colour written at all
+    black = f"svg{{fill:{_DARK['#000000']}}}"  # the default of elements without an explicit color
     style = f"<style>@media screen and (prefers-color-scheme: dark){{{black}{rules}}}</style>"
     whole = re.sub(r"\s+", " ", f"{opening}{style}{rest}")
-    return f"data:image/svg+xml,{quote(whole, safe=_PLAIN)}"
+    return f"data:image/svg+xml,{quote(whole, safe=_SAFE)}"
 
 
 def _svg(figure: Figure) -> bytes:
@@ -77,5 +74,5 @@ def _svg(figure: Figure) -> bytes:
 
 
 def _rounded(path: re.Match[bytes]) -> bytes:
-    """Return the coordinates of a path to a hundredth of a point: no eye can tell, and files are smaller."""
+    """Return a path with coordinates rounded to 0.01 points, which makes files smaller invisibly."""
     return _FRACTION.sub(lambda found: b"%.2f" % float(found[0]), path[0])

@@ -1,4 +1,4 @@
-"""A policy on Taxi's grid."""
+"""Figure: a policy on the grid of Taxi."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from matplotlib.figure import Figure
 
 from sojourn._typing import IntArray, PolicyArray
 from sojourn._validation import check_whole
-from sojourn.plots._style import COLOURS, INK, SOFT, figure_of, new_figure, write
+from sojourn.plots._style import COLORS, INK, SOFT, new_figure, root_figure, set_labels
 
 __all__ = ["TaxiMap", "draw_taxi", "taxi_figure", "taxi_map"]
 
 _STANDS = {"R": (0, 0), "G": (0, 4), "Y": (4, 0), "B": (4, 3)}
 _WALLS = ((1, 0), (1, 1), (0, 3), (0, 4), (2, 3), (2, 4))
-"""Walls to the right of a column in a row, as (column, row)."""
+"""Walls, as (column, row) of the cell to the left of each."""
 
 _ARROWS = {0: (0, 1), 1: (0, -1), 2: (1, 0), 3: (-1, 0)}
-_WORDS = {4: "pick up", 5: "drop off"}
+_LABELS = {4: "pick up", 5: "drop off"}
 
 
 @dataclass(frozen=True)
 class TaxiMap:
-    """What the map shows: the action in each of the 5 × 5 places.
+    """Data of the map: the action in each of the 5 × 5 cells.
 
     Attributes:
-        actions: `(5, 5)` south, north, east, west, pick up, drop off: 0 … 5.
-        passenger: Where the passenger waits, or "taxi".
-        destination: Where to.
-        step: The step, counted from 1.
+        actions: `(5, 5)` actions 0 … 5: south, north, east, west, pick up, drop off.
+        passenger: Stand where the passenger waits, or "taxi".
+        destination: Stand to which the passenger wants to go.
+        step: Step, counted from 1.
     """
 
     actions: IntArray
@@ -41,15 +41,15 @@ class TaxiMap:
 
 
 def taxi_map(policy: PolicyArray, *, passenger: str = "Y", destination: str = "R", step: int = 1) -> TaxiMap:
-    """Read a policy `(N, S)` on Taxi's states at one step; past its last row that is held."""
+    """Return what a policy `(N, S)` for Taxi does at one step; its last row is used for all later steps."""
     places = [*_STANDS, "taxi"]
-    for name, place, known in (("passenger", passenger, places), ("destination", destination, list(_STANDS))):
-        if place not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}; got {place!r}.")
+    for name, value, known in (("passenger", passenger, places), ("destination", destination, list(_STANDS))):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
     table = np.asarray(policy)
     row = table[min(check_whole("step", step, least=1), len(table)) - 1]
-    riding, goal = places.index(passenger), list(_STANDS).index(destination)
-    states = ((np.arange(5)[:, None] * 5 + np.arange(5)) * 5 + riding) * 4 + goal
+    place, goal = places.index(passenger), list(_STANDS).index(destination)
+    states = ((np.arange(5)[:, None] * 5 + np.arange(5)) * 5 + place) * 4 + goal
     return TaxiMap(np.asarray(row[states], dtype=np.int64), passenger, destination, step)
 
 
@@ -64,10 +64,10 @@ def draw_taxi(chart: TaxiMap, ax: Axes) -> None:
                     "",
                     (column + 0.28 * dx, row + 0.28 * dy),
                     (column - 0.28 * dx, row - 0.28 * dy),
-                    arrowprops={"arrowstyle": "-|>", "color": COLOURS[0], "lw": 1.5},
+                    arrowprops={"arrowstyle": "-|>", "color": COLORS[0], "lw": 1.5},
                 )
             else:
-                ax.text(column, row, _WORDS[action], ha="center", va="center", fontsize=7.5, color=COLOURS[1])
+                ax.text(column, row, _LABELS[action], ha="center", va="center", fontsize=7.5, color=COLORS[1])
     for left, row in _WALLS:
         ax.plot([left + 0.5, left + 0.5], [row - 0.5, row + 0.5], color=INK, lw=3)
     for name, (row, column) in _STANDS.items():
@@ -76,7 +76,7 @@ def draw_taxi(chart: TaxiMap, ax: Axes) -> None:
     ax.set_xticks(np.arange(-0.5, 5.0), [""] * 6)
     ax.set_yticks(np.arange(-0.5, 5.0), [""] * 6)
     where = "in the taxi" if chart.passenger == "taxi" else f"at {chart.passenger}"
-    write(ax, title=f"Step {chart.step}: passenger {where}, to {chart.destination}", x="", y="")
+    set_labels(ax, title=f"Step {chart.step}: passenger {where}, to {chart.destination}", x="", y="")
 
 
 def taxi_figure(
@@ -89,16 +89,16 @@ def taxi_figure(
     title: str = "",
     ax: Axes | None = None,
 ) -> Figure:
-    """Show what a policy does in every place of Taxi's grid at one step, or at several side by side.
+    """Draw what a policy does in every cell of Taxi's grid, at one step or at several side by side.
 
     Args:
         policy: `(N, S)` actions for Taxi's states, such as `plan.policy`.
-        passenger: "R", "G", "Y", "B", or "taxi".
-        destination: "R", "G", "Y" or "B".
-        step: The step, counted from 1.
-        steps: Several steps instead, such as `(1, 20)`, one a panel of a new figure.
-        title: What stands above it all, such as the law that the policy was planned for.
-        ax: Where to draw; a new figure by default.
+        passenger: Where the passenger is: "R", "G", "Y", "B", or "taxi".
+        destination: Where the passenger wants to go: "R", "G", "Y" or "B".
+        step: Step, counted from 1.
+        steps: Several steps instead, such as `(1, 20)`; a new figure has one panel per step.
+        title: Title above all panels, such as the law that the policy was planned for.
+        ax: Axes to draw on; a new figure by default.
     """
     if steps is not None and (ax is not None or not len(steps)):
         raise ValueError(f"steps must be some steps, and None where ax is given; got {steps!r}.")
@@ -107,10 +107,10 @@ def taxi_figure(
     panels = new_figure(len(charts), width=3.4, height=3.7 if title else 3.5)[1] if ax is None else [ax]
     for chart, panel in zip(charts, panels, strict=True):
         draw_taxi(chart, panel)
-    figure = figure_of(panels[0])
+    figure = root_figure(panels[0])
     if title and ax is None:
         figure.suptitle(title, fontsize=10, color=INK, x=0.01, ha="left").set_parse_math(False)
     elif title:
-        write(panels[0], title=f"{title}\n{panels[0].get_title(loc='left')}", x="", y="")
+        set_labels(panels[0], title=f"{title}\n{panels[0].get_title(loc='left')}", x="", y="")
     panels[-1].set_xlabel("exact", loc="right", fontsize=8, color=SOFT)
     return figure
