@@ -1,10 +1,10 @@
-"""What the paper's learner gains, and what a wrong belief costs.
+"""Measure what the paper's learner gains, and what assuming a wrong law costs.
 
-    python evidence/learners.py taxi     the general learner beside fixed horizons, each at its best scale
-    python evidence/learners.py shape    a belief of the wrong shape: regret that never stops growing
-    python evidence/learners.py slope    RiverSwim at the paper's own constants, ten million episodes
+    python evidence/learners.py taxi     the general learner and fixed horizons, each at its best bonus scale
+    python evidence/learners.py shape    laws of the wrong shape, whose regret grows in every episode
+    python evidence/learners.py slope    RiverSwim with the published constants, ten million episodes
 
-Each writes its part of docs/evidence.md. Minutes on two cores.
+Each part writes a table in docs/evidence.md. All take some minutes on two cores.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ PAGE = Path(__file__).parent.parent / "docs" / "evidence.md"
 
 
 def taxi() -> None:
-    """Total regret of every learner of the paper, and its paired difference to the general one."""
+    """Write the total regret of every learner of the paper, and its difference from the general one."""
     (comparison,) = compare_tuned("taxi")
     rows = zip(comparison.names, comparison.total_regret.texts(), comparison.difference.texts(), strict=True)
-    write_part(PAGE, "taxi", table(["learner, at its best scale", "total regret", "minus the general"], rows))
+    header = ["learner, at its best scale", "total regret", "difference from the general learner"]
+    write_part(PAGE, "taxi", table(header, rows))
 
 
 def shape() -> None:
-    """Regret an episode, early and late, and how the sum grows over the last decade."""
+    """Write the regret per episode, early and late, and the log-log slope over the last decade."""
     (comparison,) = compare_tuned("shape")
     points, regret = comparison.checkpoints, comparison.cumulative_regret
     last = comparison.episodes
@@ -42,15 +43,15 @@ def shape() -> None:
     columns = [estimate_mean(part).texts() for part in (early, late, slope)]
     header = [
         "learner, at its best scale",
-        "an episode, early",
-        "an episode, last half",
-        "slope, last decade",
+        "regret per episode, early",
+        "regret per episode, last half",
+        "log-log slope, last decade",
     ]
     write_part(PAGE, "shape", table(header, zip(comparison.names, *columns, strict=True)))
 
 
 def slope() -> None:
-    """The log-log slope of regret at scale 1, half a decade at a time."""
+    """Write the log-log slope of the regret at bonus scale 1, by half decade."""
     law = sj.Geometric(0.9)
     run = sj.learn(sj.UCBVI(law), sj.mdps.river_swim(6), law, episodes=10**7, seed=0)
     total = np.cumsum(run.regret)
@@ -63,7 +64,7 @@ def slope() -> None:
         )
         for a, b in itertools.pairwise(ends)
     ]
-    write_part(PAGE, "slope", table(["episodes", "total regret at their end", "log-log slope"], rows))
+    write_part(PAGE, "slope", table(["episodes", "total regret at the end", "log-log slope"], rows))
 
 
 if __name__ == "__main__":

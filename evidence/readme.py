@@ -1,10 +1,10 @@
-"""The README's figure and the table of the paper's claims, from the whole reproduction.
+"""Write the README's figure and the table of the paper's claims from a full reproduction.
 
-    python evidence/readme.py [FOLDER]    FOLDER as `sojourn reproduce` left it; reproduction/ by default
+    python evidence/readme.py [FOLDER]    FOLDER of `sojourn reproduce`; reproduction/ by default
 
-What is missing there is played. Writes docs/claims.json, docs/images/overview.svg and the table, in the
-README and in docs/paper-claims.md; a test holds both against docs/claims.json, and that against the code
-that made it.
+Trials that are missing in FOLDER are run. The script writes docs/claims.json, docs/images/overview.svg, and
+the table of claims in README.md and docs/paper-claims.md. A test checks that both pages show
+docs/claims.json, and that the shipped experiments are still those from which the claims were computed.
 """
 
 from __future__ import annotations
@@ -21,37 +21,47 @@ from matplotlib.axes import Axes
 from tuned import table, write_part
 
 import sojourn as sj
-from sojourn.experiments import RESULTS_VERSION
-from sojourn.plots import COLOURS, draw_comparison, new_figure, svg_image
-from sojourn.plots import comparison_curves as curves_of
-from sojourn.reproduction import Workbench, reproduce
+from sojourn.plots import COLORS, comparison_curves, draw_comparison, new_figure, svg_image
+from sojourn.reproduction import (
+    EXPERIMENTS,
+    TUNING_SEEDS,
+    ExperimentRunner,
+    read_shipped_experiment,
+    reproduce,
+)
 
 ROOT = Path(__file__).parent.parent
 CLAIMS, FIGURE = ROOT / "docs" / "claims.json", ROOT / "docs" / "images" / "overview.svg"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "paper-claims.md")
-SOURCES = ROOT / "src" / "sojourn" / "reproduction"
 
 
-def digest() -> str:
-    """Return a hash of the code and of the experiments that claims come from."""
-    found = hashlib.sha256(str(RESULTS_VERSION).encode())
-    for path in sorted([*SOURCES.glob("*.py"), *SOURCES.glob("specs/full/*.toml")]):
-        found.update(path.name.encode() + path.read_bytes())
-    return found.hexdigest()
+def fingerprint() -> str:
+    """Return a hash of the trials behind the claims.
+
+    A trial's key depends on its settings, its seed and `sojourn.experiments.RESULTS_VERSION`.
+    """
+    hashed = hashlib.sha256(str(TUNING_SEEDS).encode())
+    for name in EXPERIMENTS:
+        hashed.update(name.encode())
+        for cell in read_shipped_experiment(name).cells:
+            for trial in cell.trials:
+                hashed.update(trial.key.encode())
+    return hashed.hexdigest()
 
 
 def claims_table(claims: list[dict[str, Any]]) -> str:
-    """Return the claims as pages show them."""
+    """Return the claims as a Markdown table."""
     rows = [(c["source"], c["claim"], f"**{c['verdict']}**", c["measured"]) for c in claims]
-    return table(["", "The paper says", "Verdict", "Measured"], rows).replace("---:", "---")
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return table(["Place", "Claim of the paper", "Verdict", "What we measured"], cells).replace("---:", "---")
 
 
-def discount(ax: Axes) -> None:
-    """Draw what a heavy-tailed law implies beside the geometric law of the same mean."""
+def draw_discount(ax: Axes) -> None:
+    """Draw the discount of a heavy-tailed law, beside that of the geometric law with the same mean."""
     law, h = sj.Polynomial(p=1.4), np.arange(1, 61)
     flat = 1.0 - 1.0 / law.mean
-    ax.plot(h, law.continuation(h), color=COLOURS[0], lw=1.8, label="γ(h) = h^−1.4")
-    ax.plot(h, np.full(h.size, flat), color=COLOURS[1], lw=1.8, ls=(0, (5, 1.5)), label="one γ, same mean")
+    ax.plot(h, law.continuation(h), color=COLORS[0], lw=1.8, label="γ(h) = h^−1.4")
+    ax.plot(h, np.full(h.size, flat), color=COLORS[1], lw=1.8, ls=(0, (5, 1.5)), label="geometric, same mean")
     best = sj.plan(sj.mdps.cash_or_invest(delay=5), law)
     turn = next(int(step) for step in h if best.action(0, int(step)) == 1)
     ax.axvline(turn - 0.5, color="#888888", lw=1.0, ls=":")
@@ -60,53 +70,53 @@ def discount(ax: Axes) -> None:
     ax.set(xscale="log", ylim=(0.35, 1.02), title="")
     ax.set_xticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
     ax.minorticks_off()
-    ax.set_title("A law of lengths is a discount", loc="left", fontsize=10, fontweight="bold")
+    ax.set_title("A law of lengths is a discount function", loc="left", fontsize=10, fontweight="bold")
     ax.set_xlabel("step h", fontsize=9)
-    ax.set_ylabel("chance ρ(h) of one more step", fontsize=9)
+    ax.set_ylabel("chance of one more step, ρ(h)", fontsize=9)
     ax.legend(fontsize=8.5, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.18))
 
 
-def note(ax: Axes, place: tuple[float, float], text: str, colour: str = "#5B6770") -> None:
-    """Write on a panel, at a place counted from its lower left corner."""
-    ax.text(*place, text, transform=ax.transAxes, fontsize=8.5, color=colour)
+def add_text(ax: Axes, place: tuple[float, float], text: str, color: str = "#5B6770") -> None:
+    """Write text on a panel, at a place relative to its lower left corner."""
+    ax.text(*place, text, transform=ax.transAxes, fontsize=8.5, color=color)
 
 
-def overview(bench: Workbench) -> str:
-    """Return the README's figure: the law, what a wrong shape costs, and the paper's own experiment."""
+def overview(runner: ExperimentRunner) -> str:
+    """Return the README's figure as SVG: a law, the cost of a wrong shape, and the paper's experiment."""
     figure, (left, middle, right) = new_figure(3, width=3.7, height=3.0)
-    discount(left)
-    (shape,) = bench.compare("shape", over=["bonus.scale", "law"])
-    draw_comparison(curves_of(shape), middle, log=True)
-    middle.set_title("A wrong shape costs for ever", loc="left", fontsize=10, fontweight="bold")
+    draw_discount(left)
+    (shape,) = runner.compare("shape", over=["bonus.scale", "law"])
+    draw_comparison(comparison_curves(shape), middle, log=True)
+    middle.set_title("The wrong shape costs in every episode", loc="left", fontsize=10, fontweight="bold")
     places = {
-        "with the law itself": (0.52, 0.26),
-        "geometric belief": (0.05, 0.9),
-        "fixed belief": (0.05, 0.81),
+        "the law itself": (0.52, 0.26),
+        "geometric law": (0.05, 0.9),
+        "fixed length": (0.05, 0.81),
     }
     for line, (name, place) in zip(middle.get_lines(), places.items(), strict=True):
-        note(middle, place, name, line.get_color())
-    note(middle, (0.52, 0.05), f"{len(shape.seeds)} seeds, 95% bands")
-    paper = next(one for one in bench.compare("figure1") if one.law == sj.Geometric(0.95))
-    draw_comparison(curves_of(paper), right)
-    right.set_title("The paper's figure, at its constants", loc="left", fontsize=10, fontweight="bold")
-    note(right, (0.05, 0.9), "seven learners and chance")
-    note(right, (0.52, 0.05), f"{len(paper.seeds)} seeds, 95% bands")
+        add_text(middle, place, name, line.get_color())
+    add_text(middle, (0.52, 0.05), f"{len(shape.seeds)} seeds, 95% bands")
+    paper = next(one for one in runner.compare("figure1") if one.law == sj.Geometric(0.95))
+    draw_comparison(comparison_curves(paper), right)
+    right.set_title("The paper's figure, published constants", loc="left", fontsize=10, fontweight="bold")
+    add_text(right, (0.05, 0.9), "seven learners and random play")
+    add_text(right, (0.52, 0.05), f"{len(paper.seeds)} seeds, 95% bands")
     return unquote(svg_image(figure).partition(",")[2])
 
 
 def main() -> None:
-    """Play what is missing, and write them all."""
+    """Run missing trials, and write the claims, the figure and the pages."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "reproduction")
-    made = reproduce(folder=folder)
+    reproduction = reproduce(folder=folder)
     claims = [
         {"source": c.source, "claim": c.text, "verdict": c.verdict.value, "measured": c.measured}
-        for chapter in made.chapters
+        for chapter in reproduction.chapters
         for c in chapter.claims
     ]
-    told = json.dumps({"digest": digest(), "claims": claims}, indent=2, ensure_ascii=False)
-    CLAIMS.write_text(f"{told}\n", encoding="utf-8")
+    content = json.dumps({"fingerprint": fingerprint(), "claims": claims}, indent=2, ensure_ascii=False)
+    CLAIMS.write_text(f"{content}\n", encoding="utf-8")
     FIGURE.parent.mkdir(exist_ok=True)
-    FIGURE.write_text(overview(Workbench(sj.experiments.Store(folder / "results"))), encoding="utf-8")
+    FIGURE.write_text(overview(ExperimentRunner(sj.experiments.Store(folder / "results"))), encoding="utf-8")
     for page in PAGES:
         write_part(page, "claims", claims_table(claims))
 

@@ -1,12 +1,13 @@
-"""When nobody told the law: what estimating it costs, with and without censoring, and without the horizon.
+"""Measure what it costs not to know the law or the horizon.
 
-    python evidence/unknown.py regret      the law known, estimated, and wrongly assumed, on four problems
-    python evidence/unknown.py error       how fast the estimates come closer
-    python evidence/unknown.py censoring   what terminal states do to the paper's estimator
-    python evidence/unknown.py ratio       the price of estimating on RiverSwim, last half of 20,000 episodes
-    python evidence/unknown.py horizon     choosing the horizon
+    python evidence/unknown.py regret      learners that know, estimate or wrongly assume the law
+    python evidence/unknown.py error       convergence of the estimated laws
+    python evidence/unknown.py censoring   errors of the paper's estimator if terminal states censor lengths
+    python evidence/unknown.py ratio       regret with an estimated law, relative to the known law
+    python evidence/unknown.py horizon     rules that select the horizon
 
-Without a name, all of them. Each writes its part of docs/evidence.md. Half an hour on two cores.
+Without a name, all parts are run, which takes half an hour on two cores. Each writes a table in
+docs/evidence.md.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tuned import compare_tuned, table, write_part
 
 import sojourn as sj
 from sojourn.learning import estimate_mean
-from sojourn.reproduction._censoring import censoring_errors, fitted_slope
+from sojourn.reproduction import censoring_errors, fitted_slope
 
 PAGE = Path(__file__).parent.parent / "docs" / "evidence.md"
 SEEDS = 20
@@ -54,7 +55,7 @@ estimator = "empirical"
 bonus.scale = {{ grid = {scales} }}
 """
 
-WRONG = """
+WRONG_LAWS = """
 [agents."geometric, same mean"]
 type = "ucbvi"
 law = "geometric mean"
@@ -100,19 +101,27 @@ def _spec(law: str, problems: list[str], *, episodes: int, parts: str) -> str:
 
 
 def regret() -> None:
-    """Total regret of learners that know, estimate or misjudge the law."""
+    """Write the total regret of learners that know, estimate or wrongly assume the law."""
     rows = []
     for law in LAWS:
-        text = _spec(law, PROBLEMS, episodes=EPISODES, parts=REGRET + WRONG)
+        text = _spec(law, PROBLEMS, episodes=EPISODES, parts=REGRET + WRONG_LAWS)
         name = "unknown-" + law.partition("(")[0].replace("_", "-")
         found = compare_tuned(name, seeds=range(1_000, 1_002), text=text)
         rows += [(comparison.problem, law, *comparison.total_regret.texts()) for comparison in found]
-    header = ["problem", "truth", "known", "Kaplan–Meier", "empirical", "geometric, same mean", "fixed mean"]
+    header = [
+        "problem",
+        "true law",
+        "known",
+        "Kaplan–Meier",
+        "empirical",
+        "geometric, same mean",
+        "fixed mean",
+    ]
     write_part(PAGE, "unknown-regret", table(header, rows))
 
 
 def ratio() -> None:
-    """Regret of the last half of 20,000 episodes, the law estimated over the law known."""
+    """Write the regret of the last half of 20,000 episodes, relative to the learner that knows the law."""
     text = _spec("geometric(0.9)", PROBLEMS[:1], episodes=20_000, parts=REGRET)
     (comparison,) = compare_tuned("unknown-ratio", text=text)
     half = int(np.argmin(np.abs(comparison.checkpoints - 10_000)))
@@ -124,12 +133,12 @@ def ratio() -> None:
         [f"{share:.2f}" for share in late.mean(axis=1) / late.mean(axis=1)[0]],
         strict=True,
     )
-    header = ["learner, at its best scale", "total regret", "last half", "over the known law's"]
+    header = ["learner, at its best scale", "total regret", "last half", "relative to the known law"]
     write_part(PAGE, "unknown-ratio", table(header, rows))
 
 
 def error() -> None:
-    """Largest error of γ̂ and relative error of Γ̂(1), by the number of complete lengths, and their slopes."""
+    """Write the largest error of γ̂ and the relative error of the mean, by number of complete lengths."""
     counts, rows = np.array([100, 1_000, 10_000, 100_000]), []
     for text in [*LAWS, "polynomial(2.5)"]:
         law = sj.parse_law(text)
@@ -137,11 +146,11 @@ def error() -> None:
         for seed in range(SEEDS):
             lengths = law.sample(np.random.default_rng(seed), int(counts[-1]))
             for i, n in enumerate(counts):
-                found = sj.Empirical(lengths[:n])
+                estimate = sj.Empirical(lengths[:n])
                 h = np.arange(1, min(int(lengths[:n].max()) + 2, 100_000))
-                sups[seed, i] = np.abs(found.survival(h) - law.survival(h)).max()
-                means[seed, i] = abs(found.mean / law.mean - 1.0)
-        for what, errors in (("largest of γ̂", sups), ("mean length", means)):
+                sups[seed, i] = np.abs(estimate.survival(h) - law.survival(h)).max()
+                means[seed, i] = abs(estimate.mean / law.mean - 1.0)
+        for what, errors in (("γ̂, largest error", sups), ("mean length, relative", means)):
             middle = np.median(errors, axis=0)
             rows.append(
                 (
@@ -151,12 +160,12 @@ def error() -> None:
                     f"{fitted_slope(counts, middle[np.newaxis]):.2f}",
                 )
             )
-    header = ["law", "error, median of 20", *(f"n = {n:,}" for n in counts), "slope"]
+    header = ["law", "error (median of 20 seeds)", *(f"n = {n:,}" for n in counts), "slope"]
     write_part(PAGE, "unknown-error", table(header, rows))
 
 
 def censoring() -> None:
-    """The paper's estimator takes what was played for the length; Kaplan–Meier does not."""
+    """Write the errors of the paper's estimator, which ignores censoring, and of Kaplan–Meier."""
     counts, ours, theirs = censoring_errors(range(SEEDS), 100_000)
     rows = [
         (
@@ -171,7 +180,7 @@ def censoring() -> None:
 
 
 def horizon() -> None:
-    """Single candidates, and rules that choose between them."""
+    """Write the total regret of single horizons, and of rules that select one."""
     text = HORIZON.format(seeds=SEEDS, scale=0.03)
     (comparison,) = compare_tuned("unknown-horizon", over=["rule.c"], seeds=range(1_000, 1_002), text=text)
     means = comparison.total_regret.mean
@@ -182,7 +191,9 @@ def horizon() -> None:
         for name, total, mean in zip(comparison.names, comparison.total_regret.texts(), means, strict=True)
     ]
     write_part(
-        PAGE, "unknown-horizon", table(["learner", "total regret", "over the best", "over the worst"], rows)
+        PAGE,
+        "unknown-horizon",
+        table(["learner", "total regret", "relative to the best", "relative to the worst"], rows),
     )
 
 

@@ -1,7 +1,7 @@
 """First steps: a law of lengths, the best plan under it, and what it costs not to know the length.
 
-An episode has H steps; nature draws H from a law and does not tell it. You can take a little cash at every
-step, or invest: wait for five steps, and get more, if the episode lasts that long.
+An episode has H steps. H is drawn at random from a law and stays hidden. At every step you can take a little
+cash, or invest: wait for five steps and get more, if the episode lasts that long.
 
 Run: python examples/01_first_steps.py
 """
@@ -14,18 +14,18 @@ NAMES = ("cash", "invest")
 
 
 def main() -> None:
-    """Go from laws to a plan, its certificate and its price."""
-    # 1. A law of lengths is a discount function: γ(h) = P(H ≥ h) is what a reward at step h weighs. These two
-    #    have the same mean, but one has a constant hazard, the other one that falls.
+    """Compare two laws, plan under each, and compute what ignorance of the length costs."""
+    # 1. A law of lengths is a discount function: a reward at step h has the weight γ(h) = P(H ≥ h). These two
+    #    laws have the same mean, but one has a constant hazard and the other a falling one.
     heavy = sj.Polynomial(p=1.4)
     geometric = sj.Geometric(1.0 - 1.0 / heavy.mean)
     for law in (heavy, geometric):
         weights = " ".join(f"{weight:.3f}" for weight in law.survival([1, 2, 5, 10, 50]))
         print(f"{type(law).__name__:10} mean {law.mean:.2f}, weights of steps 1, 2, 5, 10, 50: {weights}")
 
-    # 2. A problem, and the best policy of somebody who knows both it and the law, but not H.
+    # 2. A problem, and the best policy if the problem and the law are known, but H is not.
     mdp = sj.mdps.cash_or_invest(delay=5)
-    print(f"\nWhat is best in {mdp.name} at steps 1 to 10:")
+    print(f"\nBest actions in {mdp.name} at steps 1 to 10:")
     plans = {law: sj.plan(mdp, law) for law in (heavy, geometric)}
     for law, best in plans.items():
         print(f"{type(law).__name__:10}", *(NAMES[best.action(0, h)] for h in range(1, 11)))
@@ -34,13 +34,14 @@ def main() -> None:
     best = plans[heavy]
     print(f"\nValue between {best.lower[0]:.7f} and {best.upper[0]:.7f}, with {len(best.policy)} layers.")
 
-    # 4. What does it cost to plan with the usual discount factor, the one of the same mean length?
-    usual = sj.evaluate(mdp, heavy, plans[geometric].policy, after=plans[geometric].after).value[0]
-    print(f"The plan under the geometric law earns {usual:.4f}: {1 - usual / best.value[0]:.0%} less.")
+    # 4. What does it cost to plan with a single discount factor, the one with the same mean length?
+    other = sj.evaluate(mdp, heavy, plans[geometric].policy, after=plans[geometric].after).value[0]
+    print(f"The plan under the geometric law earns {other:.4f}: {1 - other / best.value[0]:.0%} less.")
 
-    # 5. And what would it be worth to be told H in advance? That is nobody's fault, and no learner's regret.
+    # 5. How much more could be earned if H were known in advance? This price is not part of a learner's
+    #    regret.
     price = sj.price_of_not_knowing(mdp, heavy)[0]
-    print(f"Told each length in advance, one would earn {best.value[0] + price:.4f}, {price:.4f} more.")
+    print(f"With each length known in advance, the value is {best.value[0] + price:.4f}, {price:.4f} more.")
 
 
 if __name__ == "__main__":

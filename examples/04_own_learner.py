@@ -1,9 +1,10 @@
-"""A learner of one's own: three methods to play, and a fourth that makes its regret exact.
+"""Write your own learner: three methods to play, and a fourth that makes its regret exact.
 
-It keeps the mean of what came from each (step, state, action) on until the episode ended, tries what it has
-not tried, and then takes the best mean. Episodes end as the law has it, so these sums are what is to be made
-large, and nothing need be known of the law; but they are those of the policies that were played then, and
-after one try of each action nothing is explored: it is simple, and it pays for that.
+For each (step, state, action), the learner keeps the mean of the rewards from there to the end of the
+episode. It tries each action once, and then takes the one with the best mean. Episodes end as the law says,
+so these means estimate the right objective without any knowledge of the law. But they depend on the
+policies of past episodes, and after one try of each action there is no more exploration, so this simple
+learner is not a good one.
 
 Run: python examples/04_own_learner.py
 """
@@ -21,10 +22,10 @@ from sojourn.testing import check_learner
 
 @dataclass(frozen=True)
 class BestMean:
-    """Settings are frozen; `start` makes a learner from them, anew for every trial.
+    """Settings of the learner. They are frozen; `start` returns a new learner for every trial.
 
     Args:
-        horizon: Number of steps N that are told apart; step N's table is used for all later ones.
+        horizon: Number of steps N with their own table; all later steps use the table of step N.
     """
 
     horizon: int = 10
@@ -32,12 +33,12 @@ class BestMean:
     def start(
         self, *, n_states: int, n_actions: int, terminal_reward: float = 0.0, **_: Any
     ) -> BestMeanLearner:
-        """Return a learner that has seen nothing; what it does not use it leaves in `_`."""
+        """Return a new learner. Arguments that it does not need are collected in `_`."""
         return BestMeanLearner((self.horizon, n_states, n_actions), terminal_reward)
 
 
 class BestMeanLearner:
-    """A learner in play."""
+    """An agent in play, with its state."""
 
     def __init__(self, shape: tuple[int, int, int], terminal_reward: float) -> None:
         self._totals, self._visits = np.zeros(shape), np.zeros(shape, dtype=np.int64)
@@ -50,12 +51,12 @@ class BestMeanLearner:
         return int(self._policy[self._row(h), state])
 
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
-        """Take in one step."""
-        # Less what the absorbing state pays: then it pays nothing, and all policies lose the same.
+        """Record one step."""
+        # Subtract the reward of the absorbing state, so that it is 0 there; this changes all policies alike.
         self._episode.append((state, action, reward - self._terminal_reward))
 
     def end_episode(self, length: int, observed: bool) -> None:
-        """Learn from the episode; only now the policy may change."""
+        """Learn from the episode. The policy may change only here."""
         total = 0.0
         for h in range(length, 0, -1):
             state, action, reward = self._episode[h - 1]
@@ -67,7 +68,7 @@ class BestMeanLearner:
         self._policy = means.argmax(axis=2)
 
     def policy(self) -> np.ndarray:
-        """Return the policy of the coming episode, `(N, S)`: optional, and with it regret is exact."""
+        """Return the policy of the next episode, `(N, S)`; this optional method makes regret exact."""
         return self._policy
 
     def _row(self, h: int) -> int:
@@ -75,14 +76,14 @@ class BestMeanLearner:
 
 
 def main() -> None:
-    """Check the learner, then play it beside others."""
+    """Check the learner, then compare it with others."""
     check_learner(BestMean())
-    print("BestMean keeps the protocol.")
+    print("BestMean follows the protocol.")
     mdp, law = sj.mdps.garnet(6, 3, 2, seed=0), sj.Uniform(1, 12)
     for agent in (sj.RandomPlayer(), BestMean(horizon=12), sj.UCBVI(law, sj.PaperBonus(0.01))):
         run = sj.learn(agent, mdp, law, episodes=1_000, seed=0)
         first, last = run.regret[:100].mean(), run.regret[-100:].mean()
-        print(f"{type(agent).__name__:12} regret an episode: {first:.3f} at first, {last:.3f} at last")
+        print(f"{type(agent).__name__:12} regret per episode: {first:.3f} at first, {last:.3f} in the end")
 
 
 if __name__ == "__main__":

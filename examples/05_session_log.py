@@ -1,7 +1,8 @@
 """From a log of session lengths to a law, a discount and a horizon.
 
-One row a session: how many steps it lasted, and whether it was seen to end. The sample comes with Sojourn and
-is generated, so that what is found can be held against the truth. Name a CSV file to read your own.
+The log has one row per session: how many steps it lasted, and whether its end was observed. The sample
+comes with Sojourn and is generated, so that results can be compared with the truth. Name a CSV file to read
+your own.
 
 Run: python examples/05_session_log.py [sessions.csv]
 """
@@ -19,29 +20,29 @@ TRUTH = sj.BetaGeometric(2.2, 5.0)
 
 
 def main(path: str | None = None) -> None:
-    """Read, fit, and say what it means for an agent."""
-    # 1. Read. Rows that cannot be used are counted and named, never repaired.
+    """Read a log, fit laws, and print what they mean for an agent."""
+    # 1. Read the log. Rows that cannot be used are counted and listed, never repaired.
     log = read_sessions(path or sample_path("streaming"))
     n_open = int(log.counts[~log.observed].sum())
     print(f"{log.name}: {len(log):,} sessions, {n_open:,} still open, {log.account.n_rejected} rejected.")
 
-    # 2. Open sessions are not short sessions.
-    print(f"Mean of the steps seen: {np.average(log.lengths, weights=log.counts):.2f}.")
+    # 2. This mean is too small: the open sessions are longer than what was observed of them.
+    print(f"Mean number of observed steps: {np.average(log.lengths, weights=log.counts):.2f}.")
 
-    # 3. Fit seven families, rank them, and hold each against a band around the data.
+    # 3. Fit seven families, rank them, and compare each with a confidence band of the data.
     found = analyze(log)
     print(f"Best law: {law_words(found.best.fit)}, mean {found.law.mean:.2f}.")
-    for one in found.fits[:3]:
-        inside = "in the band" if one.in_band else "outside"
-        print(f"  {type(one.fit.law).__name__:16} BIC {one.bic_gap:5.1f} more than the best, {inside}")
+    for ranked in found.fits[:3]:
+        inside = "inside the band" if ranked.in_band else "outside the band"
+        print(f"  {type(ranked.fit.law).__name__:16} ΔBIC {ranked.bic_gap:5.1f}, {inside}")
 
-    # 4. The discount: from one step to the next, ρ(h).
+    # 4. The discount ρ(h) from step h to the next.
     steps = np.array([1, 2, 5, 10, 20])
     print("ρ(h) at steps 1, 2, 5, 10, 20:", found.law.continuation(steps).round(3))
-    print(f"One γ for all steps: {found.geometric.gamma:.3f} is closest, off by {found.gap:.2f} steps.")
-    print(f"Plan {found.horizon(0.1)} steps ahead, and all later ones weigh at most 0.1.")
+    print(f"Best single γ: {found.geometric.gamma:.3f}, which is off by {found.gap:.2f} steps.")
+    print(f"Plan {found.horizon(0.1)} steps ahead: all later steps together have a weight of at most 0.1.")
 
-    # 5. Held against the truth, which only a generated log has.
+    # 5. Compare with the true law, which is known only for a generated log.
     if path is None:
         error = np.abs(found.law.survival(steps) - TRUTH.survival(steps)).max()
         print(f"Largest error of γ at these steps: {error:.3f}.")

@@ -1,15 +1,16 @@
-"""Deep agents under a law that is not geometric: PPO and DQN, as usual and with the law.
+"""Deep agents under a law that is not geometric: PPO and DQN, with a constant discount and with the law.
 
-The problem is small, so that everything is known exactly: take 0.1 at every step, or invest, wait eight steps
-and get 3. Lengths have a heavy tail, γ(h) = h^−1.4. Whoever has stayed for long will stay longer, so the best
-policy takes the cash at first and invests later. An agent with a constant discount γ cannot find it: its best
-policy is the same at every step.
+The problem is small, so that exact values are known: take 0.1 at every step, or invest, wait eight steps and
+get 3. Lengths have a heavy tail, γ(h) = h^−1.4. Episodes that have lasted long tend to last longer, so the
+best policy takes the cash at first and invests later. An agent with a constant discount γ cannot find it: its
+best policy is the same at every step.
 
-Each agent is trained twice, without ever meeting a random length:
+Each agent is trained twice, without random lengths:
 (a) as usual, on the plain environment with the constant γ that has the same mean length, 1/(1 − γ);
-(b) with `LawDiscount`, which weighs rewards by γ(h), `StepIndex`, which shows the step, and γ = 1.
+(b) with `LawDiscount`, which multiplies rewards by γ(h), `StepIndex`, which adds the step to observations,
+    and γ = 1.
 
-What it learned is written down as a table, and valued exactly; and it is played on true random lengths.
+The learned policy is tabulated and evaluated exactly; it is also run on episodes of random length.
 
 Run: python examples/08_deep_agents.py --seeds 5
 It needs stable-baselines3 (`pip install 'sojourn[sb3]'`), and takes some minutes on one core.
@@ -36,13 +37,16 @@ from sojourn.learning import estimate_mean
 PROBLEM = sj.mdps.cash_or_invest(delay=8, payoff=3.0)
 LAW = sj.Polynomial(p=1.4)
 SAME_MEAN = 1.0 - 1.0 / LAW.mean
-STEPS = 32  # that count in training, and are told apart
-CUT = 200  # steps that are played at most in trials: uncut, the variance of their returns is infinite
+STEPS = 32
+"""Steps per training episode."""
+
+CUT = 200
+"""Largest number of steps per evaluation episode; without a limit the variance of returns is infinite."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to train: an environment and a constant discount."""
+class Training:
+    """A way to train: an environment and a constant discount."""
 
     name: str
     env: Callable[[], gymnasium.Env]
@@ -51,29 +55,29 @@ class Way:
 
 
 def plain_env() -> gymnasium.Env:
-    """Return the problem as it is."""
+    """Return the problem without changes."""
     return TimeLimit(TabularEnv(PROBLEM), STEPS)
 
 
 def lawful_env() -> gymnasium.Env:
-    """Return the problem with rewards weighed by the law, and the step in its observations."""
+    """Return the problem with rewards weighted by the law, and the step in observations."""
     return LawDiscount(StepIndex(TabularEnv(PROBLEM), STEPS), LAW, STEPS)
 
 
-WAYS = (
-    Way(f"usual, γ = {SAME_MEAN:.3f}", plain_env, SAME_MEAN, sees_step=False),
-    Way("LawDiscount + StepIndex", lawful_env, 1.0, sees_step=True),
+TRAININGS = (
+    Training(f"usual, γ = {SAME_MEAN:.3f}", plain_env, SAME_MEAN, sees_step=False),
+    Training("LawDiscount + StepIndex", lawful_env, 1.0, sees_step=True),
 )
 
 
-def train(kind: str, way: Way, seed: int) -> BaseAlgorithm:
-    """Return a trained agent; both ways get the same settings and the same number of steps."""
+def train(kind: str, training: Training, seed: int) -> BaseAlgorithm:
+    """Return a trained agent; both kinds of training have the same settings and number of steps."""
     network = {"net_arch": [64]}
     if kind == "PPO":
         agent = PPO(
             "MlpPolicy",
-            make_vec_env(way.env, n_envs=16, seed=seed),
-            gamma=way.gamma,
+            make_vec_env(training.env, n_envs=16, seed=seed),
+            gamma=training.gamma,
             seed=seed,
             n_steps=2 * STEPS,
             batch_size=256,
@@ -85,8 +89,8 @@ def train(kind: str, way: Way, seed: int) -> BaseAlgorithm:
         return agent.learn(60_000)
     agent = DQN(
         "MlpPolicy",
-        way.env(),
-        gamma=way.gamma,
+        training.env(),
+        gamma=training.gamma,
         seed=seed,
         learning_rate=1e-3,
         buffer_size=30_000,
@@ -100,21 +104,21 @@ def train(kind: str, way: Way, seed: int) -> BaseAlgorithm:
     return agent.learn(30_000)
 
 
-def tabulate(agent: BaseAlgorithm, way: Way) -> np.ndarray:
-    """Return what the agent does, `(N, S)`: one row a step if it sees the step, else a single one."""
+def tabulate(agent: BaseAlgorithm, training: Training) -> np.ndarray:
+    """Return the agent's policy, `(N, S)`: one row per step if it sees the step, otherwise one row."""
     rows = []
-    for index in range(STEPS // 2 if way.sees_step else 1):
+    for index in range(STEPS // 2 if training.sees_step else 1):
         states = range(PROBLEM.n_states)
-        seen = np.array([[state, index] for state in states] if way.sees_step else states)
+        seen = np.array([[state, index] for state in states] if training.sees_step else states)
         rows.append(agent.predict(seen, deterministic=True)[0])
     return np.array(rows[: last_decision(rows)])
 
 
 def last_decision(policy: Sequence[np.ndarray]) -> int:
-    """Return the last step at which someone with this policy has a choice, and is not waiting for a payoff.
+    """Return the last step at which this policy has a choice, and is not waiting for a payoff.
 
-    What is done there is held for ever after. It must not be from the last steps of training, near whose end
-    nobody invests, nor from a step at which the agent only waits: what it would do there, it never learned.
+    Its action there is used at all later steps. It must be neither one of the last steps of training, close
+    to whose end investing does not pay, nor a step at which the agent only waits and has learned nothing.
     """
     state, last = 0, 1
     for h, actions in enumerate(policy, start=1):
@@ -124,12 +128,12 @@ def last_decision(policy: Sequence[np.ndarray]) -> int:
 
 
 def exact_value(policy: np.ndarray, law: sj.LengthLaw = LAW) -> float:
-    """Return what a policy earns on average."""
+    """Return the exact value of a policy."""
     return float(sj.evaluate(PROBLEM, law, policy, after="hold").value[0])
 
 
 def play(policy: np.ndarray, episodes: int, seed: int) -> np.ndarray:
-    """Return what a policy earned in episodes of random length; the same seed gives the same lengths."""
+    """Return the returns of episodes of random length; the same seed gives the same lengths."""
     env = RandomLength(TimeLimit(TabularEnv(PROBLEM), CUT), LAW, seed=seed)
     returns = np.zeros(episodes)
     for k in range(episodes):
@@ -142,31 +146,31 @@ def play(policy: np.ndarray, episodes: int, seed: int) -> np.ndarray:
 
 
 def main(seeds: int = 5, episodes: int = 4_000) -> None:
-    """Train, value and play; print what came of it."""
+    """Train, evaluate and run the agents, and print the results."""
     torch.set_num_threads(1)
     best = sj.plan(PROBLEM, LAW)
     cash, invest = (np.full((1, PROBLEM.n_states), action) for action in (0, 1))
     print(f"{PROBLEM.name} under {LAW}, mean length {LAW.mean:.2f}")
     print(f"  best policy    {best.value[0]:.4f}")
-    print(f"  always invest  {exact_value(invest):.4f}  more than this no constant γ leads to")
+    print(f"  always invest  {exact_value(invest):.4f}  the best that any constant γ leads to")
     print(
         f"  always cash    {exact_value(cash):.4f}  best for the γ of the same mean length, {SAME_MEAN:.3f}"
     )
     print(f"\n{'':28}{'exact value':>20}{f'first {CUT} steps, played':>28}{'exact':>9}")
     cut = sj.Tabulated(LAW.survival(np.arange(1, CUT + 1)))
     for kind in ("PPO", "DQN"):
-        for way in WAYS:
-            policies = [tabulate(train(kind, way, seed), way) for seed in range(seeds)]
+        for training in TRAININGS:
+            policies = [tabulate(train(kind, training, seed), training) for seed in range(seeds)]
             values = estimate_mean([exact_value(policy) for policy in policies])
             returns = [play(policy, episodes, seed) for seed, policy in enumerate(policies)]
             played = estimate_mean(np.concatenate(returns))
             exact = np.mean([exact_value(policy, cut) for policy in policies])
-            label = f"{kind}, {way.name}"
+            label = f"{kind}, {training.name}"
             print(f"{label:28}{values.texts()[0]:>20}{played.texts()[0]:>28}{exact:>9.4f}", flush=True)
-    print(f"\nMeans of {seeds} seeds, and of {seeds * episodes:,} episodes; ± 95% intervals.")
+    print(f"\nMeans over {seeds} seeds and {seeds * episodes:,} episodes; ± 95% intervals.")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="PPO and DQN, as usual and with the law.")
-    parser.add_argument("--seeds", type=int, default=5, help="how often each agent is trained")
+    parser = argparse.ArgumentParser(description="PPO and DQN, with a constant discount and with the law.")
+    parser.add_argument("--seeds", type=int, default=5, help="number of times that each agent is trained")
     main(parser.parse_args().seeds)

@@ -49,7 +49,7 @@ def test_experiments_of_tuning_are_left_out_unless_asked_for(run, store, tmp_pat
     result = run("report", str(store))
     assert result.stderr == (
         f"Wrote the report on 4 trials to {tmp_path / 'tiny.html'}.\n"
-        "1 experiment that settings were chosen by is left out; --experiment NAME shows one.\n"
+        "1 tuning experiment is left out; --experiment NAME shows one.\n"
     )
     one = run("report", str(store), "--experiment", "chosen by", "--to", str(tmp_path / "one.html"))
     assert one.stderr == f"Wrote the report on 4 trials to {tmp_path / 'one.html'}.\n"

@@ -1,4 +1,4 @@
-"""The examples are numbered, run in order, and show what they say."""
+"""The examples are numbered, run, and print the expected results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "examples"
 
 
-def shown_by(number: str, *arguments: str) -> str:
+def run_example(number: str, *arguments: str) -> str:
     (example,) = FOLDER.glob(f"{number}_*.py")
     done = subprocess.run(
         [sys.executable, "-W", "error", str(example), *arguments], capture_output=True, text=True, check=False
@@ -21,7 +21,7 @@ def shown_by(number: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_examples_are_numbered_from_one_on_and_say_how_to_run_them():
+def test_examples_are_numbered_and_say_how_to_run_them():
     examples = sorted(FOLDER.glob("*.py"))
     assert [path.name[:3] for path in examples] == [f"{i:02}_" for i in range(1, len(examples) + 1)]
     for path in examples:
@@ -29,9 +29,9 @@ def test_examples_are_numbered_from_one_on_and_say_how_to_run_them():
 
 
 def test_first_steps():
-    text = shown_by("01")
+    text = run_example("01")
     heavy = re.search(r"^Polynomial (cash.*)$", text, re.MULTILINE)[1].split()
-    assert heavy == ["cash"] * 6 + ["invest"] * 4  # the switch that cash_or_invest's docstring names
+    assert heavy == ["cash"] * 6 + ["invest"] * 4  # the switch in the docstring of cash_or_invest
     assert re.search(r"^Geometric  (cash ?)+$", text, re.MULTILINE)
     low, high = map(float, re.search(r"between ([\d.]+) and ([\d.]+)", text).groups())
     assert 0.0 < high - low < 1e-6
@@ -40,7 +40,7 @@ def test_first_steps():
 
 def test_learning(tmp_path):
     figure = tmp_path / "learning.svg"
-    text = shown_by("02", str(figure))
+    text = run_example("02", str(figure))
     early, middle, late = map(float, re.findall(r"episodes +\S+ to +\S+ +([\d.]+)", text))
     assert early > middle > late
     totals = dict(re.findall(r"^(the law|fixed, \d+|chance) +([\d,]+)", text, re.MULTILINE))
@@ -49,7 +49,7 @@ def test_learning(tmp_path):
 
 
 def test_unknown_law():
-    text = shown_by("03")
+    text = run_example("03")
     true, played, estimated = map(
         float, re.search(r"true (\S+), .* (\S+), .* (\S+)$", text, re.MULTILINE).groups()
     )
@@ -62,17 +62,17 @@ def test_unknown_law():
 
 
 def test_session_log(tmp_path):
-    assert "Best law: BetaGeometric" in shown_by("05")
+    assert "Best law: BetaGeometric" in run_example("05")
     own = tmp_path / "own.csv"
     own.write_text("length,observed\n" + "3,1\n5,1\n9,0\n1,1\n2,1\n2,1\n4,1\n1,1\nx,1\n")
-    text = shown_by("05", str(own))
+    text = run_example("05", str(own))
     assert "own.csv: 8 sessions, 1 still open, 1 rejected." in text
-    assert "Largest error" not in text  # nobody knows the truth of it
+    assert "Largest error" not in text  # the true law is unknown
 
 
 def test_preference_reversal():
-    text = shown_by("07")
-    # The Saturdays of O'Donoghue and Rabin (1999), Example 1: naifs 4, sophisticates 2, time-consistent 1.
+    text = run_example("07")
+    # The Saturdays of O'Donoghue and Rabin (1999), Example 1: naive 4, sophisticated 2, time-consistent 1.
     weeks = dict(re.findall(r"^  (\w+|no bias) +writes on Saturday (\d)", text, re.MULTILINE))
     assert weeks == {"committed": "2", "naive": "4", "sophisticated": "2", "no bias": "1"}
     rows = re.findall(r"β = (\S+):.*committed (\S+), naive (\S+)", text)

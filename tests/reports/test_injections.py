@@ -1,4 +1,4 @@
-"""Whatever users call things, it stays words: in every report, and in every figure that a report holds."""
+"""Names given by users are escaped in every report and in every figure of a report."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from sojourn.learning import Comparison
 from sojourn.reports import (
     Chapter,
     Claim,
-    Table,
-    Verdict,
+    ClaimVerdict,
+    ReportTable,
     reproduction_report,
     results_report,
     session_report,
@@ -29,7 +29,7 @@ from sojourn.sessions import SessionLog, analyze, compare_groups
 
 
 class Structure(HTMLParser):
-    """The elements of a page with the names of their attributes, its text, and its images."""
+    """Collects the elements of a page with the names of their attributes, its text and its images."""
 
     def __init__(self, page):
         super().__init__()
@@ -47,13 +47,13 @@ class Structure(HTMLParser):
         self.words += data
 
 
-def of_a_reproduction(name):
-    table = Table(name, (name, name), [(name, name)])
-    chapter = Chapter(name, name, name, (), (table,), (Claim(name, name, Verdict.HOLDS, name),))
+def report_on_reproduction(name):
+    table = ReportTable(name, (name, name), [(name, name)])
+    chapter = Chapter(name, name, name, (), (table,), (Claim(name, name, ClaimVerdict.HOLDS, name),))
     return reproduction_report([chapter], quick=False, command=name)
 
 
-def of_results(name):
+def report_on_results(name):
     comparison = Comparison(
         names=(name, f"{name} again"),
         agents=(sj.RandomPlayer(),) * 2,
@@ -75,20 +75,20 @@ def of_results(name):
     return results_report(Stored([SimpleNamespace(experiment=name)]), command=name)
 
 
-def of_a_log(name):
-    """A report whose figures are left out: they hold no words of the log's, which another test sees to."""
+def report_on_log(name):
+    """Return a report without figures; another test checks that figures have no text of the log."""
     log = SessionLog.from_columns([1, 2, 2, 5, 9] * 20, group=[name, "other"] * 50, name=name)
     analysis = replace(LOG, log=log, groups=compare_groups(log))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sojourn.reports._sessions._figures", lambda curves: [])
-        patch.setattr("sojourn.reports._sessions.session_key", lambda curves: [])
+        patch.setattr("sojourn.reports._sessions.session_legend", lambda curves: [])
         return session_report(analysis)
 
 
 LOG = analyze(SessionLog.from_columns([1, 2, 2, 5, 9] * 20))
 
 
-def test_figures_of_a_log_hold_none_of_its_words():
+def test_figures_of_a_log_contain_none_of_its_text():
     log = replace(LOG.log, name="<script>")
     pages = [session_report(LOG), session_report(replace(LOG, log=log))]
     first, second = (Structure(page).images for page in pages)
@@ -96,8 +96,8 @@ def test_figures_of_a_log_hold_none_of_its_words():
     assert len(first) > 3
 
 
-@pytest.mark.parametrize("report", [of_a_reproduction, of_results, of_a_log])
-def test_no_word_becomes_part_of_a_page(report):
+@pytest.mark.parametrize("report", [report_on_reproduction, report_on_results, report_on_log])
+def test_no_name_becomes_markup(report):
     harmless = Structure(report("harmless"))
     for name in INJECTIONS:
         page = report(name)
@@ -110,7 +110,7 @@ def test_no_word_becomes_part_of_a_page(report):
 
 
 def check_image(address):
-    """An image that runs nothing and refers to nothing but its own parts."""
+    """Assert that an image has no scripts and refers only to its own parts."""
     root = ET.fromstring(unquote(address.partition(",")[2]))
     for element in root.iter():
         assert element.tag.rpartition("}")[2] not in {"script", "foreignObject", "a", "image"}

@@ -55,7 +55,7 @@ def test_the_page_loads_nothing(page):
         assert name != "style"
         if name in ("src", "srcset"):
             assert value.startswith("data:image/svg+xml,")
-    # Names of what an SVG image is written in, and references to an image's own parts, load nothing.
+    # Namespaces of SVG, and references to an image's own parts, load nothing.
     outside = re.findall(r"https?:[^\s\"'>]*|url\(.|@import", unquote(page))
     assert all(found.startswith("http://www.w3.org/") or found == "url(#" for found in outside)
 
@@ -69,7 +69,7 @@ def test_the_policy_allows_only_the_pages_own_style(page):
     )
 
 
-def test_what_the_log_calls_its_groups_is_not_in_the_page(page):
+def test_names_of_groups_are_not_in_the_page(page):
     assert "alice" not in page
     assert "bob" not in page
     assert "Groups are numbered by size" in page
@@ -77,7 +77,7 @@ def test_what_the_log_calls_its_groups_is_not_in_the_page(page):
         assert "alice" not in unquote(address)
 
 
-def test_what_the_page_says_is_what_was_found(page):
+def test_the_page_shows_the_results_of_the_analysis(page):
     text = " ".join(Reader(page).text.split())
     assert "2,000 rows were read, 2,000 used and 0 rejected." in text
     assert "BetaGeometric(a=" in text
@@ -86,12 +86,12 @@ def test_what_the_page_says_is_what_was_found(page):
     assert page.count("<img ") == 3 + 5  # three panels; band, data and three laws
 
 
-def test_pages_are_the_same_every_time():
+def test_pages_are_deterministic():
     log = SessionLog.from_columns([1, 2, 2, 5, 9] * 20)
     assert session_report(analyze(log)) == session_report(analyze(log))
 
 
-def test_hostile_words_stay_words(tmp_path):
+def test_hostile_text_is_escaped(tmp_path):
     path = tmp_path / "<img src=x onerror=alert(1)>.csv"
     evil = "</style><script>alert(1)</script>"
     rows = "".join(f"{i % 5 + 1},{evil},secret-{i}\n" for i in range(200))
@@ -112,7 +112,7 @@ def test_tiny_logs_have_a_page(lengths):
     Reader(session_report(analyze(SessionLog.from_columns(lengths))))
 
 
-def test_a_page_is_written_whole_or_not_at_all(tmp_path):
+def test_a_page_is_written_atomically(tmp_path):
     assert write_page("<p>", tmp_path / "page.html").read_text() == "<p>"
     with pytest.raises(OSError, match="folder"):
         write_page("<p>", tmp_path / "no folder" / "page.html")

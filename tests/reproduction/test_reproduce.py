@@ -1,14 +1,16 @@
-"""The reproduction in small: every part, its claims, its figures and its report."""
+"""A quick reproduction: chapters, claims, figures and the report."""
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
-from sojourn.experiments import Processes, Store
-from sojourn.reports import Claim, Verdict, reproduction_report
-from sojourn.reproduction import PARTS, Workbench, reproduce
+from sojourn.experiments import Processes
+from sojourn.reports import Claim, ClaimVerdict, reproduction_report
+from sojourn.reproduction import EXPERIMENTS, PARTS, read_shipped_experiment, reproduce
 
 LIGHT = ("price", "shape", "unknown")
 
@@ -19,7 +21,7 @@ def made(tmp_path_factory):
     return reproduce(LIGHT, folder=folder, quick=True, executor=Processes(workers=2))
 
 
-def test_every_part_asked_for_is_a_chapter_in_the_reports_order(made):
+def test_the_requested_parts_are_chapters_in_the_order_of_the_report(made):
     assert [chapter.name for chapter in made.chapters] == [name for name in PARTS if name in LIGHT]
     for chapter in made.chapters:
         assert chapter.pictures
@@ -29,8 +31,16 @@ def test_every_part_asked_for_is_a_chapter_in_the_reports_order(made):
 
 def test_lemma_one_fails_on_two_paths(made):
     (claim,) = next(chapter for chapter in made.chapters if chapter.name == "price").claims
-    assert claim.verdict is Verdict.FAILS
+    assert claim.verdict is ClaimVerdict.FAILS
     assert "earns 5.0, the best blind policy 4.5" in claim.measured
+
+
+def test_the_published_claims_are_worded_as_in_the_code(made):
+    path = Path(__file__).parents[2] / "docs" / "claims.json"
+    published = {(claim["source"], claim["claim"]) for claim in json.loads(path.read_text("utf-8"))["claims"]}
+    claims = [claim for chapter in made.chapters for claim in chapter.claims]
+    assert len(claims) == 7
+    assert {(claim.source, claim.text) for claim in claims} <= published
 
 
 def test_the_page_loads_nothing_and_is_small(made):
@@ -54,30 +64,17 @@ def test_an_unknown_part_is_named():
 
 
 @pytest.mark.parametrize("quick", [True, False])
-def test_all_shipped_experiments_can_be_read(tmp_path, quick):
-    bench = Workbench(Store(tmp_path / "store"), quick)
-    sizes = {
-        name: bench.read(name).n_trials
-        for name in (
-            "figure1",
-            "tuned-100",
-            "tuned-5000",
-            "theory-geometric",
-            "theory-polynomial",
-            "unknown",
-            "horizon",
-            "shape",
-        )
-    }
+def test_all_shipped_experiments_can_be_read(quick):
+    sizes = {name: read_shipped_experiment(name, quick=quick).n_trials for name in EXPERIMENTS}
     assert all(sizes.values())
     if not quick:
         assert sizes["figure1"] == 9 * 8 * 10
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7*7 }}"])
-def test_whatever_a_name_holds_is_escaped(made, text):
+def test_text_in_the_report_is_escaped(made, text):
     chapter = made.chapters[0]
-    claim = Claim(text, text, Verdict.HOLDS, text)
+    claim = Claim(text, text, ClaimVerdict.HOLDS, text)
     page = reproduction_report(
         [type(chapter)(text, text, text, chapter.pictures, chapter.tables, (claim,))],
         quick=False,
@@ -88,12 +85,12 @@ def test_whatever_a_name_holds_is_escaped(made, text):
     assert "49" not in page.replace("data:", "").split("<main>")[1].split("<figure>")[0]
 
 
-def test_runs_of_parts_and_quick_ones_leave_the_whole_report_alone(made):
+def test_quick_and_partial_runs_do_not_overwrite_the_full_report(made):
     assert made.report.name == "report-unknown-price-shape-quick.html"
     assert {path.parent.name for path in made.figures} == {"figures-quick"}
 
 
-def test_what_was_run_is_in_the_report(made):
+def test_specs_are_in_the_report(made):
     page = made.report.read_text(encoding="utf-8")
     for name in ("unknown", "horizon", "shape"):
         assert f"<h3>{name}.toml</h3>" in page

@@ -1,4 +1,4 @@
-"""What a part of a report shows: figures, tables, and what became of claims."""
+"""The parts of a report: chapters with figures, tables and claims."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from sojourn.plots import svg_image
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Chapter", "Claim", "Picture", "Table", "Verdict", "chapters_shown"]
+__all__ = ["Chapter", "Claim", "ClaimVerdict", "Picture", "ReportTable", "chapter_context"]
 
 _PACKAGES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib")
-_WIDE = 7.0  # inches
+_WIDE = 7.0
+"""Figures wider than this, in inches, scroll on a phone."""
 
 
-class Verdict(StrEnum):
-    """What became of a claim."""
+class ClaimVerdict(StrEnum):
+    """Whether a claim of the paper holds."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -31,24 +32,30 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the paper says, and what is true.
+    """A claim of the paper and what the reproduction found.
 
     Attributes:
-        source: Where the paper says it.
-        text: What it says, in our words.
-        verdict: What became of it.
-        measured: The number that decides, in a sentence.
+        source: Place in the paper.
+        text: The claim, in our words.
+        verdict: Whether it holds.
+        measured: One or two sentences with the numbers that decide it.
     """
 
     source: str
     text: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     measured: str
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table: the first column names things, the others hold numbers."""
+class ReportTable:
+    """A table whose first column has names and whose other columns have numbers.
+
+    Attributes:
+        caption: Heading of the table.
+        header: Names of the columns.
+        rows: Cells as text.
+    """
 
     caption: str
     header: Sequence[str]
@@ -57,7 +64,13 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure with the name of its file and what it shows."""
+    """A figure of a chapter.
+
+    Attributes:
+        name: Name of its file, without suffix.
+        caption: What it shows.
+        figure: The figure itself.
+    """
 
     name: str
     caption: str
@@ -65,35 +78,35 @@ class Picture:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it has several panels side by side, which could not be read on a phone all at once."""
+        """Whether the figure is too wide to be read on a phone without scrolling."""
         return bool(self.figure.get_figwidth() > _WIDE)
 
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
-    """One part of a report.
+    """One chapter of a report.
 
     Attributes:
-        name: What the part is called, on the command line for instance.
-        title: What it is about.
-        text: A few sentences.
-        pictures: Its figures.
-        tables: Its tables.
-        claims: The claims that it decides.
-        settings: What was run: names of experiments, and their files.
+        name: Short name, for example on the command line.
+        title: Heading.
+        text: A few sentences of introduction.
+        pictures: Figures.
+        tables: Tables.
+        claims: Claims of the paper that the chapter decides.
+        settings: Specs of the experiments: pairs of file name and content.
     """
 
     name: str
     title: str
     text: str
     pictures: tuple[Picture, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
     claims: tuple[Claim, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
 
 
-def chapters_shown(chapters: Sequence[Chapter], *, command: str) -> dict[str, Any]:
-    """Return what the template `chapters.html` takes: chapters, the command that repeats them, versions."""
+def chapter_context(chapters: Sequence[Chapter], *, command: str) -> dict[str, Any]:
+    """Return the variables of the template `chapters.html`: chapters, command and versions."""
     return {
         "chapters": [
             {

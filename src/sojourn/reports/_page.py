@@ -1,4 +1,4 @@
-"""The frame of all reports: one file, nothing from outside, light and dark, phone to wide, fit for print."""
+"""Rendering of reports: one self-contained HTML file for light and dark mode, phones and print."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["render", "write_page"]
 
 
 def render(template: str, **content: Any) -> str:
-    """Return a page from a template that extends `page.html`; everything put into it is escaped.
+    """Render a template that extends `page.html`; all content is escaped.
 
-    The page may load nothing at all but the images and the one style sheet that it holds itself: its content
-    security policy names the style sheet by its hash.
+    The content security policy of the page allows only its own `data:` images and its own style sheet, which
+    it names by hash.
 
     Args:
-        template: Its name in `reports/templates`.
-        content: What it shows, `title` and `summary` at least.
+        template: Name of a file in `reports/templates`.
+        content: Variables of the template, at least `title` and `summary`.
     """
     pages = jinja2.Environment(
         loader=jinja2.PackageLoader("sojourn.reports"),
@@ -41,7 +41,7 @@ def render(template: str, **content: Any) -> str:
         f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
     return pages.get_template(template).render(
-        style=Markup(style),  # ours, and not to be escaped
+        style=Markup(style),  # our own file, which must not be escaped
         policy=policy,
         version=__version__,
         **content,
@@ -49,5 +49,5 @@ def render(template: str, **content: Any) -> str:
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:
-    """Write a page to a file, whole or not at all."""
+    """Write a page to a file atomically."""
     return write_atomically(Path(path), lambda file: file.write(page.encode()))

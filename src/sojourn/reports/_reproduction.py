@@ -1,35 +1,40 @@
-"""The report of a reproduction: what was run, what was seen, and what became of each claim."""
+"""Report of a reproduction: verdicts on the paper's claims, figures, tables and settings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sojourn.reports._chapter import Chapter, Verdict, chapters_shown
+from sojourn.reports._chapter import Chapter, ClaimVerdict, chapter_context
 from sojourn.reports._page import render
 
 __all__ = ["reproduction_report"]
 
 
 def reproduction_report(chapters: Sequence[Chapter], *, quick: bool, command: str) -> str:
-    """Return the report of a reproduction's chapters as one HTML page that loads nothing.
+    """Return the report of a reproduction as one self-contained HTML page.
 
     Args:
-        chapters: The parts that were run.
-        quick: Whether they were run in small: the page then says so.
-        command: What repeats it.
+        chapters: Chapters of the parts that were run.
+        quick: Whether this was a quick run; the page then says so.
+        command: Command that repeats the run.
     """
     claims = [claim for chapter in chapters for claim in chapter.claims]
-    counts = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in Verdict}
-    summary = f"Of {len(claims)} claims {counts[Verdict.HOLDS]} hold, {counts[Verdict.FAILS]} fail, "
-    summary += f"{counts[Verdict.DEPENDS]} depend on what the paper does not say, and {counts[Verdict.OPEN]} "
-    summary += "are open: what was played does not decide them."
+    counts = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in ClaimVerdict}
+    summary = (
+        f"Of {len(claims)} claims, {counts[ClaimVerdict.HOLDS]} hold, {counts[ClaimVerdict.FAILS]} fail, "
+        f"{counts[ClaimVerdict.DEPENDS]} depend on what the paper does not say, and "
+        f"{counts[ClaimVerdict.OPEN]} are open: the runs do not decide them."
+    )
     if quick:
-        summary += " This is a quick run, in small: its numbers show that everything works, and nothing else."
+        summary += (
+            " This is a quick run of small experiments: it shows that everything works, and its numbers "
+            "decide nothing."
+        )
     return render(
         "reproduction.html",
         kind="Reproduction",
         title="Online Reinforcement Learning with Uncertain Episode Lengths",
         summary=summary,
         claims=claims,
-        **chapters_shown(chapters, command=command),
+        **chapter_context(chapters, command=command),
     )

@@ -1,4 +1,4 @@
-"""The report on the results of a store."""
+"""Report on the results of a store."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from sojourn.experiments import Results, TrialResult
 from sojourn.laws import label
 from sojourn.learning import Comparison
 from sojourn.plots import comparison_figure
-from sojourn.reports._chapter import Chapter, Picture, Table, chapters_shown
+from sojourn.reports._chapter import Chapter, Picture, ReportTable, chapter_context
 from sojourn.reports._page import render
 
-__all__ = ["reported_trials", "results_report", "tell_left_out"]
+__all__ = ["describe_left_out", "reported_trials", "results_report"]
 
 
 def results_report(results: Results, *, command: str) -> str:
-    """Return a report on the results of a store as one HTML page that loads nothing.
+    """Return a report on the results of a store as one self-contained HTML page.
 
-    For each experiment, problem and law it shows the learners' regret in a figure and a table.
-    Experiments that settings were chosen by are left out, and counted, unless there are no others.
+    For each experiment, problem and law it shows the learners' regret in a figure and a table. Tuning
+    experiments are left out, and the page says how many, unless there are no others.
 
     Args:
-        results: What `load_results` returned.
-        command: What repeats it.
+        results: Result of `load_results`.
+        command: Command that repeats the report.
 
     Raises:
-        ValueError: If there is nothing to compare yet.
+        ValueError: If the store has no results yet.
     """
     if not len(results):
         raise ValueError(f"{results.folder} has no results yet; run its experiment first.")
@@ -35,34 +35,30 @@ def results_report(results: Results, *, command: str) -> str:
         for comparison in results.select(experiment=name).comparisons()
     ]
     n_trials = f"{len(shown):,} trial{'s' * (len(shown) > 1)}"
-    summary = f"{n_trials} of {len(names):,} experiment{'s' * (len(names) > 1)}. {tell_left_out(results)}"
+    summary = f"{n_trials} of {len(names):,} experiment{'s' * (len(names) > 1)}. {describe_left_out(results)}"
     return render(
         "results.html",
         kind="Results",
         title=results.folder.name,
         summary=summary.rstrip(),
-        **chapters_shown(chapters, command=command),
+        **chapter_context(chapters, command=command),
     )
 
 
 def reported_trials(results: Results) -> list[TrialResult]:
-    """Return the trials that a report shows: those of tuning only if there are no others."""
+    """Return the trials that a report shows: those of tuning experiments only if there are no others."""
     return [trial for trial in results if trial.purpose != "tuning"] or list(results)
 
 
-def tell_left_out(results: Results) -> str:
-    """Return how many experiments a report leaves out and how to see one, or nothing if it shows all."""
+def describe_left_out(results: Results) -> str:
+    """Return a sentence on the experiments that a report leaves out, or "" if it shows all."""
     n = len(
         {trial.experiment for trial in results} - {trial.experiment for trial in reported_trials(results)}
     )
     if not n:
         return ""
-    left = (
-        "1 experiment that settings were chosen by is"
-        if n == 1
-        else f"{n:,} experiments that settings were chosen by are"
-    )
-    return f"{left} left out; --experiment NAME shows one."
+    left_out = "1 tuning experiment is" if n == 1 else f"{n:,} tuning experiments are"
+    return f"{left_out} left out; --experiment NAME shows one."
 
 
 def _chapter(name: str, comparison: Comparison) -> Chapter:
@@ -76,6 +72,6 @@ def _chapter(name: str, comparison: Comparison) -> Chapter:
         comparison.difference.texts(),
         comparison.mean_reward.texts(),
     )
-    header = ("learner", "total regret", "minus the first's", "reward an episode")
-    table = Table("With 95% intervals", header, list(zip(*columns, strict=True)))
+    header = ("learner", "total regret", "difference from the first", "reward per episode")
+    table = ReportTable("With 95% intervals", header, list(zip(*columns, strict=True)))
     return Chapter(name, f"{name}: {comparison.problem}, {law}", text, (picture,), (table,))

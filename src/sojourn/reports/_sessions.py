@@ -1,4 +1,4 @@
-"""The report on a session log."""
+"""Report on a session log."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 
 from sojourn.laws import quantile
-from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_key, svg_image
+from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_legend, svg_image
 from sojourn.reports._page import render
 from sojourn.sessions import EDGE_NOTE, Analysis, RankedFit, gamma_words, law_words, number, percent
 
 __all__ = ["session_report"]
 
 _PANELS = (
-    "Survival: the share of sessions that reach each step, with its band and the fitted laws.",
-    "Hazard: the share of those at a step who leave there, in the data and in the fitted laws.",
-    "Implied discount: from each step to the next, in the data and in the fitted laws.",
+    "Survival: the share of sessions that reach each step, with its confidence band and the fitted laws.",
+    "Hazard: the share of the sessions at a step that end there, in the data and in the fitted laws.",
+    "Implied discount from each step to the next, in the data and in the fitted laws.",
 )
 
 
 def session_report(analysis: Analysis) -> str:
-    """Return a report on a session log as one HTML page that loads nothing.
+    """Return a report on a session log as one self-contained HTML page.
 
-    What the log calls its groups, and what stands in rows that could not be used, is not in it.
+    To protect privacy, the page has neither the names of groups nor the content of rejected rows.
 
     Example:
         >>> from sojourn.sessions import SessionLog, analyze
@@ -49,7 +49,7 @@ def session_report(analysis: Analysis) -> str:
         ],
         advice=[(heading, text) for heading, text in advice if heading != "How long they last"],
         figures=_figures(curves),
-        key=session_key(curves),
+        key=session_legend(curves),
         law=repr(law),
         fits=[_fit(one) for one in analysis.fits],
         edges=f"A law at the edge of its family is {EDGE_NOTE}."
@@ -69,12 +69,12 @@ def session_report(analysis: Analysis) -> str:
 
 
 def _figures(curves: SessionCurves) -> list[tuple[str, str]]:
-    found = []
+    figures = []
     for place, alt in enumerate(_PANELS):
         figure, panels = new_figure(1, width=4.2, height=3.3)
         draw_sessions(curves, panels, first=place)
-        found.append((alt, svg_image(figure)))
-    return found
+        figures.append((alt, svg_image(figure)))
+    return figures
 
 
 def _fit(one: RankedFit) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _fit(one: RankedFit) -> dict[str, Any]:
 
 
 def _steps(analysis: Analysis) -> list[tuple[str, ...]]:
-    """Return the course of the data and of the best law at steps where it falls, from where data begin."""
+    """Return the table of survival, hazard and discount at selected steps, from the first step with data."""
     law, band, last = analysis.law, analysis.band, analysis.log.longest
     shares = (0.95, 0.9, 0.75, 0.5, 0.25, 0.1, 0.05, 0.01, 0.001)
     begin = analysis.first
@@ -123,25 +123,25 @@ def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
         return []
     fits = analysis.group_fits or (None,) * len(test.sizes)
     rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, strict=True)
-    found: list[tuple[str, ...]] = []
-    for i, (size, ended, due, ratio, fit) in enumerate(rows):
+    table: list[tuple[str, ...]] = []
+    for i, (size, ended, expected, ratio, fit) in enumerate(rows):
         name = "all others" if test.pooled and i == len(test.sizes) - 1 else str(i + 1)
         law = ("–", "–") if fit is None else (number(fit.law.mean), law_words(fit))
-        found.append((name, f"{size:,}", f"{ended:,}", number(due), f"{ratio:.2f}", *law))
-    return found
+        table.append((name, f"{size:,}", f"{ended:,}", number(expected), f"{ratio:.2f}", *law))
+    return table
 
 
 def _rows(analysis: Analysis) -> str:
     account = analysis.log.account
     text = f"{account.n_rows:,} rows were read, {account.n_used:,} used and {account.n_rejected:,} rejected."
-    return f"{text} The first of these:" if account.n_rejected else text
+    return f"{text} The first rejected rows:" if account.n_rejected else text
 
 
 def _band(analysis: Analysis) -> str:
     confidence = f"{100.0 * analysis.band.confidence:g}%"
     if analysis.band.kind == "dkw":
         return (
-            f"with a band that holds all of it at once with {confidence} confidence (Dvoretzky, Kiefer and "
+            f"with a simultaneous {confidence} confidence band (Dvoretzky, Kiefer and "
             "Wolfowitz 1956; Massart 1990)"
         )
-    return f"with the {confidence} band of Hall and Wellner (1980), which holds all of it at once"
+    return f"with the simultaneous {confidence} confidence band of Hall and Wellner (1980)"

@@ -1,4 +1,4 @@
-"""What terminal states do to an estimate of the law."""
+"""Errors of estimated laws when terminal states censor the lengths."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ from sojourn.mdps import TabularMDP
 __all__ = ["Errors", "censoring_errors", "fitted_slope"]
 
 Errors = tuple[IntArray, FloatArray, FloatArray]
-"""Numbers of episodes, and `(seeds, n)` largest errors of Kaplan–Meier and of the empirical law."""
+"""Result of `censoring_errors`."""
 
 _STEPS = np.arange(1, 400)
 
 
 def censoring_errors(seeds: Iterable[int], n_episodes: int) -> Errors:
-    """Return numbers of episodes, and the largest errors of Kaplan–Meier and of the empirical law, by seeds.
+    """Return the errors of two estimators of γ as the number of episodes grows.
 
-    Half of the episodes begin where no terminal state can be reached, the others three steps before one;
-    lengths are geometric with γ = 0.9.
+    Half of the episodes start where no terminal state can be reached, the others three steps before one.
+    Lengths are geometric with γ = 0.9.
+
+    Returns:
+        Numbers of episodes, `(n,)`; the largest errors of γ̂ by Kaplan–Meier, `(seeds, n)`; and those of the
+        empirical law, `(seeds, n)`.
     """
     transitions = np.zeros((5, 1, 5))
     for state, following in enumerate((0, 2, 3, 4, 4)):
@@ -38,8 +42,8 @@ def censoring_errors(seeds: Iterable[int], n_episodes: int) -> Errors:
         errors.append(
             [
                 [
-                    float(np.abs(found.survival(_STEPS) - law.survival(_STEPS)).max())
-                    for found in (
+                    float(np.abs(estimate.survival(_STEPS) - law.survival(_STEPS)).max())
+                    for estimate in (
                         KaplanMeier(run.lengths[:n], run.observed[:n]),
                         Empirical(run.lengths[:n], run.observed[:n]),
                     )
@@ -52,5 +56,5 @@ def censoring_errors(seeds: Iterable[int], n_episodes: int) -> Errors:
 
 
 def fitted_slope(counts: IntArray, errors: FloatArray) -> float:
-    """Return the log-log slope of the mean error."""
+    """Return the log-log slope of the mean error over the number of episodes."""
     return float(np.polyfit(np.log(counts), np.log(errors.mean(axis=0)), 1)[0])

@@ -1,4 +1,4 @@
-"""Statements of the paper that a few lines of arithmetic or of planning decide."""
+"""Claims of the paper that are decided by arithmetic or planning alone."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import numpy as np
 from sojourn.laws import Geometric, Polynomial
 from sojourn.mdps import TabularMDP
 from sojourn.planning import evaluate, plan
-from sojourn.reports import Claim, Verdict
+from sojourn.reports import Claim, ClaimVerdict
 from sojourn.theory import error_growth, known_law_exponent
 
 __all__ = ["errata"]
 
 
 def errata() -> tuple[Claim, ...]:
-    """Return the claims that nothing has to be played for; the notes on the paper have the proofs."""
-    return (_introduction(), _estimated_tail(), _unknown_geometric(), _constant(), _shift())
+    """Return the claims that need no trials; docs/notes-on-the-paper.md has the proofs."""
+    return (_polynomial_rate(), _estimated_tail(), _unknown_geometric(), _error_growth(), _reward_shift())
 
 
-def _fails(failed: bool) -> Verdict:
-    return Verdict.FAILS if failed else Verdict.HOLDS
+def _fails(failed: bool) -> ClaimVerdict:
+    return ClaimVerdict.FAILS if failed else ClaimVerdict.HOLDS
 
 
-def _introduction() -> Claim:
+def _polynomial_rate() -> Claim:
     law = Polynomial(2.0)
     announced, known = law.p / (1.0 + 2.0 * law.p), known_law_exponent(law)
     assert known is not None  # a polynomial law has a corollary
     return Claim(
         "Introduction",
-        "With an unknown polynomial law regret grows like T^{p/(1+2p)}.",
+        "With an unknown polynomial law, regret grows like T^{p/(1+2p)}.",
         _fails(announced < 0.5),
-        f"For p = 2 that is T^{announced:.2f}: less than √T, which no learner can have on every problem, "
-        f"and less than the T^{known:.2f} that the paper proves where the law is known.",
+        f"For p = 2 this is T^{announced:.2f}: less than √T, which no learner can achieve on every problem, "
+        f"and less than the T^{known:.2f} that the paper proves for a known law.",
     )
 
 
@@ -44,27 +44,28 @@ def _estimated_tail() -> Claim:
     exceeded = float((np.abs(means - (1 + longest) / 2) > bound).mean())
     return Claim(
         "Section 4",
-        "From n lengths |Γ̂(h) − Γ(h)| ≤ √((ln D + ln 1/δ)/n) for all h ≤ D, with probability 1 − δ.",
+        "With n observed lengths, |Γ̂(h) − Γ(h)| ≤ √((ln D + ln 1/δ)/n) for all h ≤ D, with probability "
+        "1 − δ.",
         _fails(exceeded > delta),
-        f"With H = 1 or 1,000 and n = 1,000 it is exceeded in {exceeded:.0%} of 400 samples, where δ = 0.1 "
-        "allows 10%: a factor for the range of H is missing.",
+        f"With H = 1 or 1,000 and n = 1,000, the bound is exceeded in {exceeded:.0%} of 400 samples, where "
+        "δ = 0.1 allows 10%: a factor for the range of H is missing.",
     )
 
 
 def _unknown_geometric() -> Claim:
     gamma, episodes = 0.9, 10**8
     horizon = math.log(episodes) / (2.0 * math.log(1.0 / gamma))
-    true, taken = gamma ** (1.0 - horizon), episodes**0.25
+    true, assumed = gamma ** (1.0 - horizon), episodes**0.25
     return Claim(
         "Corollary 4",
-        "With an unknown geometric law regret grows like √T, as follows from Theorem 2.",
-        _fails(true > 2.0 * taken),
-        f"The proof takes γ^(1−H*) for T^(1/4); at T = 10⁸ and γ = 0.9 it is {true:,.0f}, not "
-        f"{taken:,.0f}. It does not follow; whether it is true is another matter.",
+        "With an unknown geometric law, regret grows like √T; this follows from Theorem 2.",
+        _fails(true > 2.0 * assumed),
+        f"The proof replaces γ^(1−H*) by T^(1/4); at T = 10⁸ and γ = 0.9 it is {true:,.0f}, not "
+        f"{assumed:,.0f}. So it does not follow from Theorem 2; it may still be true.",
     )
 
 
-def _constant() -> Claim:
+def _error_growth() -> Claim:
     gamma = 0.95
     steps = np.arange(1, 2_001)
     above = np.flatnonzero(error_growth(Geometric(gamma), steps, beta=1.5) > math.exp(1.0 - gamma))
@@ -72,25 +73,25 @@ def _constant() -> Claim:
         "Corollary 2",
         "t(h)/γ(h) ≤ e^(1−γ) for all h.",
         _fails(above.size > 0),
-        f"At γ = 0.95 it is exceeded from h = {int(steps[above[0]]) if above.size else 0} on; "
-        "e^(1.62(1−γ)) holds. Only a constant changes.",
+        f"At γ = 0.95 the bound is exceeded from h = {int(steps[above[0]]) if above.size else 0} on; "
+        "the bound e^(1.62(1−γ)) holds. Only a constant changes.",
     )
 
 
-def _shift() -> Claim:
+def _reward_shift() -> Claim:
     taxi, law = TabularMDP.from_env("Taxi-v4"), Geometric(0.95)
     shifted = (taxi.rewards + 10.0) / 30.0
     shifted[list(taxi.terminal), :] = 0.0
-    forgotten = TabularMDP(taxi.transitions, shifted, start=taxi.start, terminal=taxi.terminal)
+    unshifted = TabularMDP(taxi.transitions, shifted, start=taxi.start, terminal=taxi.terminal)
     earned = []
-    for problem in (taxi.normalized(), forgotten):
+    for problem in (taxi.normalized(), unshifted):
         best = plan(problem, law)
         earned.append(float(evaluate(taxi, law, best.policy, best.after).value @ taxi.start))
     return Claim(
         "Section 6",
         "Taxi's rewards can be mapped to [0, 1].",
-        Verdict.DEPENDS if earned[1] < earned[0] - 1e-6 else Verdict.HOLDS,
+        ClaimVerdict.DEPENDS if earned[1] < earned[0] - 1e-6 else ClaimVerdict.HOLDS,
         f"Under Geometric(0.95) the best policy of the mapped problem earns {earned[0]:.2f} in Taxi's own "
-        f"units if the absorbing state is paid the shift too, and {earned[1]:.2f} if not. The paper does "
-        "not say.",
+        f"units if the absorbing state also gets the shift, and {earned[1]:.2f} if not. The paper does "
+        "not say which it uses.",
     )

@@ -1,4 +1,4 @@
-"""The price of not knowing the length: Lemma 1 and what is true."""
+"""Chapter "price": what not knowing the length costs, and Lemma 1."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from sojourn.laws import Fixed, LengthLaw, Mixture, label, parse_law
 from sojourn.mdps import TabularMDP, parse_problem, two_paths
 from sojourn.planning import clairvoyant_value, plan
 from sojourn.plots import dots_figure, make_dots
-from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
-from sojourn.reproduction._runner import Workbench
+from sojourn.reports import Chapter, Claim, ClaimVerdict, Picture, ReportTable
+from sojourn.reproduction._runner import ExperimentRunner
 
 __all__ = ["price"]
 
@@ -30,58 +30,64 @@ _LAWS = (
 )
 
 _TOLERANCE = 1e-6
-"""Of plans: what is less, as a share of the clairvoyant value, is taken for 0."""
+"""Prices below this share of the clairvoyant value count as 0; it is the tolerance of plans."""
 
 
-def price(bench: Workbench) -> Chapter:
-    """Clairvoyant and best blind values over problems and laws: pure planning, nothing is played."""
-    problems, laws = (_PROBLEMS[:3], _LAWS[:2]) if bench.quick else (_PROBLEMS, _LAWS)
+def price(runner: ExperimentRunner) -> Chapter:
+    """Compare clairvoyant and best blind values on problems and laws, by planning alone."""
+    problems, laws = (_PROBLEMS[:3], _LAWS[:2]) if runner.quick else (_PROBLEMS, _LAWS)
     mdps = [parse_problem(text) for text in problems]
-    found = [parse_law(text) for text in laws]
-    values = np.array([[_values(mdp, law) for law in found] for mdp in mdps])
-    told, blind = values[:, :, 0], values[:, :, 1]
-    relative = (told - blind) / np.maximum(np.abs(told), 1e-12)
+    parsed_laws = [parse_law(text) for text in laws]
+    values = np.array([[_values(mdp, law) for law in parsed_laws] for mdp in mdps])
+    clairvoyant, blind = values[:, :, 0], values[:, :, 1]
+    relative = (clairvoyant - blind) / np.maximum(np.abs(clairvoyant), 1e-12)
     relative[relative < _TOLERANCE] = 0.0
     rows = [
         (
             problem,
             label(law),
-            f"{told[i, j]:.5f}",
+            f"{clairvoyant[i, j]:.5f}",
             f"{blind[i, j]:.5f}",
-            _price(told[i, j] - blind[i, j], relative[i, j]),
+            _price_text(clairvoyant[i, j] - blind[i, j], relative[i, j]),
         )
         for i, problem in enumerate(problems)
-        for j, law in enumerate(found)
+        for j, law in enumerate(parsed_laws)
     ]
     law = Mixture([0.5, 0.5], [Fixed(1), Fixed(10)])
-    knows, guesses = _values(two_paths(), law)
+    best_clairvoyant, best_blind = _values(two_paths(), law)
     claim = Claim(
         "Lemma 1",
-        "Regret against the best blind policy bounds regret against who is told each length in advance.",
-        Verdict.FAILS,
-        f"On three states with H = 1 or 10 (two_paths) the clairvoyant earns {knows:.1f}, the best blind "
-        f"policy {guesses:.1f}: regret against the clairvoyant is linear for every learner. The price is "
-        f"positive in {int((relative > 0.0).sum())} of {relative.size} cases here.",
+        "Regret relative to the best blind policy bounds regret relative to the clairvoyant, which knows "
+        "each length in advance.",
+        ClaimVerdict.FAILS,
+        f"On three states with H = 1 or 10 (two_paths) the clairvoyant earns {best_clairvoyant:.1f}, "
+        f"the best blind policy {best_blind:.1f}: regret relative to the clairvoyant is linear for every "
+        "learner. The price of not knowing is positive in "
+        f"{int((relative > 0.0).sum())} of {relative.size} cases here.",
     )
     figure = dots_figure(
-        make_dots(problems, [label(law) for law in found], relative),
+        make_dots(problems, [label(law) for law in parsed_laws], relative),
         title="The price of not knowing the length",
         x="share of the clairvoyant value",
     )
-    caption = "What being told the length in advance would add, as a share of the clairvoyant value."
+    caption = "What knowing the length in advance would add, as a share of the clairvoyant value."
     return Chapter(
         "price",
         "The price of not knowing",
-        "The best policy of someone who is told each length in advance, and the best blind one. Exact "
-        "planning.",
+        "Values of the clairvoyant, which knows each length in advance, and of the best blind policy, which "
+        "does not. Both are computed by exact planning.",
         (Picture("price", caption, figure),),
-        (Table("Values from the start", ("problem", "law", "clairvoyant", "best blind", "price"), rows),),
+        (
+            ReportTable(
+                "Values of the start state", ("problem", "law", "clairvoyant", "best blind", "price"), rows
+            ),
+        ),
         (claim,),
     )
 
 
-def _price(price: float, share: float) -> str:
-    return f"{price:.3g}" if share > 0.0 else "0 to within 1e-6"
+def _price_text(price: float, share: float) -> str:
+    return f"{price:.3g}" if share > 0.0 else "0 (to 1e-6)"
 
 
 def _values(mdp: TabularMDP, law: LengthLaw) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""All parts, or some: played, drawn, written."""
+"""`reproduce`: run the experiments of all or some parts, and write figures and the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sojourn.plots import save_figure
 from sojourn.reports import Chapter, reproduction_report, write_page
 from sojourn.reproduction._figure1 import figure1
 from sojourn.reproduction._price import price
-from sojourn.reproduction._runner import Watch, Workbench
+from sojourn.reproduction._runner import ExperimentRunner, Watch
 from sojourn.reproduction._shape import shape
 from sojourn.reproduction._theory import theory
 from sojourn.reproduction._tuned import figure1_tuned
@@ -20,7 +20,7 @@ from sojourn.reproduction._unknown import unknown
 
 __all__ = ["PARTS", "Reproduction", "reproduce"]
 
-PARTS: dict[str, Callable[[Workbench], Chapter]] = {
+PARTS: dict[str, Callable[[ExperimentRunner], Chapter]] = {
     "figure1": figure1,
     "figure1-tuned": figure1_tuned,
     "theory": theory,
@@ -28,17 +28,17 @@ PARTS: dict[str, Callable[[Workbench], Chapter]] = {
     "price": price,
     "shape": shape,
 }
-"""The parts by name, in the order of the report."""
+"""Functions that make the chapters, by name of the part, in the order of the report."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """What was made.
+    """Result of `reproduce`.
 
     Attributes:
-        chapters: The parts.
-        report: The report's file.
-        figures: The figures' files.
+        chapters: Chapters of the parts that were run.
+        report: File of the report.
+        figures: Files of the figures.
     """
 
     chapters: tuple[Chapter, ...]
@@ -54,34 +54,34 @@ def reproduce(
     executor: Executor | None = None,
     watching: Callable[[str], Watch | None] | None = None,
 ) -> Reproduction:
-    """Reproduce the paper: play, draw and report; what was played before is not played again.
+    """Reproduce the paper: run experiments, draw figures, write a report. Finished trials are not repeated.
 
-    The report is `report.html`; that of a quick run or of some parts has another name, such as
+    The report is `report.html`; the report of a quick run or of some parts has another name, such as
     `report-price-quick.html`.
 
     Args:
-        parts: Which parts, by name; all of them by default.
-        folder: Where results, figures and the report go.
-        quick: Whether everything is shown in small.
-        executor: Where trials are played; by default in processes of this machine.
-        watching: Gives, for the name of an experiment, what is called as its trials come.
+        parts: Names of the parts to run; all by default.
+        folder: Folder for results, figures and the report.
+        quick: Whether to run small versions of the experiments.
+        executor: Where trials are run; by default in processes on this machine.
+        watching: Called with the name of each experiment; returns the progress callback for its trials.
     """
     for name in parts:
         if name not in PARTS:
             raise ValueError(f"Unknown part {name!r}.{did_you_mean(name, PARTS)}")
     folder = Path(folder)
     store = Store(folder / "results")
-    bench = Workbench(store, quick, executor, watching if watching is not None else _nobody)
-    chapters = tuple(PARTS[name](bench) for name in PARTS if not parts or name in parts)
+    runner = ExperimentRunner(store, quick, executor, watching if watching is not None else _no_progress)
+    chapters = tuple(PARTS[name](runner) for name in PARTS if not parts or name in parts)
     wanted = [name for name in PARTS if name in parts]
-    small = ["quick"] if quick else []
+    suffix = ["quick"] if quick else []
     figures: list[Path] = []
     for chapter in chapters:
         for picture in chapter.pictures:
-            figures += save_figure(picture.figure, folder / "-".join(["figures", *small]) / picture.name)
+            figures += save_figure(picture.figure, folder / "-".join(["figures", *suffix]) / picture.name)
     page = reproduction_report(chapters, quick=quick, command=_command(parts, quick=quick))
-    # A quick run, or one of some parts, leaves the report of the whole as it is.
-    report = folder / f"{'-'.join(['report', *wanted, *small])}.html"
+    # A quick run, or a run of some parts, does not overwrite the full report.
+    report = folder / f"{'-'.join(['report', *wanted, *suffix])}.html"
     return Reproduction(chapters, write_page(page, report), tuple(figures))
 
 
@@ -89,5 +89,5 @@ def _command(parts: Sequence[str], *, quick: bool) -> str:
     return " ".join(["sojourn reproduce", *parts, *(["--quick"] if quick else [])])
 
 
-def _nobody(name: str) -> None:
-    """Watch nothing."""
+def _no_progress(name: str) -> None:
+    """Return no progress callback."""

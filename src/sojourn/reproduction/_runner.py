@@ -1,4 +1,4 @@
-"""Where a reproduction runs its experiments: shipped files, one store, the ordinary runner."""
+"""Runs the shipped experiments of the reproduction and keeps their trials in one store."""
 
 from __future__ import annotations
 
@@ -20,22 +20,44 @@ from sojourn.experiments import (
 )
 from sojourn.learning import Comparison
 
-__all__ = ["Workbench"]
+__all__ = ["EXPERIMENTS", "TUNING_SEEDS", "ExperimentRunner", "Watch", "read_shipped_experiment"]
 
-_TUNING = (1_000, 1_001, 1_002)
+EXPERIMENTS = (
+    "figure1",
+    "tuned-100",
+    "tuned-5000",
+    "theory-geometric",
+    "theory-polynomial",
+    "unknown",
+    "horizon",
+    "shape",
+)
+"""Names of the shipped experiments."""
+
+TUNING_SEEDS = (1_000, 1_001, 1_002)
+"""Seeds on which settings are chosen; a quick run uses only the first."""
 
 Watch = Callable[[Inventory, Outcome | None], object]
+"""Progress callback of `run_experiment`."""
+
+
+def read_shipped_experiment(name: str, *, quick: bool = False) -> Experiment:
+    """Read the spec of a shipped experiment, or its quick version."""
+    folder = resources.files("sojourn.reproduction") / "specs" / ("quick" if quick else "full")
+    with resources.as_file(folder / f"{name}.toml") as path:
+        experiment = read_experiment(path)
+    return replace(experiment, name=f"{name}-quick" if quick else name)
 
 
 @dataclass(frozen=True)
-class Workbench:
-    """Runs the experiments of a reproduction.
+class ExperimentRunner:
+    """Runs shipped experiments.
 
     Attributes:
-        store: Where trials are kept.
-        quick: Whether everything is shown in small.
-        executor: Where trials are played, as `run_experiment` takes it.
-        watching: Gives, for the name of an experiment, what is called as its trials come.
+        store: Store of the trials.
+        quick: Whether to run small versions of the experiments.
+        executor: Where trials are run; see `run_experiment`.
+        watching: Called with the name of each experiment; returns the progress callback for its trials.
     """
 
     store: Store
@@ -44,36 +66,33 @@ class Workbench:
     watching: Callable[[str], Watch | None] = lambda name: None
 
     def read(self, name: str) -> Experiment:
-        """Return a shipped experiment."""
-        folder = resources.files("sojourn.reproduction") / "specs" / ("quick" if self.quick else "full")
-        with resources.as_file(folder / f"{name}.toml") as path:
-            experiment = read_experiment(path)
-        return replace(experiment, name=f"{name}-quick" if self.quick else name)
+        """Read a shipped experiment."""
+        return read_shipped_experiment(name, quick=self.quick)
 
     def settings(self, *names: str) -> tuple[tuple[str, str], ...]:
-        """Return what experiments are called and the files that state them, for a report."""
+        """Return the file names and texts of specs, for a report."""
         return tuple((f"{name}.toml", self.read(name).source) for name in names)
 
     @property
     def n_tuning(self) -> int:
         """Number of seeds on which settings are chosen."""
-        return 1 if self.quick else len(_TUNING)
+        return 1 if self.quick else len(TUNING_SEEDS)
 
     def compare(self, name: str, *, over: Sequence[str] = ()) -> list[Comparison]:
-        """Play an experiment, settings of `over` chosen on other seeds, and compare its learners."""
+        """Run an experiment, with the settings in `over` tuned on other seeds, and compare its learners."""
         experiment = self.read(name)
         if over:
             experiment = self.tune(experiment, over)
         return self.play(experiment)
 
     def tune(self, experiment: Experiment, over: Sequence[str]) -> Experiment:
-        """Return an experiment with only the best values of some grids."""
-        seeds = _TUNING[: self.n_tuning]
+        """Return the experiment reduced to the best values of the grids in `over`."""
+        seeds = TUNING_SEEDS[: self.n_tuning]
         watch = self.watching(f"{experiment.name}, choosing settings")
         return tune(experiment, self.store, over=over, seeds=seeds, executor=self.executor, watch=watch)
 
     def play(self, experiment: Experiment) -> list[Comparison]:
-        """Play an experiment, and compare its learners on each problem and law."""
+        """Run an experiment and compare its learners on each problem and law."""
         watch = self.watching(experiment.name)
         report = run_experiment(experiment, self.store, executor=self.executor, watch=watch)
         if report.failures:

@@ -1,22 +1,22 @@
-"""The theorem at its own constants."""
+"""Chapter "theory": growth of the regret with the published constants."""
 
 from __future__ import annotations
 
 from sojourn.plots import slope_curves, slopes_figure
-from sojourn.reports import Chapter, Claim, Picture, Table
+from sojourn.reports import Chapter, Claim, Picture, ReportTable
 from sojourn.reproduction._errata import errata
-from sojourn.reproduction._runner import Workbench
+from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction._verdicts import half_decades, judge_slopes
 from sojourn.theory import known_law_exponent
 
 __all__ = ["theory"]
 
 
-def theory(bench: Workbench) -> Chapter:
-    """Regret at scale 1, on logarithmic axes, beside the slopes of the corollaries."""
+def theory(runner: ExperimentRunner) -> Chapter:
+    """Compare the growth of the regret at bonus scale 1 with the rates of the corollaries."""
     panels, rows, claims = [], [], []
     for name, corollary in (("theory-geometric", "Corollary 2"), ("theory-polynomial", "Corollary 1")):
-        (comparison,) = bench.compare(name)
+        (comparison,) = runner.compare(name)
         promised = known_law_exponent(comparison.law)
         assert promised is not None  # both laws have a corollary
         panels.append(slope_curves(comparison, promised))
@@ -26,20 +26,22 @@ def theory(bench: Workbench) -> Chapter:
         claims.append(
             Claim(
                 corollary,
-                f"Under {comparison.law} regret grows at most like T^{promised:.2f}, up to logarithms.",
+                f"Under {comparison.law} regret grows at most like T^{promised:.2f}, up to logarithmic "
+                "factors.",
                 judge_slopes([slope for _, _, slope in slopes], promised),
-                f"At scale 1 on {comparison.problem}, {len(comparison.seeds)} seeds, it grows linearly up "
-                f"to {linear:,} episodes; the log-log slopes of the last half decades, up to "
-                f"{comparison.episodes:,}, are {', '.join(f'{slope:.2f}' for _, _, slope in slopes[-3:])}.",
+                f"At bonus scale 1 on {comparison.problem}, {len(comparison.seeds)} seeds, it grows linearly "
+                f"up to {linear:,} episodes; the log-log slopes over the last half decades, up to "
+                f"{comparison.episodes:,} episodes, are "
+                f"{', '.join(f'{slope:.2f}' for _, _, slope in slopes[-3:])}.",
             )
         )
     return Chapter(
         "theory",
-        "The theorem at its own constants",
-        "Bonuses at scale 1. Regret is linear until the bonus has fallen below what is at stake, which "
-        "takes hundreds of thousands of episodes; only then can the rate be seen.",
-        (Picture("theory", "Regret on logarithmic axes, and its slope.", slopes_figure(panels)),),
-        (Table("Log-log slopes of the regret, half a decade each", ("law", "episodes", "slope"), rows),),
+        "The theorem with the published constants",
+        "Bonuses have scale 1. Regret is linear until the bonus is smaller than the differences between "
+        "actions, which takes hundreds of thousands of episodes. Only then is the rate visible.",
+        (Picture("theory", "Cumulative regret on logarithmic axes, and its slope.", slopes_figure(panels)),),
+        (ReportTable("Log-log slopes of the regret over half decades", ("law", "episodes", "slope"), rows),),
         (*claims, *errata()),
-        bench.settings("theory-geometric", "theory-polynomial"),
+        runner.settings("theory-geometric", "theory-polynomial"),
     )

@@ -1,4 +1,4 @@
-"""Figure 1 with every learner at its own best scale."""
+"""Chapter "figure1-tuned": the paper's Figure 1 with every learner at its own best bonus scale."""
 
 from __future__ import annotations
 
@@ -11,81 +11,95 @@ from sojourn.learning import Comparison
 from sojourn.mdps import TabularMDP
 from sojourn.planning import plan
 from sojourn.plots import panels_figure, scale_curves, scales_figure, taxi_figure
-from sojourn.reports import Chapter, Claim, Picture, Table, Verdict
-from sojourn.reproduction._figure1 import NAMES, panel_table
-from sojourn.reproduction._runner import Workbench
+from sojourn.reports import Chapter, Claim, ClaimVerdict, Picture, ReportTable
+from sojourn.reproduction._figure1 import panel_table
+from sojourn.reproduction._learners import N_PAPER_AGENTS, paper_names
+from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction._verdicts import judge_panels, won_and_lost
 
 __all__ = ["figure1_tuned"]
 
-_PATH = "bonus.scale"
-_CHOSEN_ON = (
+_SCALE = "bonus.scale"
+"""Path of the tuned setting in the specs."""
+
+_TUNED_ON = (
     "Geometric(gamma=0.95)",
     "Polynomial(p=1.6, offset=20)",
     "QuasiHyperbolic(beta=0.8, gamma=0.95)",
 )
-_LENGTHS = ("tuned-100", "tuned-5000")
+"""Laws on which bonus scales are chosen, one per family; their scales are used for the whole family."""
+
+_EXPERIMENTS = ("tuned-100", "tuned-5000")
 
 
-def figure1_tuned(bench: Workbench) -> Chapter:
-    """The panels of Figure 1, each learner at the scale that was best on one panel of each family."""
+def figure1_tuned(runner: ExperimentRunner) -> Chapter:
+    """Run the panels of Figure 1 with each learner at the scale that was best on one law per family."""
     pictures, tables, won = [], [], []
-    for name in _LENGTHS:
-        best = _choose(bench, bench.read(name))
-        comparisons = bench.play(best)
+    for name in _EXPERIMENTS:
+        best = _tune(runner, runner.read(name))
+        comparisons = runner.play(best)
         episodes = comparisons[0].episodes
         won.append(
-            (episodes, *won_and_lost(comparisons, len(NAMES)), len(comparisons), len(comparisons[0].seeds))
+            (
+                episodes,
+                *won_and_lost(comparisons, N_PAPER_AGENTS),
+                len(comparisons),
+                len(comparisons[0].seeds),
+            )
         )
-        caption = f"Every learner at its own best scale, {episodes:,} episodes."
-        pictures.append(Picture(f"figure1-{name}", caption, panels_figure(comparisons, names=NAMES)))
+        caption = f"Every learner at its own best bonus scale, {episodes:,} episodes."
+        pictures.append(
+            Picture(f"figure1-{name}", caption, panels_figure(comparisons, names=paper_names(comparisons[0])))
+        )
         tables += [
             panel_table(comparisons, f"Total regret, {episodes:,} episodes"),
-            _scales(best, comparisons),
+            _scale_table(best, comparisons),
         ]
-        pictures.append(_sensitivity(bench, name, episodes))
+        pictures.append(_sensitivity_picture(runner, name, episodes))
     taxi = TabularMDP.from_env("Taxi-v4")
     law = parse_law("polynomial(1.4, offset=20)")
     figure = taxi_figure(plan(taxi, law).policy, title=label(law), steps=(1, 20))
     pictures.append(Picture("taxi-policy", "The best blind policy on Taxi's grid at two steps.", figure))
-    told = "; ".join(
+    outcomes = "; ".join(
         f"at {episodes:,} episodes and {seeds} seeds it beats every variant in {best} of {n} panels, and "
-        f"one beats it in {beaten}"
+        f"some variant beats it in {beaten}"
         for episodes, best, beaten, n, seeds in won
     )
     verdicts = {judge_panels(best, beaten, n) for _, best, beaten, n, _ in won}
     claim = Claim(
         "Section 6",
-        "The general learner strictly improves on all variants of UCB-VI in most panels, and equals the "
-        "best one in the others.",
-        verdicts.pop() if len(verdicts) == 1 else Verdict.DEPENDS,
-        f"Each at the scale that was best on one panel of its family ({bench.n_tuning} seeds of their "
-        f"own), by paired 95% intervals, not adjusted for their number: {told}.",
+        "The general learner strictly improves on all variants of UCB-VI in most panels, and matches "
+        "the best one in the others.",
+        verdicts.pop() if len(verdicts) == 1 else ClaimVerdict.DEPENDS,
+        f"Each learner at the bonus scale that was best on one law of each family, chosen on "
+        f"{runner.n_tuning} other seeds; paired 95% intervals, not adjusted for the number of tests: "
+        f"{outcomes}.",
     )
     return Chapter(
         "figure1-tuned",
         "Figure 1, tuned",
         "The paper must have scaled its bonuses and does not say how. Here every learner plays at the "
-        f"scale of one grid that had the least regret on other seeds ({bench.n_tuning}), on one panel of "
-        "each family of laws. Where that is 0 there is no bonus at all, and learners with the same "
-        "horizon are the same. Few seeds can be afforded at 5,000 episodes; docs/evidence.md has one "
-        "panel with 20.",
+        f"bonus scale, from one grid, with the least regret on {runner.n_tuning} other seeds and one law of "
+        "each family. If that scale is 0, there is no bonus at all, and learners with the same horizon are "
+        "the same. Runs of 5,000 episodes are expensive and have few seeds; docs/evidence.md has one panel "
+        "with 20.",
         tuple(pictures),
         tuple(tables),
         (claim,),
-        bench.settings(*_LENGTHS),
+        runner.settings(*_EXPERIMENTS),
     )
 
 
-def _choose(bench: Workbench, experiment: Experiment) -> Experiment:
-    """Return the experiment with the scale of each learner that was best on its family's panel."""
-    some = replace(experiment, cells=tuple(c for c in experiment.cells if c.settings["law"] in _CHOSEN_ON))
-    chosen = {_key(cell): cell.varied[_PATH] for cell in bench.tune(some, [_PATH]).cells}
-    return replace(experiment, cells=tuple(c for c in experiment.cells if c.varied[_PATH] == chosen[_key(c)]))
+def _tune(runner: ExperimentRunner, experiment: Experiment) -> Experiment:
+    """Return the experiment with, for each learner, the scale that was best on one law of the family."""
+    some = replace(experiment, cells=tuple(c for c in experiment.cells if c.settings["law"] in _TUNED_ON))
+    chosen = {_key(cell): cell.varied[_SCALE] for cell in runner.tune(some, [_SCALE]).cells}
+    kept = [cell for cell in experiment.cells if cell.varied[_SCALE] == chosen[_key(cell)]]
+    return replace(experiment, cells=tuple(kept))
 
 
 def _key(cell: Cell) -> tuple[Any, ...]:
-    """Return what cells that share a scale have in common: the family of the law, and the learner."""
+    """Return the key of cells that share a scale: the family of the law, and the learner."""
     return (
         cell.settings["law"].partition("(")[0],
         cell.name,
@@ -93,27 +107,28 @@ def _key(cell: Cell) -> tuple[Any, ...]:
     )
 
 
-def _scales(best: Experiment, comparisons: list[Comparison]) -> Table:
+def _scale_table(best: Experiment, comparisons: list[Comparison]) -> ReportTable:
     by_law: dict[str, list[str]] = {}
     for cell in best.cells:
-        by_law.setdefault(cell.settings["law"].partition("(")[0], []).append(f"{cell.varied[_PATH]:g}")
-    rows = [(family, *scales[: len(NAMES)]) for family, scales in by_law.items()]
-    header = ("family", *(name.removeprefix("UCB-VI ") for name in NAMES))
-    return Table(f"Scales that were chosen, {comparisons[0].episodes:,} episodes", header, rows)
+        by_law.setdefault(cell.settings["law"].partition("(")[0], []).append(f"{cell.varied[_SCALE]:g}")
+    rows = [(family, *scales[:N_PAPER_AGENTS]) for family, scales in by_law.items()]
+    names = paper_names(comparisons[0])[:N_PAPER_AGENTS]
+    header = ("family", *(name.removeprefix("UCB-VI ") for name in names))
+    return ReportTable(f"Chosen bonus scales, {comparisons[0].episodes:,} episodes", header, rows)
 
 
-def _sensitivity(bench: Workbench, name: str, episodes: int) -> Picture:
-    """Return how total regret depends on the scale, on the geometric panel that scales were chosen on."""
-    experiment = bench.read(name)
-    scales = {cell.varied[_PATH] for cell in experiment.cells}
+def _sensitivity_picture(runner: ExperimentRunner, name: str, episodes: int) -> Picture:
+    """Return the figure of total regret by bonus scale, under the geometric law used for tuning."""
+    experiment = runner.read(name)
+    scales = {cell.varied[_SCALE] for cell in experiment.cells}
     totals: dict[str, dict[float, list[float]]] = {}
-    for trial in load_results(bench.store.folder, experiment=tuning_name(experiment)):
-        if trial.law == _CHOSEN_ON[0] and trial.varied[_PATH] in scales:
+    for trial in load_results(runner.store.folder, experiment=tuning_name(experiment)):
+        if trial.law == _TUNED_ON[0] and trial.varied[_SCALE] in scales:
             base, horizon = trial.agent.partition(" (")[0], trial.varied.get("law", "")
-            called = f"{base} {horizon}".strip()
-            totals.setdefault(called, {}).setdefault(float(trial.varied[_PATH]), []).append(
+            name_shown = f"{base} {horizon}".strip()
+            totals.setdefault(name_shown, {}).setdefault(float(trial.varied[_SCALE]), []).append(
                 float(trial.cumulative_regret[-1])  # type: ignore[index]
             )
     title = f"Geometric 0.95, {episodes:,} episodes"
-    caption = f"How the scale of the bonus matters, {episodes:,} episodes, seeds of the choice."
+    caption = f"Total regret by bonus scale, {episodes:,} episodes, tuning seeds."
     return Picture(f"scales-{name}", caption, scales_figure(scale_curves(totals), title=title))

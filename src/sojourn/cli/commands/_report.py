@@ -33,10 +33,10 @@ def report(
         path = to if to is not None else store.with_suffix(".html")
         check_target("--to", path, [".html"])
         from sojourn.experiments import load_results  # noqa: PLC0415
-        from sojourn.reports import reported_trials, results_report, tell_left_out, write_page  # noqa: PLC0415
+        from sojourn.reports import describe_left_out, reported_trials, results_report, write_page  # noqa: PLC0415
 
         results = load_results(store, experiment=experiment)
-        n_trials, left_out = len(reported_trials(results)), tell_left_out(results)
+        n_trials, left_out = len(reported_trials(results)), describe_left_out(results)
         work.say(f"Writing {path.name}")
         name = [] if experiment is None else ["--experiment", experiment]
         page = results_report(results, command=" ".join(["sojourn report", store.name, *name]))

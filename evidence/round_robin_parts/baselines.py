@@ -1,4 +1,4 @@
-"""Players that never learn: marks to read a regret by."""
+"""Baselines that never learn, as references for the size of a regret."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 import sojourn as sj
 
-__all__ = ["IDLE", "MYOPIC", "Myopic"]
+__all__ = ["BASELINES", "MYOPIC_NAME", "Myopic"]
 
 
 @dataclass(frozen=True)
 class Myopic:
-    """Plays any action with the largest known reward of a single step, all alike, and never learns."""
+    """Plays uniformly among the actions with the largest immediate reward, which is known; never learns."""
 
     def start(self, *, rewards: Any, rng: np.random.Generator, **_: Any) -> _Myopic:
         """Return the player; see `Agent.start`."""
@@ -41,5 +41,5 @@ class _Myopic:
         return self._policy
 
 
-MYOPIC = "myopic, never learns"
-IDLE = {"chance": sj.RandomPlayer(), MYOPIC: Myopic()}
+MYOPIC_NAME = "myopic, never learns"
+BASELINES = {"chance": sj.RandomPlayer(), MYOPIC_NAME: Myopic()}

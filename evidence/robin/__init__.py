@@ -1,1 +1,0 @@
-"""The page of the round robin, made by code."""
