@@ -84,7 +84,7 @@ def test_old_manifests_have_the_purpose_in_their_name(experiment, tmp_path):
     del old["purpose"]
     with store.writing():
         for name in ("old", "old-tuning"):
-            store.add_experiment(old | {"name": name})
+            store.add_manifest(old | {"name": name})
     found = {trial.experiment: trial.purpose for trial in load_results(store.folder)}
     assert found == {"by-tuning": "evaluation", "old": "evaluation", "old-tuning": "tuning"}
 
