@@ -1,4 +1,4 @@
-"""Laws of every kind, ordinary and at the edges of their parameters."""
+"""Laws of every class, with ordinary and with extreme parameters."""
 
 import numpy as np
 

@@ -12,7 +12,7 @@ rows = st.lists(st.tuples(st.integers(1, 12), st.booleans()), min_size=1, max_si
 
 
 def coverage(law, cut, *, n, runs, late=0):
-    """The share of bands that hold the law, of logs cut off by another law and entered late."""
+    """Return the share of bands that contain the law, for data censored by another law and entered late."""
     rng, held = np.random.default_rng(4), 0
     for _ in range(runs):
         lengths, cuts = law.sample(rng, n), cut.sample(rng, n)
@@ -36,12 +36,12 @@ def coverage(law, cut, *, n, runs, late=0):
     ],
     ids=["complete", "geometric", "weibull", "few steps", "heavy", "late entries"],
 )
-def test_bands_hold_as_often_as_they_say(law, cut, n, late):
-    # 600 runs: a band that holds 95% of the time falls below 0.923 once in a thousand cases.
+def test_bands_contain_the_law_as_often_as_stated(law, cut, n, late):
+    # With 600 runs, a coverage of 95% is estimated below 0.923 once in a thousand cases.
     assert coverage(law, cut, n=n, runs=600, late=late) >= 0.923
 
 
-def test_bands_are_not_wide_for_nothing():
+def test_bands_are_not_wider_than_needed():
     # At 70% confidence a band must miss sometimes.
     rng = np.random.default_rng(1)
     law, held = sj.Geometric(0.9), 0
@@ -96,7 +96,7 @@ def test_hall_wellner_is_greenwood_times_kolmogorov():
     np.testing.assert_allclose(band.upper, plain, rtol=1e-6)
 
 
-def test_a_band_says_where_a_law_leaves_it():
+def test_excess_is_the_place_where_a_law_leaves_the_band():
     lengths = np.random.default_rng(0).geometric(0.1, 5000)
     band = sj.survival_band(lengths)
     excess, step = band.excess(sj.Geometric(0.8))
@@ -109,25 +109,25 @@ def test_a_band_says_where_a_law_leaves_it():
     assert lower < upper
 
 
-def test_a_law_is_looked_at_where_stairs_begin_too():
-    # Between two seen lengths the estimate is flat: a law that falls late is above it where a stair begins.
+def test_a_law_is_also_compared_at_the_start_of_each_stair():
+    # Between two observed lengths the estimate is flat: a law that falls late is above it at a stair's start.
     band = sj.survival_band(np.repeat([1, 100], 5000))
     assert not band.holds(sj.Tabulated([1.0, 0.9] + [0.5] * 98))
     assert band.holds(sj.Tabulated([1.0] + [0.5] * 99))
 
 
-def test_all_cut_off_says_almost_nothing():
+def test_fully_censored_data_give_an_almost_empty_band():
     band = sj.survival_band([4, 7], [False, False])
     assert band.upper.tolist() == [1.0]
     assert band.lower.tolist() == [pytest.approx(max(0.0, 1 - 1.3580986 / math.sqrt(2)), abs=1e-6)]
 
 
-def test_confidence_is_a_share():
+def test_confidence_must_be_between_0_and_1():
     with pytest.raises(ValueError, match=r"^confidence must be in \(0, 1\); got 95.$"):
         sj.survival_band([1, 2], confidence=95)
 
 
-def test_the_farthest_step_is_that_of_a_look_at_every_stair():
+def test_the_block_search_finds_the_same_step_as_a_full_scan():
     rng = np.random.default_rng(0)
     lengths = sj.BetaGeometric(1.5, 200.0).sample(rng, 20_000)
     cuts = rng.integers(1, 3_000, 20_000)

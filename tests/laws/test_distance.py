@@ -33,7 +33,7 @@ def test_distance_is_the_sum_of_absolute_differences(law):
 
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.5, 0.99), st.floats(0.5, 0.99))
-def test_geometric_laws_are_as_far_apart_as_their_means(one, other):
+def test_distance_of_geometric_laws_is_the_difference_of_means(one, other):
     laws = sj.Geometric(one), sj.Geometric(other)
     assert distance(*laws) == pytest.approx(abs(laws[0].mean - laws[1].mean), rel=1e-9, abs=1e-9)
 
@@ -45,7 +45,7 @@ def test_no_single_gamma_is_closer(law):
     assert distance(law, found) <= min(distance(law, other) for other in grid) + 1e-9
 
 
-def test_laws_that_are_geometric_are_their_own_closest():
+def test_a_geometric_law_is_its_own_closest_geometric_law():
     assert closest_geometric(sj.Geometric(0.93)) == sj.Geometric(0.93)
     assert closest_geometric(sj.NegativeBinomial(1.0, 0.93)).gamma == pytest.approx(0.93, abs=1e-6)
     assert closest_geometric(sj.Fixed(1)) == sj.Geometric(0.0)

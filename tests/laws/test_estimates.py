@@ -14,7 +14,7 @@ samples = st.lists(st.tuples(st.integers(1, 12), st.booleans()), min_size=1, max
 
 
 def plain_kaplan_meier(lengths, observed, last):
-    """γ(1 … last) by the definition, loop by loop: censored at n is at risk at 1 … n − 1."""
+    """γ(1 … last) by the definition in plain loops; a length censored at n is at risk at 1 … n − 1."""
     survival = [1.0]
     for h in range(1, last):
         died = sum(1 for n, seen in zip(lengths, observed, strict=True) if seen and n == h)
@@ -25,7 +25,7 @@ def plain_kaplan_meier(lengths, observed, last):
 
 @settings(max_examples=150, deadline=None)
 @given(samples)
-def test_kaplan_meier_is_its_definition(rows):
+def test_kaplan_meier_matches_its_definition(rows):
     lengths, observed = [n for n, _ in rows], [seen for _, seen in rows]
     law = sj.KaplanMeier(lengths, observed)
     last = max(lengths)
@@ -80,7 +80,7 @@ def test_late_entries_are_at_risk_from_their_entry_on(rows):
     st.lists(st.tuples(st.integers(1, 6), st.integers(0, 8), st.booleans()), min_size=1, max_size=30),
     st.integers(1, 20),
 )
-def test_exposure_is_the_sum_of_those_at_risk(rows, h):
+def test_exposure_is_the_sum_of_rows_at_risk(rows, h):
     entry = np.array([e for e, _, _ in rows])
     lengths = np.array([e + more for e, more, _ in rows])
     observed = np.array([seen for _, _, seen in rows])
@@ -134,14 +134,14 @@ def test_empirical_survival_is_the_share_of_lengths_that_reach_a_step(lengths):
     np.testing.assert_allclose(law.tail(h), [np.maximum(data - step + 1, 0).mean() for step in h], rtol=1e-14)
 
 
-def test_a_length_cut_off_at_its_last_step_is_not_at_risk_there():
-    # Two lengths reach step 3: one ends there, one is cut off there and says only H ≥ 3.
+def test_a_censored_length_is_not_at_risk_at_its_last_step():
+    # Two lengths reach step 3: one ends there, and one is censored there, which means only H ≥ 3.
     law = sj.KaplanMeier([3, 3], [True, False])
     assert law.hazard(3) == 1.0
     assert law.longest == 3
 
 
-def test_geometric_tail_runs_through_the_last_estimate():
+def test_geometric_tail_continues_from_the_last_estimate():
     # Hazards 1/4 at step 1 and 1/2 at step 2 (two at risk there): γ(3) = γ(5) = 3/8 and ρ = (3/8)^(1/4).
     law = sj.KaplanMeier([1, 2, 2, 5], [True, True, False, False])
     assert law.survival([1, 2, 3, 5]).tolist() == [1.0, 0.75, 0.375, 0.375]
@@ -152,20 +152,20 @@ def test_geometric_tail_runs_through_the_last_estimate():
     assert law.longest is None
 
 
-def test_ending_tail_lets_nobody_outlive_the_data():
+def test_tail_rule_end_makes_the_largest_length_the_longest():
     law = sj.KaplanMeier([1, 2, 2, 5], [True, True, False, False], tail="end")
     assert law.longest == 5
     assert law.survival([5, 6]).tolist() == [0.375, 0.0]
     assert law.mean == 1 + 0.75 + 3 * 0.375
 
 
-def test_the_tail_rule_plays_no_part_if_the_largest_length_is_observed():
+def test_the_tail_rule_is_unused_if_the_largest_length_is_observed():
     laws = [sj.KaplanMeier([1, 4, 3], [True, True, False], tail=tail) for tail in ("geometric", "end")]
     h = np.arange(1, 8)
     np.testing.assert_array_equal(laws[0].survival(h), laws[1].survival(h))
 
 
-def test_nothing_observed_needs_an_ending_tail():
+def test_fully_censored_data_need_tail_rule_end():
     with pytest.raises(ValueError, match=r"^observed must be True for at least one length: .* tail='end'.$"):
         sj.KaplanMeier([3, 4], [False, False])
     assert sj.KaplanMeier([3, 4], [False, False], tail="end").mean == 4.0
@@ -193,7 +193,7 @@ def test_estimates_from_ten_million_rows_take_seconds():
     assert time.perf_counter() - began < 10.0
 
 
-def test_long_tables_keep_their_digits():
+def test_long_tables_are_accurate():
     import math
 
     table = np.geomspace(1.0, 1e-5, 200_000)
@@ -209,7 +209,7 @@ def test_long_tables_keep_their_digits():
         (lambda: sj.Tabulated([1, 0.5, 1.6]), "survival[2] must be in [0, 1]; got 1.6."),
         (
             lambda: sj.Tabulated([0.9]),
-            "survival[0] must be 1, for every episode has a first step; got 0.9.",
+            "survival[0] must be 1, because every episode has a first step; got 0.9.",
         ),
         (lambda: sj.Tabulated([1, float("nan")]), "survival[1] must be in [0, 1]; got nan."),
         (lambda: sj.Tabulated([]), "survival must be one column of numbers; got an array of shape (0,)."),
@@ -232,7 +232,7 @@ def test_long_tables_keep_their_digits():
         ),
     ],
 )
-def test_bad_data_get_one_line_that_names_the_place(make, message):
+def test_bad_data_raise_one_line_errors_that_name_the_place(make, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         make()
     assert str(caught.value) == message

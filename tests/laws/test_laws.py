@@ -18,7 +18,7 @@ def test_every_law_passes_its_conformance_suite(law):
 
 
 @pytest.mark.parametrize("law", EVERY_LAW, ids=lambda law: repr(law)[:60])
-def test_laws_pickle_and_show_themselves(law):
+def test_laws_can_be_pickled_and_shown(law):
     assert pickle.loads(pickle.dumps(law)) == law
     assert type(law).__name__ in law._repr_html_()
 
@@ -59,7 +59,7 @@ def test_special_cases_coincide():
             np.testing.assert_allclose(getattr(twin, name)(h), expected, rtol=1e-12, atol=1e-300)
 
 
-def test_the_first_steps_sum_like_plain_numpy():
+def test_tails_equal_plain_numpy_sums():
     h = np.arange(1, 40_001)
     for law in [sj.Geometric(0.99), sj.DiscreteWeibull(0.9, 0.7), sj.NegativeBinomial(2.5, 0.98)]:
         survival = law.survival(h)  # below 1e-80 at the end
@@ -161,7 +161,7 @@ def test_memoryless_from(law, expected):
         (lambda: sj.Geometric(0.5).sample(3), "rng must be a numpy.random.Generator; got 3."),
     ],
 )
-def test_bad_input_gets_one_line(make, message):
+def test_bad_input_raises_a_one_line_error(make, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         make()
     assert str(caught.value) == message
@@ -183,7 +183,7 @@ def test_draws_of_different_laws_are_coupled():
     assert np.any(short < long)
 
 
-# Laws that may draw a length above 2**53 refuse it, and are left out.
+# Laws that may draw a length above 2**53, which is an error, are left out.
 DRAWABLE = [law for law in EVERY_LAW if law.survival(2**53) < 1e-10]
 
 
@@ -214,7 +214,9 @@ def test_inversion_finds_the_largest_step_that_survives(law, uniforms):
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(EVERY_LAW), st.integers(1, 10**9))
-@example(sj.BetaGeometric(500.0, 5000.0), 1646)  # once a matrix product, which rounds by its shape
+@example(
+    sj.BetaGeometric(500.0, 5000.0), 1646
+)  # regression: a matrix product rounds differently for different shapes
 def test_a_step_alone_and_in_an_array_give_the_same(law, h):
     for name in ("survival", "tail", "continuation", "remaining", "hazard", "pmf", "log_survival"):
         method = getattr(law, name)
@@ -223,7 +225,7 @@ def test_a_step_alone_and_in_an_array_give_the_same(law, h):
         np.testing.assert_allclose(together[1, 1], alone, rtol=1e-14)
 
 
-def test_a_law_of_ones_own_needs_one_formula():
+def test_a_custom_law_needs_only_one_formula():
     from dataclasses import dataclass
 
     @dataclass(frozen=True)
@@ -242,7 +244,7 @@ def test_a_law_of_ones_own_needs_one_formula():
     assert law.mean == pytest.approx(sum(k * k for k in range(1, 10)) / 81)
 
 
-def test_a_law_without_formulas_says_what_it_lacks():
+def test_a_law_without_formulas_raises_an_error_that_names_them():
     class Nothing(sj.LengthLaw):
         pass
 
@@ -253,7 +255,7 @@ def test_a_law_without_formulas_says_what_it_lacks():
 
 
 @pytest.mark.parametrize("stated", ["tail", "remaining"])
-def test_a_law_may_state_its_public_methods_only(stated):
+def test_a_law_may_define_public_methods_only(stated):
     # γ(h) = 2/(h (h + 1)): Γ(h) = 2/h and Γ(h)/γ(h) = h + 1, by telescoping.
     class Telescope(sj.LengthLaw):
         def survival(self, h):
@@ -275,8 +277,8 @@ def test_a_law_may_state_its_public_methods_only(stated):
     assert best.lower[0] <= 1.0 <= best.upper[0]
 
 
-def test_html_of_data_shows_their_size_and_not_themselves():
-    law = sj.KaplanMeier(np.arange(1, 1001), np.arange(1000) % 8 != 0)  # one in eight cut off: 12.5 %
+def test_html_of_an_estimate_shows_the_size_of_its_data():
+    law = sj.KaplanMeier(np.arange(1, 1001), np.arange(1000) % 8 != 0)  # one in eight is censored: 12.5 %
     page = law._repr_html_()
     assert ">1,000<" in page
     assert ">12%<" in page
@@ -303,7 +305,7 @@ def test_labels_are_short_and_never_cut_a_number(law, text):
 
 
 @pytest.mark.parametrize(
-    ("law", "left", "expected"),
+    ("law", "tail_probability", "expected"),
     [
         (sj.Geometric(0.95), 0.5, 14),  # 0.95^h ≤ ½ from h = 14 on
         (sj.Fixed(20), 0.999, 20),
@@ -311,8 +313,8 @@ def test_labels_are_short_and_never_cut_a_number(law, text):
         (sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)]), 0.5, 1),
     ],
 )
-def test_quantiles(law, left, expected):
-    assert quantile(law, left) == expected
+def test_quantiles(law, tail_probability, expected):
+    assert quantile(law, tail_probability) == expected
 
 
 @pytest.mark.parametrize(
@@ -325,7 +327,7 @@ def test_quantiles(law, left, expected):
         sj.QuasiHyperbolic(1, 0.9),
     ],
 )
-def test_a_law_without_memory_has_no_geometric_law_beside_it(law):
+def test_same_mean_is_none_for_memoryless_laws(law):
     assert same_mean(law) is None
 
 
@@ -342,8 +344,8 @@ def test_html_is_escaped():
 
 @pytest.mark.parametrize("gamma", [1e-3, 1e-6, 1e-12, 1e-17])
 @pytest.mark.parametrize("r", [1.5, 2.0, 7.0])
-def test_many_stages_that_hardly_ever_go_on_keep_their_digits(r, gamma):
-    # P(H ≥ 2) = 1 − (1 − γ)^r, and whoever gets there has little more to come.
+def test_many_stages_with_tiny_gamma_are_accurate(r, gamma):
+    # P(H ≥ 2) = 1 − (1 − γ)^r, and an episode that gets there has few further steps.
     law = sj.NegativeBinomial(r, gamma)
     assert law.survival(2) == pytest.approx(-np.expm1(r * np.log1p(-gamma)), rel=1e-12)
     more = r * gamma / (1.0 - gamma)  # E[H] − 1 = Γ(2)
@@ -355,15 +357,16 @@ def test_the_first_step_of_a_mixture_is_certain():
     assert sj.Mixture([0.1] * 10, [sj.Geometric(0.5)] * 10).survival(1) == 1.0
 
 
-def test_a_guess_that_is_far_off_is_found_by_bisection():
-    # γ(h) ≈ 1 − 1e-12 from step 2 to 10⁹: a guess from the tail's slope alone would be walked for ever.
+def test_bisection_takes_over_if_a_guess_is_far_off():
+    # γ(h) ≈ 1 − 1e-12 from step 2 to 10⁹: a guess from the tail's slope is too far off to be corrected
+    # step by step.
     law = sj.KaplanMeier([1, 10**9], [True, False], counts=[1, 10**12])
     with pytest.raises(ValueError, match=r"drew a length above 2\*\*53"):
         law.sample(np.random.default_rng(0), 1_000)
 
 
 @pytest.mark.parametrize("size", [-1, (2, -3), "three", 1.5])
-def test_a_size_that_makes_no_sense_is_refused(size):
+def test_an_invalid_size_is_refused(size):
     with pytest.raises(
         (TypeError, ValueError), match=r"^size must be a whole number ≥ 0, several of them, or None; got"
     ):
@@ -371,6 +374,6 @@ def test_a_size_that_makes_no_sense_is_refused(size):
 
 
 @pytest.mark.parametrize("h", [2**53 + 1, 10**30, -(10**30)])
-def test_steps_out_of_range_are_values_out_of_range(h):
+def test_steps_out_of_range_raise_value_errors(h):
     with pytest.raises(ValueError, match=r"^h must be whole numbers from 1 to 2\*\*53; got"):
         sj.Geometric(0.9).survival(h)

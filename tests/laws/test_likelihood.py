@@ -32,7 +32,7 @@ def parameters(law):
 
 
 def censored(law, n, share, seed):
-    """Draw lengths, about `share` of them cut off at a time of their own that knows nothing of them."""
+    """Draw lengths of which about `share` are censored at an independent random time."""
     rng = np.random.default_rng(seed)
     lengths, uniforms = law.sample(rng, n), 1.0 - rng.random(n)
     for mean in np.geomspace(1.2, 1e4, 300):
@@ -44,7 +44,7 @@ def censored(law, n, share, seed):
 
 
 @pytest.mark.parametrize(("family", "law"), EVERY, ids=lambda value: str(value)[:40])
-def test_each_family_is_found_again_from_sessions_of_which_forty_in_a_hundred_are_open(family, law):
+def test_each_family_is_recovered_from_data_with_40_percent_censoring(family, law):
     lengths, observed = censored(law, 100_000, 0.4, seed=12)
     assert 0.36 < np.mean(~observed) <= 0.4
     sample = take_sample(lengths, observed)
@@ -63,7 +63,7 @@ def test_each_family_is_found_again_from_sessions_of_which_forty_in_a_hundred_ar
 
 @pytest.mark.parametrize(("family", "law"), EVERY, ids=lambda value: str(value)[:40])
 def test_no_member_of_the_family_is_more_likely(family, law):
-    """A second way: a simplex search in the law's own parameters and formulas, from the truth."""
+    """Compare with a simplex search over the law's own parameters that starts from the truth."""
     lengths, observed = censored(law, 300, 0.3, seed=3)
     sample = take_sample(lengths, observed)
     found = fit_sample(sample, family)
@@ -93,7 +93,7 @@ def test_no_member_of_the_family_is_more_likely(family, law):
         st.tuples(st.integers(1, 12), st.integers(0, 12), st.booleans()), min_size=1, max_size=30
     ).filter(lambda rows: any(seen for _, _, seen in rows))
 )
-def test_log_likelihood_is_its_definition_row_by_row(rows):
+def test_log_likelihood_matches_its_definition_row_by_row(rows):
     law = sj.NegativeBinomial(1.7, 0.8)
     entry = [e for e, _, _ in rows]
     lengths = [e + more for e, more, _ in rows]
@@ -113,13 +113,13 @@ def test_log_likelihood_is_its_definition_row_by_row(rows):
     ),
     st.sampled_from(sorted(FAMILIES)),
 )
-def test_any_data_have_an_answer_that_beats_the_geometric_law_inside_the_family(rows, family):
+def test_a_family_fits_any_data_at_least_as_well_as_its_geometric_member(rows, family):
     lengths, observed = [n for n, _ in rows], [seen for _, seen in rows]
     found = sj.fit(lengths, observed, family=family)
     assert math.isfinite(found.law.mean)
     assert math.isfinite(found.log_likelihood)
     if family in CONTAINING["geometric"]:
-        # Laws at the edge of a box come up to the geometric law only nearly.
+        # At the edge of its box a family only approximates the geometric law.
         assert found.log_likelihood >= sj.fit(lengths, observed, family="geometric").log_likelihood - 1e-3
 
 
@@ -134,7 +134,7 @@ def test_geometric_and_quasi_hyperbolic_by_hand():
     assert found.bic == pytest.approx(math.log(3) - 2 * found.log_likelihood)
 
 
-def test_criteria_count_what_is_no_whole_number():
+def test_criteria_count_only_real_valued_parameters():
     counted = {name: sj.fit([1, 2, 2, 7, 9], family=name).n_parameters for name in FAMILIES}
     assert counted == {
         "geometric": 1,
@@ -150,12 +150,12 @@ def test_criteria_count_what_is_no_whole_number():
 def test_late_entries_are_at_risk_from_their_entry_on():
     # The second row is at risk at steps 3, 4 and 5 only: 2 of its steps are survived.
     assert sj.fit([3, 5], entry=[1, 3], family="geometric").law == sj.Geometric(4 / 6)
-    # One cut off where it entered says nothing.
+    # A row censored where it entered carries no information.
     assert sj.fit([3, 5, 9], [1, 1, 0], entry=[1, 3, 9], family="geometric").law == sj.Geometric(4 / 6)
 
 
 @pytest.mark.parametrize(("family", "law"), EVERY, ids=lambda value: str(value)[:40])
-def test_rows_that_ended_before_they_entered_are_missed_without_harm(family, law):
+def test_left_truncation_does_not_bias_the_fit(family, law):
     rng = np.random.default_rng(8)
     lengths = law.sample(rng, 60_000)
     entry = rng.integers(1, 8 + int(law.survival(20) > 0.9) * 20, lengths.size)
@@ -182,7 +182,7 @@ def test_standard_errors_are_the_spread_of_estimates():
     assert np.mean(scores, axis=0) == pytest.approx([0.0, 0.0], abs=0.3)
 
 
-def test_the_error_of_a_figure_is_that_of_the_delta_method():
+def test_error_of_uses_the_delta_method():
     # Complete geometric data: Var(γ̂) = γ(1−γ)²/n and d mean/dγ = mean²: the error is mean √(γ/n).
     found = sj.fit([3, 1, 4, 7], family="geometric")
     gamma = 11 / 15
@@ -200,7 +200,7 @@ def test_the_error_of_a_figure_is_that_of_the_delta_method():
 
 
 @pytest.mark.parametrize("family", ["negative_binomial", "beta_geometric", "mixture"])
-def test_intervals_of_the_mean_hold_as_often_as_they_should(family):
+def test_intervals_of_the_mean_have_their_nominal_coverage(family):
     law, held = TRUTHS[family][0], 0
     for seed in range(80):
         lengths, observed = censored(law, 1_000, 0.3, seed=500 + seed)
@@ -228,7 +228,7 @@ def test_intervals_of_the_mean_hold_as_often_as_they_should(family):
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_degenerate_data_have_an_answer(family, lengths, observed):
+def test_degenerate_data_can_be_fitted(family, lengths, observed):
     found = sj.fit(lengths, observed, family=family)
     assert 1.0 <= found.law.mean < math.inf
     assert sj.parse_law(repr(found.law)) == found.law
@@ -244,7 +244,7 @@ def test_counts_stand_for_rows():
 
 
 @pytest.mark.parametrize("family", ["geometric", "discrete_weibull", "beta_geometric", "mixture"])
-def test_very_many_distinct_lengths_are_put_together_without_harm(family):
+def test_merging_very_many_distinct_lengths_hardly_changes_the_fit(family):
     rng = np.random.default_rng(2)
     lengths, seen = (3e5 * rng.weibull(0.8, 60_000)).astype(np.int64) + 1, rng.random(60_000) < 0.7
     sample = take_sample(lengths, seen)
@@ -261,8 +261,8 @@ def test_very_many_distinct_lengths_are_put_together_without_harm(family):
     [([600] * 3, 0.998), ([1] * 60, 0.95)],
     ids=["few stay very long", "few leave at once"],
 )
-def test_small_parts_of_a_mixture_are_found(few, gamma_2):
-    # A thousand lengths of Geometric(0.95), at its quantiles, and a few of another kind.
+def test_small_components_of_a_mixture_are_found(few, gamma_2):
+    # A thousand lengths at the quantiles of Geometric(0.95), and a few of another kind.
     uniforms = (np.arange(1_000) + 0.5) / 1_000
     many = 1 + np.floor(np.log(uniforms) / math.log(0.95)).astype(int)
     found = sj.fit([*many, *few], family="mixture")
@@ -309,15 +309,15 @@ def test_an_estimator_is_called_like_kaplan_meier():
         (lambda: sj.fit([1], family=3), "family must be a name such as 'geometric'; got 3."),
     ],
 )
-def test_what_cannot_be_fitted_gets_one_line(call, message):
+def test_data_that_cannot_be_fitted_raise_a_one_line_error(call, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         call()
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("family", ["geometric", "quasi_hyperbolic"])
-def test_where_no_step_was_survived_the_likelihood_is_one(family):
-    # Given H ≥ 4, a length of 4 has the chance 1 − γ: the smallest γ that may be is the most likely.
+def test_the_likelihood_is_one_if_no_step_was_survived(family):
+    # Given H ≥ 4, a length of 4 has probability 1 − γ: the smallest allowed γ is the most likely.
     found = sj.fit([4, 9], family=family, entry=[4, 9])
     assert found.log_likelihood == pytest.approx(0.0, abs=1e-11)
     assert found.edge

@@ -36,7 +36,7 @@ def test_every_repr_parses_back(law):
         ),
     ],
 )
-def test_laws_are_read_as_people_write_them(text, expected):
+def test_common_spellings_of_laws_are_parsed(text, expected):
     assert sj.parse_law(text) == expected
 
 
@@ -80,7 +80,7 @@ def test_laws_are_read_as_people_write_them(text, expected):
         ("fixed(99999999999999999999)", "law must hold no whole number above 2**53."),
     ],
 )
-def test_bad_text_gets_one_line(text, message):
+def test_bad_text_raises_a_one_line_error(text, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         sj.parse_law(text)
     assert str(caught.value) == message
@@ -103,7 +103,7 @@ def test_bad_text_gets_one_line(text, message):
     ],
     ids=lambda text: text[:12],
 )
-def test_absurd_text_is_refused_politely(text):
+def test_absurd_text_raises_a_one_line_error(text):
     with pytest.raises(ValueError, match=r"^(law must|Unknown law)") as caught:
         sj.parse_law(text)
     assert "\n" not in str(caught.value)
@@ -146,8 +146,8 @@ def test_tables_are_read_from_files(text, tmp_path):
         ("h,survival\n1,1\n3,0.5\n", "t.csv row 3: h must be 2; got '3'."),
         ("h,gamma\n1,1\n", "t.csv row 1: columns must be survival, or h and survival; got h, gamma."),
         ("1,1\n2\n", "t.csv row 2: must have as many cells as the first row; got 1."),
-        ("", "t.csv must have one row a step; it is empty."),
-        ("survival\n", "t.csv must have one row a step; it is empty."),
+        ("", "t.csv must have one row per step; it is empty."),
+        ("survival\n", "t.csv must have one row per step; it is empty."),
         ("0.5\n", "t.csv row 1: survival must be 1 in the first row; got '0.5'."),
     ],
 )
@@ -177,6 +177,6 @@ def test_a_table_in_a_pipe_or_a_device_is_refused_at_once(tmp_path):
 def test_a_table_that_is_too_large_is_refused(tmp_path, monkeypatch):
     (tmp_path / "large.csv").write_text("1\n0.5\n0.25\n")
     assert read_survival(tmp_path / "large.csv") == [1.0, 0.5, 0.25]
-    monkeypatch.setattr("sojourn.laws._survival_csv._MOST_BYTES", 8)
+    monkeypatch.setattr("sojourn.laws._survival_csv._MAX_BYTES", 8)
     with pytest.raises(ValueError, match=r"it is larger than 8 bytes\.$"):
         read_survival(tmp_path / "large.csv")

@@ -1,4 +1,16 @@
-"""Length laws: laws of episode lengths, which are discount functions."""
+"""Length laws: distributions of episode lengths, which are also discount functions.
+
+Modules:
+    `_base`: `LengthLaw`, which derives everything from a survival function.
+    `families/`: parametric laws, one per file.
+    `estimates/`: laws and confidence bands estimated from data without a parametric family.
+    `fitting/`: parametric families fitted by maximum likelihood.
+    `numerics/`: sums and special functions that stay accurate far out in the tail.
+    `_staircase`: laws whose survival function is a step function (tables and estimates).
+    `_parse`: laws from text and back; `_survival_csv`: survival tables from CSV files.
+    `_summaries`, `_distance`, `_labels`: figures and names that describe a law.
+    `_checks`: validation of lengths.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +18,7 @@ from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._distance import closest_geometric, distance
 from sojourn.laws._labels import label
 from sojourn.laws._parse import LAWS, law_to_text, parse_law
-from sojourn.laws._shape import geometric_with_mean, is_heavy, quantile, same_mean
+from sojourn.laws._summaries import geometric_with_mean, is_heavy, quantile, same_mean
 from sojourn.laws.estimates._bands import Band, band_of_sample, survival_band
 from sojourn.laws.estimates._empirical import Empirical
 from sojourn.laws.estimates._kaplan_meier import KaplanMeier

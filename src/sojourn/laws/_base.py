@@ -1,4 +1,4 @@
-"""What every length law is: a survival function, and all that follows from it."""
+"""The base class of all laws: it derives every quantity from a survival function."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 __all__ = ["MAX_STEP", "LengthLaw", "steps"]
 
 MAX_STEP = 2**53
-"""The largest step: up to here every whole number is a float."""
+"""The largest step: up to here every whole number is exactly representable as a float."""
 
 _TINY = 1e-290
-"""Below this, floats lose digits: products are taken in logarithms."""
+"""Below this, floats lose digits, so that products are computed in logarithms."""
 
-_WALK = 32
-"""Steps that a guessed inverse may be moved, one by one."""
+_MAX_CORRECTIONS = 32
+"""Largest number of unit steps by which a guessed inverse is corrected before bisection takes over."""
 
-_TABLE = 2**16
-"""Lengths up to here are inverted by a table, longer ones by bisection."""
+_MAX_TABLE = 2**16
+"""If all drawn lengths are at most this, the survival function is inverted by a table, else by bisection."""
 
 
 def steps(h: ArrayLike) -> FloatArray:
-    """Return steps as floats of the same shape, or refuse what is not a whole number from 1 to 2**53."""
+    """Return steps as floats of the same shape; they must be whole numbers from 1 to 2**53."""
     rule = "h must be whole numbers from 1 to 2**53"
     try:
         given = np.asarray(h)
@@ -52,15 +52,16 @@ def steps(h: ArrayLike) -> FloatArray:
 
 
 class LengthLaw:
-    """A law of episode lengths H ≥ 1 with a finite mean: a discount function.
+    """A distribution of episode lengths H ≥ 1 with a finite mean, and so a discount function.
 
-    γ(h) = P(H ≥ h) is the weight of step h, Γ(h) = Σ_{j≥h} γ(j) the weight of all steps from h on. Steps `h`
-    are 1-based whole numbers, alone or in arrays of any shape; results have the same shape.
+    γ(h) = P(H ≥ h) is the weight of step h; Γ(h) = Σ_{j≥h} γ(j) is the weight of all steps from h on. Steps
+    `h` are 1-based whole numbers, scalars or arrays of any shape; results have the same shape.
 
-    A law of your own is a frozen dataclass on this class that states `survival`, and `tail` or `remaining`
-    unless it has a `longest` length; the rest is derived, and `sojourn.testing.check_law` tests it. Where
-    derived figures would lose digits, it may state the formulas behind them instead, which are asked for flat
-    arrays of floats up to `longest` only: `_log_survival`, `_remaining`, `_continuation`, `_hazard`.
+    To define a law, write a frozen dataclass that derives from this class and defines `survival`, and also
+    `tail` or `remaining` unless there is a `longest` length. Everything else is derived, and
+    `sojourn.testing.check_law` tests it. Where a derived value would lose digits, override the formula behind
+    it instead: `_log_survival`, `_remaining`, `_continuation` or `_hazard`. These are called with flat arrays
+    of floats that do not exceed `longest`.
 
     Example:
         >>> from dataclasses import dataclass
@@ -77,12 +78,12 @@ class LengthLaw:
 
     @property
     def longest(self) -> int | None:
-        """The largest possible length, or None."""
+        """The largest possible length, or None if there is none."""
         return None
 
     @property
     def memoryless_from(self) -> int | None:
-        """The first step from which ρ(h) is the same for ever, or None."""
+        """The first step from which ρ(h) is constant, or None if there is none."""
         return None
 
     @property
@@ -99,11 +100,11 @@ class LengthLaw:
         return self._evaluate(self._log_survival, h, past=-math.inf)
 
     def tail(self, h: ArrayLike) -> FloatArray:
-        """Return Γ(h) = Σ_{j≥h} γ(j), nothing truncated."""
+        """Return Γ(h) = Σ_{j≥h} γ(j), the full infinite sum."""
         return self._evaluate(self._tail, h, past=0.0)
 
     def continuation(self, h: ArrayLike) -> FloatArray:
-        """Return ρ(h) = γ(h+1)/γ(h), right where γ underflows; 0 where γ(h) = 0."""
+        """Return ρ(h) = γ(h+1)/γ(h), accurate even where γ underflows; 0 where γ(h) = 0."""
         return self._evaluate(self._continuation, h, past=0.0)
 
     def remaining(self, h: ArrayLike) -> FloatArray:
@@ -122,7 +123,7 @@ class LengthLaw:
         """Return the smallest N ≥ 1 with Γ(N) ≤ truncation, at most `longest`.
 
         Args:
-            truncation: The weight that may be left, ≥ 0 (> 0 for a law with no longest length).
+            truncation: Largest weight given up beyond N, ≥ 0 (> 0 for a law with no longest length).
 
         Raises:
             ValueError: If truncation is out of range, or N would be above 2**53.
@@ -149,9 +150,10 @@ class LengthLaw:
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...]) -> IntArray: ...
 
     def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> int | IntArray:
-        """Draw lengths by inversion: the largest h with γ(h) ≥ U, one uniform U in (0, 1] a draw.
+        """Draw lengths by inversion: the largest h with γ(h) ≥ U, with one uniform U in (0, 1] per draw.
 
-        Different laws on the same generator state are so coupled: the longer-lived law never draws less.
+        With equal generator states, draws from different laws are coupled: a law whose survival function is
+        at least as large everywhere never draws a shorter length.
 
         Raises:
             ValueError: If a length above 2**53 is drawn.
@@ -172,21 +174,21 @@ class LengthLaw:
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the law beside the geometric law of the same mean; see `sojourn.plots.law_figure`.
 
-        The figure is in no window: `law.plot().savefig("law.pdf")` writes it (`.pdf`, `.svg` or `.png`), and
-        a notebook shows it where it is the last line of a cell.
+        The figure is not shown in a window: `law.plot().savefig("law.pdf")` writes it (`.pdf`, `.svg` or
+        `.png`), and a notebook shows it if it is the last line of a cell.
         """
         from sojourn.plots import law_figure  # noqa: PLC0415
 
         return law_figure(self, ax=ax)
 
-    def _states(self, method: str) -> bool:
-        """Tell whether this law's own class states a method that is otherwise derived."""
+    def _overrides(self, method: str) -> bool:
+        """Return whether this law's class overrides a method of the base class."""
         return getattr(type(self), method) is not getattr(LengthLaw, method)
 
     def _survival(self, h: FloatArray) -> FloatArray:
-        if self._states("_log_survival"):
+        if self._overrides("_log_survival"):
             return np.exp(self._log_survival(h))
-        if self._states("survival"):
+        if self._overrides("survival"):
             return np.asarray(self.survival(h))
         raise TypeError(f"{type(self).__name__} must define survival.")
 
@@ -201,7 +203,7 @@ class LengthLaw:
         return -np.expm1(self._log_continuation(h))
 
     def _log_continuation(self, h: FloatArray) -> FloatArray:
-        """Return ln ρ(h); −inf where γ(h) is 0 for all that is known of it."""
+        """Return ln ρ(h); −inf where γ(h) is 0 or underflows to 0."""
         here, later = self._log_survival(h), self.log_survival(h + 1.0)
         return np.subtract(later, here, out=np.full_like(here, -math.inf), where=here > -math.inf)
 
@@ -209,9 +211,9 @@ class LengthLaw:
         return self._survival(h) * self._hazard(h)
 
     def _remaining(self, h: FloatArray) -> FloatArray:
-        if self._states("remaining"):
+        if self._overrides("remaining"):
             return np.asarray(self.remaining(h))
-        if self._states("tail"):
+        if self._overrides("tail"):
             survival = self._survival(h)
             return np.divide(self.tail(h), survival, out=np.zeros_like(survival), where=survival > 0.0)
         if self.longest is None:
@@ -239,13 +241,13 @@ class LengthLaw:
         if not below.any():
             return self._bisect(uniforms, float(MAX_STEP))
         high = powers[int(np.argmax(below))]
-        if high > _TABLE:
+        if high > _MAX_TABLE:
             return self._bisect(uniforms, high)
         survival = self.survival(np.arange(1.0, high + 1.0))
         return np.maximum(np.searchsorted(-survival, -uniforms, side="right"), 1).astype(np.float64)
 
     def _bisect(self, uniforms: FloatArray, above: float) -> FloatArray:
-        """Invert draw by draw: a coarse grid first, then interpolation and halving in turn."""
+        """Invert each draw separately: a coarse grid first, then interpolation and bisection in turn."""
         order = np.argsort(-uniforms)
         drawn = uniforms[order]
         grid = np.unique(np.geomspace(1.0, above, 512).round())
@@ -259,7 +261,7 @@ class LengthLaw:
             if turn % 3 < 2:
                 np.divide(at_low - drawn, at_low - at_high, out=share, where=at_low > at_high)
             middle = np.clip(np.floor(low + share * (high - low)), low + 1.0, high - 1.0)[open_]
-            # Draws are in order, so equal steps stand side by side: each is evaluated once.
+            # Draws are sorted, so equal steps are neighbors: each is evaluated once.
             fresh = np.append(True, np.diff(middle) != 0.0)
             here = self.survival(middle[fresh])[np.cumsum(fresh) - 1]
             alive = here >= drawn[open_]
@@ -270,11 +272,11 @@ class LengthLaw:
         result[order] = np.where(at_high >= drawn, math.inf, low)
         return result
 
-    def _settle(self, guesses: FloatArray, uniforms: FloatArray) -> FloatArray:
-        """Move guessed inverses, off by rounding only, to the exact ones; inf above 2**53."""
+    def _correct_guesses(self, guesses: FloatArray, uniforms: FloatArray) -> FloatArray:
+        """Correct guessed inverses that are wrong by rounding errors only; return inf above 2**53."""
         beyond = ~(guesses < MAX_STEP)
         lengths = np.clip(guesses, 1.0, MAX_STEP - 1.0)
-        for _ in range(_WALK):
+        for _ in range(_MAX_CORRECTIONS):
             up = ~beyond & (lengths < MAX_STEP) & (self.survival(lengths + 1.0) >= uniforms)
             down = ~beyond & ~up & (lengths > 1.0) & (self.survival(lengths) < uniforms)
             if not (up.any() or down.any()):
@@ -286,7 +288,7 @@ class LengthLaw:
     def _evaluate(
         self, formula: Callable[[FloatArray], FloatArray], h: ArrayLike, *, past: float
     ) -> FloatArray:
-        """Apply a formula to the steps up to the longest length, and give `past` after it."""
+        """Apply a formula to the steps up to the longest length; all later steps get the value `past`."""
         given = steps(h)
         flat = given.ravel()
         if self.longest is None:
@@ -305,7 +307,7 @@ class LengthLaw:
             object.__setattr__(self, name, value)
 
     def _parameters(self) -> dict[str, Any]:
-        """Return the arguments that make this law, by their names in its constructor."""
+        """Return the constructor arguments of this law by name."""
         names: dict[str, Any] = getattr(self, "__dataclass_fields__", {})
         return {name: getattr(self, name) for name in names}
 

@@ -1,4 +1,4 @@
-"""Checks of what laws are given: lengths and columns of lengths, each with a one-line error."""
+"""Validation of lengths and of columns of lengths, with one-line error messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_length(name: str, value: Any, *, least: int = 1) -> int:
 
 
 def check_column(name: str, values: ArrayLike, *, least: int) -> IntArray:
-    """Return a column of whole numbers from `least` to 2**53, or name the first that is not one."""
+    """Return a column of whole numbers from `least` to 2**53; the error names the first wrong entry."""
     rule = f"a whole number from {least} to 2**53"
     column = _column(name, values, rule)
     if column.dtype.kind not in "iuf":
@@ -38,7 +38,7 @@ def check_column(name: str, values: ArrayLike, *, least: int) -> IntArray:
 
 
 def check_flags(name: str, values: ArrayLike) -> BoolArray:
-    """Return a column of True and False (1 and 0 pass), or name the first that is neither."""
+    """Return a column of booleans (1 and 0 are accepted); the error names the first wrong entry."""
     rule = "True or False"
     column = _column(name, values, rule)
     if column.dtype.kind == "b":

@@ -1,4 +1,4 @@
-"""How far one discount function is from another, and the nearest geometric one."""
+"""The distance between two discount functions, and the closest geometric law."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from sojourn.laws.families._geometric import Geometric
 
 __all__ = ["closest_geometric", "distance"]
 
-_EACH = 2048
-"""Up to this step, every step is looked at for a crossing; later ones on a grid that widens."""
+_EVERY_STEP_UP_TO = 2048
+"""Crossings are searched at every step up to this one, and on a widening grid after it."""
 
 _GRID = 2048
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def distance(law: LengthLaw, other: LengthLaw) -> float:
-    """Return Σ_h |γ(h) − γ'(h)|, in steps, nothing truncated.
+    """Return Σ_h |γ(h) − γ'(h)|, in steps, the full infinite sum.
 
-    For rewards in [0, R], no policy's values under the two laws differ by more than R times this, and the
-    policy that is best under one loses at most R times this under the other; for rewards in [−R, R] it is
-    twice as much that it may lose. Between two crossings the sum is
-    a difference of tails; crossings are looked for at every step up to 2048, and after that on a grid that
-    widens with the step.
+    For rewards in [0, R], no policy's values under the two laws differ by more than R times this distance,
+    and the policy that is best under one law loses at most R times the distance under the other. For rewards
+    in [−R, R] it may lose twice as much. Between two crossings of the survival functions the sum is a
+    difference of tails. Crossings are searched at every step up to 2048, and on a widening grid after that.
 
     Example:
         >>> from sojourn.laws import Fixed, Geometric
@@ -38,7 +37,7 @@ def distance(law: LengthLaw, other: LengthLaw) -> float:
 
 
 def closest_geometric(law: LengthLaw) -> Geometric:
-    """Return the geometric law at the smallest `distance`: the best that a single γ can do.
+    """Return the geometric law with the smallest `distance`: the best approximation by a single γ.
 
     Example:
         >>> from sojourn.laws import Geometric, QuasiHyperbolic
@@ -57,7 +56,7 @@ def closest_geometric(law: LengthLaw) -> Geometric:
     def loss(odds: float) -> float:
         return _distance(law, _geometric(odds), grid, survival)
 
-    # Between a tenth and ten times the odds of going on that the mean length implies.
+    # Golden-section search over the log-odds of continuing, around those that the mean length implies.
     middle = math.log(max(law.mean - 1.0, 1e-9))
     low, high = middle - 4.0, middle + 4.0
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -79,14 +78,14 @@ def _geometric(log_odds: float) -> Geometric:
 
 
 def _steps(*laws: LengthLaw) -> FloatArray:
-    """Return steps to look at, to where next to nothing is left of any law."""
+    """Return the grid of steps, up to where the tail of every law is negligible."""
     last = 2.0
     while last < MAX_STEP and max(float(law.tail(last)) / law.mean for law in laws) > 1e-12:
         last = min(2.0 * last, float(MAX_STEP))
-    if last <= _EACH:
+    if last <= _EVERY_STEP_UP_TO:
         return np.arange(1.0, last + 1.0)
-    far = np.geomspace(_EACH, last, _GRID).round()
-    return np.unique(np.concatenate((np.arange(1.0, _EACH), far)))
+    far = np.geomspace(_EVERY_STEP_UP_TO, last, _GRID).round()
+    return np.unique(np.concatenate((np.arange(1.0, _EVERY_STEP_UP_TO), far)))
 
 
 def _distance(law: LengthLaw, other: LengthLaw, grid: FloatArray, survival: FloatArray) -> float:
@@ -98,7 +97,7 @@ def _distance(law: LengthLaw, other: LengthLaw, grid: FloatArray, survival: Floa
 
 
 def _crossing(law: LengthLaw, other: LengthLaw, before: float, after: float) -> float:
-    """Return the first step from which the order of the two laws is that at `after`."""
+    """Return the first step from which the two laws are in the same order as at `after`."""
     order = bool(law.survival(after) >= other.survival(after))
     while after - before > 1.0:
         middle = float((before + after) // 2.0)

@@ -1,4 +1,4 @@
-"""Laws in few words."""
+"""Short labels of laws."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sojourn.laws.families._tabulated import Tabulated
 
 __all__ = ["label"]
 
-_MOST = 60
+_MAX_CHARACTERS = 60
 
 
 def label(law: LengthLaw) -> str:
-    """Return a law in few words, for titles and legends: numbers to six digits, long data by their size.
+    """Return a short label for titles and legends: numbers to six digits, long data by their size.
 
     Example:
         >>> from sojourn.laws import Empirical, Geometric
@@ -25,7 +25,7 @@ def label(law: LengthLaw) -> str:
     """
     arguments = ", ".join(f"{name}={_short(value)}" for name, value in law._parameters().items())
     text = f"{type(law).__name__}({arguments})"
-    if len(text) <= _MOST:
+    if len(text) <= _MAX_CHARACTERS:
         return text
     if isinstance(law, Mixture):
         return f"Mixture of {len(law.laws)} laws"
@@ -41,9 +41,9 @@ def label(law: LengthLaw) -> str:
 def _short(value: object) -> str:
     if isinstance(value, float):
         six = f"{value:.6g}"
-        # What is only nearly 0 or 1 must not look as if it were.
+        # Numbers that are only close to 0 or 1 must not be shown as 0 or 1.
         return repr(value) if float(six) in (0.0, 1.0) and float(six) != value else six
     if isinstance(value, tuple):
-        inside = ", ".join(_short(item) for item in value[:_MOST])
+        inside = ", ".join(_short(item) for item in value[:_MAX_CHARACTERS])
         return f"({inside}{',' * (len(value) == 1)})"
     return label(value) if isinstance(value, LengthLaw) else repr(value)

@@ -1,4 +1,4 @@
-"""Laws from text: what TOML files and the command line take."""
+"""Laws from text, as in TOML files and on the command line, and back."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ LAWS: dict[str, type[LengthLaw]] = {
 """Every law by the name that `parse_law` takes."""
 
 _WORDS = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "true": True, "false": False}
-"""What stands for a number or a truth value, in any case."""
+"""Words that stand for a number or a boolean, in upper or lower case."""
 
 _MAX_CHARACTERS = 1_000_000
 _MAX_DEPTH = 32
-# Possessive, and from the start of a word only: the time must not grow with the square of the text's length.
+# Possessive, and only from the start of a word, so that the time is not quadratic in the length of the text.
 _NAME = r"(?<![A-Za-z0-9_-])[A-Za-z_][A-Za-z0-9_]*+(?:-[A-Za-z0-9_]++)*+"
 _STRING_OR_CALL = re.compile(rf"""("[^"\n]*"|'[^'\n]*')|({_NAME})(?=\s*\()""")
 
@@ -54,12 +54,12 @@ _STRING_OR_CALL = re.compile(rf"""("[^"\n]*"|'[^'\n]*')|({_NAME})(?=\s*\()""")
 def parse_law(text: str) -> LengthLaw:
     """Return the law that a text describes, such as "polynomial(p=1.4, offset=20)".
 
-    Names are taken in any case, with or without `_` and `-`; arguments by place or by name; laws may stand
-    inside laws. `repr(law)` parses back to an equal law, and `tabulated("file.csv")` reads a long table
-    from a file. Nothing is run.
+    Names may be in upper or lower case, with or without `_` and `-`. Arguments are positional or named, and
+    may be laws themselves. `repr(law)` parses back to an equal law, and `tabulated("file.csv")` reads a long
+    table from a file. The text is never executed.
 
     Args:
-        text: A law as one would write it in Python.
+        text: A law, written as in Python.
 
     Raises:
         ValueError: If the text is not a law; one line says what is wrong.
@@ -115,7 +115,7 @@ def law_to_text(law: LengthLaw, *, remedy: str = "") -> str:
 
 
 def _tree(text: str) -> ast.expr:
-    # Names may hold '-', which Python reads as minus; what stands in quotes is left alone.
+    # Names may contain '-', which Python reads as minus; quoted text is not changed.
     plain = _STRING_OR_CALL.sub(lambda found: found[1] or found[2].replace("-", "_"), text)
     try:
         return ast.parse(plain, mode="eval").body
@@ -145,13 +145,13 @@ def _value(node: ast.expr, depth: int) -> Any:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if any(keyword.arg is None for keyword in node.keywords):
             raise ValueError("law must name its arguments; got **.")
-        places = [_value(argument, depth + 1) for argument in node.args]
-        names: dict[str, Any] = {}
+        positional = [_value(argument, depth + 1) for argument in node.args]
+        named: dict[str, Any] = {}
         for keyword in node.keywords:
-            if keyword.arg in names:
+            if keyword.arg in named:
                 raise ValueError(f"{node.func.id} got {keyword.arg} twice.")
-            names[str(keyword.arg)] = _value(keyword.value, depth + 1)
-        return _make(node.func.id, places, names)
+            named[str(keyword.arg)] = _value(keyword.value, depth + 1)
+        return _make(node.func.id, positional, named)
     try:
         shown = _shown(ast.unparse(node))
     except RecursionError:
@@ -159,7 +159,7 @@ def _value(node: ast.expr, depth: int) -> Any:
     raise ValueError(f"law must be made of laws, numbers, lists and quoted text; got {shown}.")
 
 
-def _make(name: str, places: list[Any], names: dict[str, Any]) -> LengthLaw:
+def _make(name: str, positional: list[Any], named: dict[str, Any]) -> LengthLaw:
     known = {_plain(key): key for key in LAWS}
     if _plain(name) not in known:
         nearest = did_you_mean(_plain(name), known)
@@ -168,13 +168,13 @@ def _make(name: str, places: list[Any], names: dict[str, Any]) -> LengthLaw:
         raise ValueError(f"Unknown law {_shown(name)}.{nearest}")
     key = known[_plain(name)]
     law = LAWS[key]
-    file = places[0] if places else names.get("lengths")
+    file = positional[0] if positional else named.get("lengths")
     if isinstance(file, str) and law in (Empirical, KaplanMeier):
         raise ValueError(
             f"{key} takes lengths, not a file; got {_shown(file)}. Only tabulated reads a file, of survival; "
             f"from Python, pass {law.__name__} the columns of yours."
         )
-    given = check_arguments(key, law, places, names)
+    given = check_arguments(key, law, positional, named)
     if law is Tabulated and isinstance(given["survival"], str):
         return Tabulated.from_csv(given["survival"])
     return law(**given)

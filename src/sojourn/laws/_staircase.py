@@ -1,4 +1,4 @@
-"""Survival functions that fall at finitely many steps: tables and estimates."""
+"""Laws whose survival function is a step function (a staircase): tables and estimates."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ __all__ = ["Staircase", "StaircaseLaw"]
 
 @dataclass(frozen=True)
 class Staircase:
-    """γ(h) = levels[i] for ends[i−1] < h ≤ ends[i], and 0 or a geometric tail after the last end.
+    """A falling step function: γ(h) = levels[i] for ends[i−1] < h ≤ ends[i].
+
+    After the last end it is 0 or falls geometrically. A "stair" is an interval on which γ is constant.
 
     Attributes:
-        ends: Last step of each stair, rising, `(n,)`.
-        levels: γ on each stair, falling and > 0, `(n,)`.
+        ends: Last h of each stair, increasing, `(n,)`.
+        levels: γ on each stair, decreasing and > 0, `(n,)`.
         hazards: Hazard at each end, `(n,)`.
         continuations: ρ at each end, `(n,)`.
-        log_rate: ln ρ after the last end, or −inf if nothing is left there.
+        log_rate: ln ρ after the last end, or −inf if γ is 0 there.
     """
 
     ends: IntArray
@@ -44,14 +46,14 @@ class Staircase:
 
 
 class StaircaseLaw(LengthLaw):
-    """A law that is a staircase: it states `_stairs`, and `_about` for notebooks."""
+    """Base class of laws with a step function; they define `_stairs`, and `_about` for notebooks."""
 
     @cached_property
     def _stairs(self) -> Staircase:
         raise TypeError(f"{type(self).__name__} must define _stairs.")
 
     def _about(self) -> list[tuple[str, object]]:
-        """Return what the law is made from, in figures: its tables may be long."""
+        """Return rows that describe the data behind the law briefly, because its tables may be long."""
         return []
 
     def _repr_html_(self) -> str:
@@ -110,5 +112,5 @@ class StaircaseLaw(LengthLaw):
         if self._stairs.log_rate > -math.inf:
             last = reached == self._stairs.ends.size
             more = np.log(uniforms[last] / self._stairs.levels[-1]) / self._stairs.log_rate
-            lengths[last] = self._settle(lengths[last] + np.floor(more), uniforms[last])
+            lengths[last] = self._correct_guesses(lengths[last] + np.floor(more), uniforms[last])
         return lengths

@@ -1,4 +1,4 @@
-"""Survival tables from CSV files."""
+"""Reads survival tables from CSV files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["read_survival"]
 
-_MOST_BYTES = 1 << 28
+_MAX_BYTES = 1 << 28
 
 
 def read_survival(path: str | os.PathLike[str]) -> list[float]:
     """Return the survival table in a CSV file with one column, or the columns h (1, 2, 3, …) and survival.
 
-    A first row of names is optional; the two columns may change places if they are named.
+    A header row is optional; with one, the two columns may be in either order.
 
     Raises:
         ValueError: If the file cannot be read or a row is wrong; the file and the row are named.
@@ -30,7 +30,7 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"{str(path)!r} cannot be read as a survival table: {reason}.") from error
-    empty = f"{name} must have one row a step; it is empty."
+    empty = f"{name} must have one row per step; it is empty."
     reader = csv.reader(text.splitlines())
     rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
     if not rows:
@@ -67,13 +67,13 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
 
 
 def _read(path: Path) -> bytes:
-    """Return a regular file's bytes; a pipe, which would be waited for, and a device are not opened."""
+    """Return the bytes of a regular file; pipes, which could block, and devices are not opened."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
     with path.open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise OSError(errno.EFBIG, f"it is larger than {_MOST_BYTES:,} bytes")
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {_MAX_BYTES:,} bytes")
     return content
 
 

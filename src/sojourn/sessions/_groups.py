@@ -86,12 +86,15 @@ def _risk_tables(samples: Sequence[Sample]) -> Iterator[tuple[FloatArray, FloatA
         last, n = int(some[-1]), some.size
         change, ended = np.zeros((len(samples), n + 1)), np.zeros((len(samples), n))
         for i, sample in enumerate(samples):
-            for at, counts, sign in ((sample.entries, sample.entered, 1.0), (sample.cuts, sample.cut, -1.0)):
+            for at, counts, sign in (
+                (sample.entries, sample.entry_counts, 1.0),
+                (sample.censored, sample.censored_counts, -1.0),
+            ):
                 here = slice(*np.searchsorted(at, (passed, last), side="right"))
                 places = np.searchsorted(some, at[here])
                 change[i] += sign * np.bincount(places, counts[here], minlength=n + 1)
             here = slice(*np.searchsorted(sample.ends, (passed, last), side="right"))
-            ended[i, np.searchsorted(some, sample.ends[here])] = sample.ended[here]
+            ended[i, np.searchsorted(some, sample.ends[here])] = sample.end_counts[here]
         change[:, 1:] -= ended  # a session that ends at a step is at risk there
         at_risk = begun + np.cumsum(change, axis=1)
         begun, passed = at_risk[:, -1:], last

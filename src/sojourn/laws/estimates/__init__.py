@@ -1,1 +1,8 @@
-"""Laws estimated from lengths without a parametric family, and their confidence bands."""
+"""Laws and confidence bands estimated from data, without a parametric family.
+
+Modules:
+    `_empirical`: the law of lengths that were all observed to the end.
+    `_kaplan_meier`: the law of lengths of which some are censored.
+    `_bands`: confidence bands around both.
+    `_sample`: rows of data as counts of distinct values, the common input of estimates and fits.
+"""

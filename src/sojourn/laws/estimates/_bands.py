@@ -1,4 +1,4 @@
-"""Bands that hold the whole survival function with a given confidence."""
+"""Confidence bands for the whole survival function."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from sojourn.laws.estimates._sample import Sample, take_sample
 __all__ = ["Band", "band_of_sample", "survival_band"]
 
 _CHUNK = 1 << 16
-"""Stairs that are looked at together."""
+"""Number of stairs (intervals on which the band is constant) that are evaluated together."""
 
 _SPLIT = 16
-"""Into so many parts a block of stairs is split."""
+"""Number of parts into which a block of stairs is split."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """An estimate of γ(h) = P(H ≥ h), and a band that holds all of γ at once with a given confidence.
+    """An estimate of γ(h) = P(H ≥ h) and a simultaneous confidence band for it.
 
-    Everything is constant between neighbouring steps: row i holds for steps[i−1] < h ≤ steps[i].
+    All arrays describe step functions: entry i applies to steps[i−1] < h ≤ steps[i].
 
     Attributes:
-        steps: Last step of each stair, rising, `(m,)`; the last is the largest length of the data.
+        steps: Last step of each stair, increasing, `(m,)`; the last is the largest length in the data.
         estimate: The empirical or Kaplan–Meier survival, `(m,)`.
         lower: The band's lower end, `(m,)`.
         upper: The band's upper end, `(m,)`.
         kind: "dkw" or "hall-wellner".
-        confidence: The chance with which the band holds the law that the data came from, at every step.
-        first: The step at which the first row came under observation. Nothing before it is in the data: where
-            it is over 1, all of this is of P(H ≥ h | H ≥ first), and 1 up to there.
+        confidence: Probability that the band contains the true survival function at every step at once.
+        first: The step at which the first row came under observation. If it is above 1, the data say nothing
+            about earlier steps, and estimate and band are for P(H ≥ h | H ≥ first), which is 1 up to `first`.
     """
 
     steps: IntArray
@@ -48,13 +48,13 @@ class Band:
     first: int = 1
 
     def of(self, h: ArrayLike) -> FloatArray:
-        """Return the estimate at steps; past the data, as it was at the last of them."""
+        """Return the estimate at given steps; past the data, its last value."""
         given = steps(h)
         stair = np.searchsorted(self.steps, given, side="left")
         return np.asarray(self.estimate[np.minimum(stair, self.steps.size - 1)])
 
     def at(self, h: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the band's lower and upper end at steps; past the data they are 0 and the last upper end."""
+        """Return the lower and upper end at given steps; past the data they are 0 and the last upper end."""
         given = steps(h)
         stair = np.searchsorted(self.steps, given, side="left")
         inside = np.minimum(stair, self.steps.size - 1)
@@ -62,7 +62,7 @@ class Band:
         return lower, np.asarray(self.upper[inside])
 
     def of_law(self, law: LengthLaw, h: ArrayLike) -> FloatArray:
-        """Return a law's survival at steps as the band has it: given that `first` is reached, 1 before it."""
+        """Return a law's survival as the band describes it: conditional on reaching `first`, and 1 before."""
         given = np.maximum(steps(h), self.first)
         if self.first == 1:
             return law.survival(given)
@@ -70,10 +70,10 @@ class Band:
         return law.survival(given) / reached if reached > 0.0 else np.where(given > self.first, 0.0, 1.0)
 
     def excess(self, law: LengthLaw) -> tuple[float, int]:
-        """Return by how much a law leaves the band where it does so most, and the step; ≤ 0 if it stays in.
+        """Return the largest distance by which a law leaves the band, and its step; ≤ 0 if it stays inside.
 
-        A law falls between two steps of the band, so it is looked at where each stair begins and ends; where
-        the data begin late, given that it gets as far as that.
+        A law may fall within a stair of the band, so it is evaluated where each stair begins and ends. If the
+        data begin late, it is conditional on reaching their first step.
         """
         size = self.steps.size
 
@@ -97,10 +97,10 @@ class Band:
 def _widest(
     high: Callable[[IntArray], FloatArray], low: Callable[[IntArray], FloatArray], size: int
 ) -> tuple[float, int]:
-    """Return the largest high(i) − low(i) of i = 0 … size − 1, and its place, for functions that never rise.
+    """Return the largest high(i) − low(i) over i = 0 … size − 1 and its index, for non-increasing functions.
 
-    Within a block the difference is at most that of its first high and its last low, so that most blocks are
-    never looked into: of a million stairs some thousands are.
+    Within a block the difference is at most high(first) − low(last), so that most blocks are skipped: of a
+    million stairs, only some thousands are evaluated.
     """
     block = 1
     while block * _SPLIT < size:
@@ -130,27 +130,27 @@ def survival_band(
     counts: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Band:
-    """Return a band that holds the whole survival function with a given confidence.
+    """Return a simultaneous confidence band for the survival function.
 
-    Where every row was seen from its first step to its end, the band is estimate ± √(ln(2/α)/2n), which holds
-    for every n and every law (Dvoretzky, Kiefer, Wolfowitz 1956; Massart 1990). Otherwise it is the band of
-    Hall and Wellner (1980) around Kaplan–Meier with Greenwood's variance, whose confidence holds for many
-    rows. Its constant is Kolmogorov's, for the largest height of a whole Brownian bridge; whole steps and
-    censored data see a part of it, so the band errs on the wide side. Late entries change the numbers at
-    risk and nothing else. Ends are drawn in as far as the fall of γ allows.
+    If every row was observed from its first step to its end, the band is estimate ± √(ln(2/α)/2n), which is
+    valid for every n and every law (Dvoretzky, Kiefer, Wolfowitz 1956; Massart 1990). Otherwise it is the
+    band of Hall and Wellner (1980) around Kaplan–Meier with Greenwood's variance, which is valid
+    asymptotically. Its constant is Kolmogorov's, for the maximum of a whole Brownian bridge; discrete and
+    censored data see only a part of the bridge, so the band errs on the wide side. Late entries change only
+    the numbers at risk. The band is then narrowed as far as the monotonicity of γ allows.
 
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
-        observed: Whether each was seen to its end, `(n,)`; all of them by default.
+        observed: Whether each row was observed to its end, `(n,)`; True by default.
         entry: Step from which each row was under observation, `(n,)`; 1 by default.
-        counts: How often each row was seen, `(n,)`; once each by default.
-        confidence: In (0, 1).
+        counts: Number of times that each row occurs, `(n,)`; 1 by default.
+        confidence: Probability that the band contains the whole survival function, in (0, 1).
 
     Example:
         >>> band = survival_band([1, 1, 2, 4, 4, 4, 7, 7, 9, 9])
         >>> band.steps, band.kind
         (array([1, 2, 4, 7, 9]), 'dkw')
-        >>> band.estimate - band.lower  # √(ln 40 / 20), and no more than down to 0
+        >>> band.estimate - band.lower  # √(ln 40 / 20), but the lower end is at least 0
         array([0.42946941, 0.42946941, 0.42946941, 0.4       , 0.2       ])
     """
     sample = take_sample(lengths, observed, entry=entry, counts=counts)
@@ -158,17 +158,17 @@ def survival_band(
 
 
 def band_of_sample(sample: Sample, *, confidence: float = 0.95) -> Band:
-    """Return the band of tallied lengths; see `survival_band`."""
+    """Return the band of lengths that are counted already; see `survival_band`."""
     alpha = 1.0 - check_open_unit("confidence", confidence)
     ends, n = sample.ends, sample.n
     at_risk = sample.at_risk(ends)
-    left = at_risk - sample.ended
-    level = np.append(1.0, np.cumprod(left / at_risk))  # from just after each end on
+    survivors = at_risk - sample.end_counts
+    level = np.append(1.0, np.cumprod(survivors / at_risk))  # γ just after each end
     half: FloatArray = np.full(1, math.sqrt(math.log(2.0 / alpha) / (2.0 * n)))
     kind = "dkw" if sample.is_complete else "hall-wellner"
     if not sample.is_complete:
-        half = _hall_wellner(level, at_risk, left, n, alpha)
-    del at_risk, left  # of millions of stairs, no more than need be is kept
+        half = _hall_wellner(level, at_risk, survivors, n, alpha)
+    del at_risk, survivors  # frees memory: there may be millions of stairs
     last = sample.longest
     tops = ends if ends.size and int(ends[-1]) == last else np.append(ends, last)
     estimate, half = level[: tops.size], half[: tops.size]
@@ -180,20 +180,22 @@ def band_of_sample(sample: Sample, *, confidence: float = 0.95) -> Band:
     return Band(tops, estimate, lower, upper, kind, float(confidence), int(sample.entries[0]))
 
 
-def _hall_wellner(level: FloatArray, at_risk: IntArray, left: IntArray, n: int, alpha: float) -> FloatArray:
-    """Return the half widths c γ̂ (1 + n σ̂²)/√n, c the quantile of the largest height of a whole bridge."""
+def _hall_wellner(
+    level: FloatArray, at_risk: IntArray, survivors: IntArray, n: int, alpha: float
+) -> FloatArray:
+    """Return the half widths c γ̂ (1 + n σ̂²)/√n, where c is a quantile of the maximum of a Brownian bridge."""
     from scipy.special import kolmogi  # noqa: PLC0415
 
     half = np.zeros(level.size)
-    spread = half[1:]  # n σ̂², and then, in the same place, what becomes of it
+    spread = half[1:]  # a view: n σ̂² is computed in place and becomes the half width below
     spread += at_risk
-    spread -= left
+    spread -= survivors
     spread *= n
     with np.errstate(divide="ignore"):
         spread /= at_risk
-        spread /= left
+        spread /= survivors
     np.cumsum(spread, out=spread)
-    known = np.isfinite(half)  # not where all at risk have ended
+    known = np.isfinite(half)  # σ̂² is infinite once all rows at risk have ended
     half += 1.0
     half[known] *= level[known] * (float(kolmogi(alpha)) / math.sqrt(n))
     half[~known] = 1.0

@@ -1,4 +1,4 @@
-"""The law of lengths that were all seen."""
+"""The empirical law of lengths that were all observed to the end."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["Empirical", "add_up", "tally"]
 
 @dataclass(frozen=True, init=False, repr=False)
 class Empirical(StaircaseLaw):
-    """Episode lengths as often as they were seen: P(H ≥ h) is the share of lengths ≥ h.
+    """The empirical distribution of episode lengths: P(H ≥ h) is the share of lengths ≥ h.
 
-    Only for lengths that were all seen to their end; use `KaplanMeier` where some were cut off. The data are
-    kept as distinct lengths with counts, so their order does not matter.
+    Use it only if all lengths were observed to the end, and `KaplanMeier` if some are censored. The data are
+    stored as distinct lengths with counts, so their order does not matter.
 
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
-        observed: Not looked at: every length is taken as it is, as the paper does. It is accepted so that
-            this law can stand where an estimator of laws is asked for.
-        counts: How often each was seen, whole numbers ≥ 0, `(n,)`; once each by default.
+        observed: Ignored: every length is treated as observed, as in the paper. The argument exists so that
+            this class can be used wherever an estimator of laws is expected.
+        counts: Number of times that each length occurs, whole numbers ≥ 0, `(n,)`; 1 by default.
 
     Example:
         >>> law = Empirical([3, 1, 3, 2])
@@ -45,7 +45,7 @@ class Empirical(StaircaseLaw):
         self._set(lengths=tuple(ends.tolist()), counts=tuple(totals.tolist()))
 
     def _about(self) -> list[tuple[str, object]]:
-        return [("lengths", f"{sum(self.counts):,}"), ("different ones", f"{len(self.lengths):,}")]
+        return [("lengths", f"{sum(self.counts):,}"), ("distinct lengths", f"{len(self.lengths):,}")]
 
     @cached_property
     def _stairs(self) -> Staircase:
@@ -56,7 +56,7 @@ class Empirical(StaircaseLaw):
 
 
 def tally(keys: IntArray, counts: ArrayLike | None) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys, rising, and how often each was seen (those never seen left out)."""
+    """Return the distinct keys in increasing order and their counts; keys with count 0 are left out."""
     if counts is None:
         if keys.max() < 4 * keys.size + 1024:
             seen = np.bincount(keys)
@@ -74,9 +74,9 @@ def tally(keys: IntArray, counts: ArrayLike | None) -> tuple[IntArray, IntArray]
 
 
 def add_up(keys: IntArray, counts: IntArray | None = None) -> tuple[IntArray, IntArray]:
-    """Return the distinct keys, rising, and the sums of their counts (those never seen left out).
+    """Return the distinct keys in increasing order and their summed counts; counts of 0 are left out.
 
-    Of millions of keys no more is copied than need be.
+    Copies are avoided where possible, because there may be many millions of keys.
     """
     if (keys[1:] < keys[:-1]).any():
         if counts is None:

@@ -1,4 +1,4 @@
-"""The law of lengths of which some were cut off."""
+"""The Kaplan–Meier estimate: the law of lengths of which some are censored."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ __all__ = ["KaplanMeier"]
 
 @dataclass(frozen=True, init=False, repr=False)
 class KaplanMeier(StaircaseLaw):
-    """Episode lengths estimated from lengths of which some were cut off (Kaplan and Meier 1958).
+    """The law estimated from lengths of which some are censored (Kaplan and Meier 1958).
 
-    A length n that was not observed means H ≥ n: it was at risk of ending at steps 1 … n − 1, and not at n.
-    (For libraries that keep a censored subject at risk at its time, that time is n − 1.)
+    A censored length n means H ≥ n: the episode was at risk of ending at steps 1 … n − 1, and not at n.
+    (In libraries that keep a censored subject at risk at its time, that time is n − 1.)
 
-    Where the largest length is a censored one, L, the data say nothing after step L, and `tail` does:
-    "geometric" goes on with the constant ρ = γ(L)^(1/(L−1)) (Brown, Hollander, Kowalczyk 1974), "end" lets
-    nobody outlive L (Efron 1967). If the largest length is observed, the estimate falls to 0 by itself.
+    If the largest length, L, is censored, the data say nothing about later steps, and `tail` decides:
+    "geometric" continues with the constant ρ = γ(L)^(1/(L−1)) (Brown, Hollander, Kowalczyk 1974), and "end"
+    makes L the longest length (Efron 1967). If the largest length is observed, the estimate falls to 0 there.
 
     Rows that came under observation late, at step `entry`, are at risk from that step on (left truncation;
-    Lynden-Bell 1971). Before the first entry nothing is known, and the estimate is given H ≥ that step.
+    Lynden-Bell 1971). The data say nothing about steps before the first entry, so the estimate is conditional
+    on H ≥ that step.
 
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
-        observed: Whether each episode was seen to its end, `(n,)`.
-        counts: How often each row was seen, whole numbers ≥ 0, `(n,)`; once each by default.
+        observed: Whether each episode was observed to its end, `(n,)`; otherwise its length is censored.
+        counts: Number of times that each row occurs, whole numbers ≥ 0, `(n,)`; 1 by default.
         tail: "geometric" or "end".
         entry: Step from which each row was under observation, from 1 to its length, `(n,)`; 1 by default.
 
     Example:
         >>> law = KaplanMeier([1, 2, 2, 3], [True, True, False, True])
-        >>> law.hazard([1, 2, 3])  # of 4 at step 1, of 2 at step 2 (one was cut off there), of 1 at step 3
+        >>> law.hazard([1, 2, 3])  # 1 of 4 at step 1, 1 of 2 at step 2 (where one is censored), 1 of 1
         array([0.25, 0.5 , 1.  ])
         >>> law.survival([1, 2, 3, 4])
         array([1.   , 0.75 , 0.375, 0.   ])
@@ -95,7 +96,7 @@ class KaplanMeier(StaircaseLaw):
 
     @property
     def censored(self) -> float:
-        """The share of the lengths that were cut off."""
+        """The share of lengths that are censored."""
         cut = sum(count for count, seen in zip(self.counts, self.observed, strict=True) if not seen)
         return cut / sum(self.counts)
 
@@ -109,9 +110,9 @@ class KaplanMeier(StaircaseLaw):
     @cached_property
     def _stairs(self) -> Staircase:
         sample = self._sample
-        ends, died, last = sample.ends, sample.ended, sample.longest
+        ends, end_counts, last = sample.ends, sample.end_counts, sample.longest
         at_risk = sample.at_risk(ends)
-        hazards, continuations = died / at_risk, (at_risk - died) / at_risk
+        hazards, continuations = end_counts / at_risk, (at_risk - end_counts) / at_risk
         levels = running_products(np.append(1.0, continuations))
         if ends.size and ends[-1] == last:
             return Staircase(ends, levels[:-1], hazards, continuations)
@@ -126,7 +127,7 @@ class KaplanMeier(StaircaseLaw):
 
 
 def _distinct(columns: Columns) -> tuple[IntArray, IntArray | None, IntArray]:
-    """Return the distinct rows, each as 2 · length + observed and its entry, and how often each was seen."""
+    """Return the distinct rows, coded as 2 · length + observed, their entries, and their counts."""
     keys = 2 * columns.lengths + columns.observed
     if columns.entry is None:
         pairs, totals = tally(keys, columns.counts)
@@ -138,11 +139,12 @@ def _distinct(columns: Columns) -> tuple[IntArray, IntArray | None, IntArray]:
 
 
 def _check_risk(sample: Sample) -> None:
-    """Refuse late entries that leave so few at risk that all of them end and the estimate falls to 0."""
-    gone = (sample.at_risk(sample.ends) == sample.ended) & (sample.ends < sample.longest)
+    """Raise an error if late entries leave so few rows at risk that the estimate falls to 0 too early."""
+    gone = (sample.at_risk(sample.ends) == sample.end_counts) & (sample.ends < sample.longest)
     if gone.any():
         at = int(np.argmax(gone))
         raise ValueError(
-            f"entry leaves only {sample.ended[at]} at risk at step {sample.ends[at]}, all of which end there "
-            f"although others last longer; leave out the rows that entered up to step {sample.ends[at]}."
+            f"entry leaves only {sample.end_counts[at]} at risk at step {sample.ends[at]}, "
+            f"all of which end there although others last longer; "
+            f"leave out the rows that entered up to step {sample.ends[at]}."
         )

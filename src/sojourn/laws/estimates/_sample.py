@@ -1,4 +1,4 @@
-"""Lengths as counts: all that likelihoods, Kaplan–Meier and bands need of any number of rows."""
+"""Rows of lengths as counts of distinct values: the common input of fits, Kaplan–Meier and bands."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sojourn.laws.estimates._empirical import add_up, tally
 
 __all__ = ["Columns", "Sample", "check_columns", "take_sample"]
 
-MOST_DISTINCT = 1 << 15
-"""So many distinct values are always kept apart where laws are fitted."""
+MAX_DISTINCT = 1 << 15
+"""Fits merge neighboring values only if there are more distinct ones than this."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Checked columns of a log, `(n,)` each; `entry` and `counts` are None where they say nothing."""
+    """Validated columns, `(n,)` each; `entry` and `counts` are None if all their values are 1."""
 
     lengths: IntArray
     observed: BoolArray
@@ -28,26 +28,26 @@ class Columns:
 
 @dataclass(frozen=True)
 class Sample:
-    """Lengths by how they ended and how they began, as distinct values (rising) with counts.
+    """Lengths as distinct values in increasing order, with counts; observed and censored ones separately.
 
-    An observed length n was at risk of ending at steps entry … n and ended at n; a length n that was cut off
-    means H ≥ n, and was at risk at steps entry … n − 1.
+    An observed length n was at risk of ending at steps entry … n and ended at n. A censored length n means
+    H ≥ n; it was at risk at steps entry … n − 1.
 
     Attributes:
-        ends: Observed lengths, `(e,)`.
-        ended: How often each was seen, `(e,)`.
-        cuts: Lengths that were cut off, `(c,)`.
-        cut: How often each was seen, `(c,)`.
-        entries: Steps at which rows came under observation, `(s,)`.
-        entered: How many did at each, `(s,)`.
+        ends: Distinct observed lengths, `(e,)`.
+        end_counts: Number of rows with each of them, `(e,)`.
+        censored: Distinct censored lengths, `(c,)`.
+        censored_counts: Number of rows with each of them, `(c,)`.
+        entries: Distinct steps at which rows came under observation, `(s,)`.
+        entry_counts: Number of rows that did so at each of them, `(s,)`.
     """
 
     ends: IntArray
-    ended: IntArray
-    cuts: IntArray
-    cut: IntArray
+    end_counts: IntArray
+    censored: IntArray
+    censored_counts: IntArray
     entries: IntArray
-    entered: IntArray
+    entry_counts: IntArray
 
     @classmethod
     def from_checked_columns(
@@ -66,78 +66,87 @@ class Sample:
             counts: Number of times that each row occurs, `(n,)`; None means once.
         """
         ends = _tally(lengths[observed], None if counts is None else counts[observed])
-        cuts = _tally(lengths[~observed], None if counts is None else counts[~observed])
+        censored = _tally(lengths[~observed], None if counts is None else counts[~observed])
         if entry is not None:
-            return cls(*ends, *cuts, *_tally(entry, counts))
+            return cls(*ends, *censored, *_tally(entry, counts))
         n = lengths.size if counts is None else int(counts.sum())
-        return cls(*ends, *cuts, np.ones(1, dtype=np.int64), np.array([n]))
+        return cls(*ends, *censored, np.ones(1, dtype=np.int64), np.array([n]))
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
-        return int(self.entered.sum())
+        """Number of rows."""
+        return int(self.entry_counts.sum())
 
     @property
     def n_observed(self) -> int:
-        """How many of them were seen to end."""
-        return int(self.ended.sum())
+        """Number of rows that were observed to end."""
+        return int(self.end_counts.sum())
 
     @property
     def longest(self) -> int:
         """The largest length, observed or not."""
-        return int(max(values[-1] for values in (self.ends, self.cuts) if values.size))
+        return int(max(values[-1] for values in (self.ends, self.censored) if values.size))
 
     @property
     def is_complete(self) -> bool:
-        """Whether every row was seen from its first step to its end."""
-        return not self.cuts.size and int(self.entries[-1]) == 1
+        """Whether every row was observed from its first step to its end."""
+        return not self.censored.size and int(self.entries[-1]) == 1
 
     @property
-    def survived(self) -> float:
-        """How many steps were survived while at risk: Σ (n − 1) − (entry − 1)."""
-        parts = ((self.ends, self.ended, 1.0), (self.cuts, self.cut, 1.0), (self.entries, self.entered, -1.0))
+    def steps_survived(self) -> float:
+        """Number of steps at risk that were survived, over all rows: Σ (n − 1) − (entry − 1)."""
+        parts = (
+            (self.ends, self.end_counts, 1.0),
+            (self.censored, self.censored_counts, 1.0),
+            (self.entries, self.entry_counts, -1.0),
+        )
         return float(sum(sign * np.dot(at - 1.0, counts) for at, counts, sign in parts))
 
-    def thinned(self, most: int = MOST_DISTINCT) -> Sample:
-        """Return the sample with at most so many distinct values of each kind: itself, if it has no more.
+    def thinned(self, most: int = MAX_DISTINCT) -> Sample:
+        """Return a sample with at most `most` distinct values of each kind; itself, if it has no more.
 
-        Otherwise neighbours are put together at their mean, small values never, and large ones the less the
-        more may be kept. By default those of some hundred steps stay apart, and later ones are put together
-        within two in a thousand: that moves an estimate by about a millionth, far below its standard error.
+        Neighboring large values are merged at their mean; small values are never merged. By default, values
+        up to a few hundred steps stay as they are and larger ones are merged if they differ by less than two
+        in a thousand. That changes an estimate by about a millionth, far less than its standard error.
         """
-        if max(self.ends.size, self.cuts.size, self.entries.size) <= most:
+        if max(self.ends.size, self.censored.size, self.entries.size) <= most:
             return self
         return Sample(
-            *_thin(self.ends, self.ended, most),
-            *_thin(self.cuts, self.cut, most),
-            *_thin(self.entries, self.entered, most),
+            *_thin(self.ends, self.end_counts, most),
+            *_thin(self.censored, self.censored_counts, most),
+            *_thin(self.entries, self.entry_counts, most),
         )
 
     def at_risk(self, h: IntArray) -> IntArray:
-        """Return how many rows were at risk of ending at each step."""
+        """Return the number of rows that were at risk of ending at each step."""
         return (
-            _total_below(self.entries, self.entered, h, side="right")
-            - _total_below(self.ends, self.ended, h, side="left")
-            - _total_below(self.cuts, self.cut, h, side="right")
+            _total_below(self.entries, self.entry_counts, h, side="right")
+            - _total_below(self.ends, self.end_counts, h, side="left")
+            - _total_below(self.censored, self.censored_counts, h, side="right")
         )
 
     def exposure(self, h: IntArray) -> FloatArray:
-        """Return how many steps up to h were spent at risk, all rows together: Σ_{j≤h} of `at_risk`."""
+        """Return the number of steps at risk up to step h, summed over rows: Σ_{j≤h} of `at_risk`."""
         return (
-            _sum_below(self.entries - 1, self.entered, h)
-            - _sum_below(self.ends, self.ended, h)
-            - _sum_below(self.cuts - 1, self.cut, h)
+            _sum_below(self.entries - 1, self.entry_counts, h)
+            - _sum_below(self.ends, self.end_counts, h)
+            - _sum_below(self.censored - 1, self.censored_counts, h)
         )
 
     def ended_by(self, h: IntArray) -> IntArray:
-        """Return how many rows were seen to end at step h or before."""
-        return _total_below(self.ends, self.ended, h, side="right")
+        """Return the number of rows that were observed to end at step h or before."""
+        return _total_below(self.ends, self.end_counts, h, side="right")
 
-    def marks(self) -> tuple[FloatArray, FloatArray]:
-        """Return the steps whose ln γ counts by itself, and how much: + where cut off, − where entered."""
-        steps = np.concatenate((self.cuts, self.entries))
+    def survival_terms(self) -> tuple[FloatArray, FloatArray]:
+        """Return the steps h and weights w of the terms w·ln γ(h) of the log-likelihood.
+
+        Each censored row at step h adds 1 to the weight, and each row that entered at step h subtracts 1.
+        """
+        steps = np.concatenate((self.censored, self.entries))
         distinct, places = np.unique(steps, return_inverse=True)
-        weights = np.bincount(places, np.concatenate((self.cut, -self.entered)), minlength=distinct.size)
+        weights = np.bincount(
+            places, np.concatenate((self.censored_counts, -self.entry_counts)), minlength=distinct.size
+        )
         some = (distinct > 1) & (weights != 0.0)  # ln γ(1) is 0
         return distinct[some].astype(np.float64), weights[some]
 
@@ -149,7 +158,7 @@ def take_sample(
     entry: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> Sample:
-    """Return rows as counts; all of them observed and from step 1 unless said otherwise."""
+    """Validate columns of rows and count them; by default all rows are observed, from step 1 on."""
     columns = check_columns(lengths, observed, entry=entry, counts=counts)
     return Sample.from_checked_columns(columns.lengths, columns.observed, columns.entry, columns.counts)
 
@@ -161,7 +170,7 @@ def check_columns(
     entry: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> Columns:
-    """Return columns of one and the same size, or say in one line what is wrong with them."""
+    """Validate columns of equal size; the error says in one line what is wrong."""
     column = check_column("lengths", lengths, least=1)
     flags = np.ones(column.size, dtype=bool) if observed is None else check_flags("observed", observed)
     if column.size != flags.size:
@@ -196,7 +205,7 @@ def _tally(keys: IntArray, counts: IntArray | None) -> tuple[IntArray, IntArray]
 
 
 def _thin(at: IntArray, counts: IntArray, most: int) -> tuple[IntArray, IntArray]:
-    """Put neighbouring values together, each at the mean of its rows, if there are too many."""
+    """Merge neighboring values at their mean if there are more than `most`."""
     if at.size <= most:
         return at, counts
     edges = np.unique(np.geomspace(1.0, float(at[-1]) + 1.0, most).round())
@@ -208,10 +217,10 @@ def _thin(at: IntArray, counts: IntArray, most: int) -> tuple[IntArray, IntArray
 
 
 def _total_below(at: IntArray, counts: IntArray, h: IntArray, *, side: str) -> IntArray:
-    """Return how many are below each step (side "left"), or at or below it ("right")."""
+    """Return the count of values below each step (side "left"), or at or below it ("right")."""
     places = np.searchsorted(at, h, side="left" if side == "left" else "right")
     first, last = (int(places.min()), int(places.max())) if places.size else (0, 0)
-    # Of many counts those before the steps are only summed.
+    # Counts before the first step of interest are only summed, not accumulated.
     totals = np.append(0, np.cumsum(counts[first:last])) + counts[:first].sum()
     return np.asarray(totals[places - first])
 

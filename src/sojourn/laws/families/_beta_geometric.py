@@ -1,4 +1,4 @@
-"""A population of geometric users: everybody has a different chance of stopping."""
+"""A mixed population: each episode is geometric with its own chance of stopping."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["BetaGeometric"]
 
 @dataclass(frozen=True, repr=False)
 class BetaGeometric(LengthLaw):
-    """Geometric episode lengths whose chance of stopping is drawn from Beta(a, b) once an episode.
+    """Geometric episode lengths whose chance of stopping is drawn from Beta(a, b) once per episode.
 
-    P(H ≥ h) = B(a, b + h − 1)/B(a, b): the longer an episode lasts, the longer it will still last.
+    P(H ≥ h) = B(a, b + h − 1)/B(a, b): the longer an episode has lasted, the longer it is expected to go on.
 
     Args:
-        a: First parameter of the stopping probability's law, > 1 (the mean length is infinite otherwise).
-        b: Second parameter, > 0.
+        a: First parameter of the beta distribution, > 1 (otherwise the mean length is infinite).
+        b: Second parameter of the beta distribution, > 0.
 
     Example:
         >>> law = BetaGeometric(2.0, 1.0)

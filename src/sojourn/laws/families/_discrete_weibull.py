@@ -1,4 +1,4 @@
-"""Lengths whose hazard falls or rises like a power of the step."""
+"""Lengths with a hazard that falls or rises like a power of the step."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class DiscreteWeibull(LengthLaw):
             binomial = math.prod((shape - i) / (i + 1) for i in range(k))
             return np.asarray(-rate * binomial * x ** (shape - k))
 
-        # Corrections converge where both scales of γ, x/shape and 1/fall, span several steps.
+        # The corrections converge where both length scales of γ, x/shape and 1/fall, span several steps.
         return scaled_sum(
             h - 1.0,
             log_ratio=self._log_ratio,
@@ -100,4 +100,4 @@ class DiscreteWeibull(LengthLaw):
     def _invert(self, uniforms: FloatArray) -> FloatArray:
         exponents = np.log(np.maximum(-np.log(uniforms) / self._rate, 1e-300)) / self.shape
         guesses = 1.0 + np.floor(np.exp(np.minimum(exponents, math.log(2.0**60))))
-        return self._settle(guesses, uniforms)
+        return self._correct_guesses(guesses, uniforms)

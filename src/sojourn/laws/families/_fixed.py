@@ -1,4 +1,4 @@
-"""One length for every episode: the classic fixed horizon."""
+"""The same length for every episode: the classic fixed horizon."""
 
 from __future__ import annotations
 

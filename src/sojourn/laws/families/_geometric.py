@@ -1,4 +1,4 @@
-"""The law behind ordinary discounting."""
+"""The geometric law, which is ordinary discounting."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Geometric(LengthLaw):
 
     @property
     def memoryless_from(self) -> int | None:
-        """1: the law never remembers (None if gamma is 0)."""
+        """1, because the law is memoryless (None if gamma is 0)."""
         return 1 if self.gamma > 0.0 else None
 
     def _survival(self, h: FloatArray) -> FloatArray:
@@ -64,4 +64,4 @@ class Geometric(LengthLaw):
     def _invert(self, uniforms: FloatArray) -> FloatArray:
         if self.gamma == 0.0:
             return np.ones_like(uniforms)
-        return self._settle(1.0 + np.floor(np.log(uniforms) / math.log(self.gamma)), uniforms)
+        return self._correct_guesses(1.0 + np.floor(np.log(uniforms) / math.log(self.gamma)), uniforms)

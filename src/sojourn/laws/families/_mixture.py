@@ -1,4 +1,4 @@
-"""Several kinds of episodes at once."""
+"""Mixtures: several kinds of episodes at once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Mixture"]
 
 @dataclass(frozen=True, init=False, repr=False)
 class Mixture(LengthLaw):
-    """Episodes that follow one of several laws, drawn once an episode and never seen.
+    """Episodes that follow one of several laws, which is drawn once per episode and not revealed.
 
     Args:
         weights: Probability of each law, ≥ 0 and summing to 1.
-        laws: The laws, at least one; mixtures may hold mixtures.
+        laws: The laws, at least one; they may be mixtures themselves.
 
     Example:
         >>> from sojourn.laws import Fixed
@@ -53,31 +53,31 @@ class Mixture(LengthLaw):
         self._set(weights=shares, laws=parts)
 
     @cached_property
-    def _live(self) -> tuple[tuple[float, LengthLaw], ...]:
-        """The laws that can be drawn, with their weights."""
+    def _positive(self) -> tuple[tuple[float, LengthLaw], ...]:
+        """The laws with a positive weight, as (weight, law) pairs."""
         return tuple(pair for pair in zip(self.weights, self.laws, strict=True) if pair[0] > 0.0)
 
     @property
     def longest(self) -> int | None:
-        """The largest length of any law with a weight, or None."""
-        ends = [law.longest for _, law in self._live]
+        """The largest length of any law with a positive weight, or None."""
+        ends = [law.longest for _, law in self._positive]
         finite = [end for end in ends if end is not None]
         return max(finite) if len(finite) == len(ends) else None
 
     @property
     def memoryless_from(self) -> int | None:
-        """The step from which only memoryless laws with one and the same ρ are left, or None."""
-        endless = [law for _, law in self._live if law.longest is None]
+        """The step from which only memoryless laws with the same ρ remain, or None."""
+        endless = [law for _, law in self._positive if law.longest is None]
         starts = [law.memoryless_from for law in endless]
         known = [start for start in starts if start is not None]
         if not endless or len(known) < len(endless):
             return None
         ratios = {float(law.continuation(start)) for law, start in zip(endless, known, strict=True)}
-        ends = [law.longest + 1 for _, law in self._live if law.longest is not None]
+        ends = [law.longest + 1 for _, law in self._positive if law.longest is not None]
         return max(known + ends) if len(ratios) == 1 else None
 
     def _survival(self, h: FloatArray) -> FloatArray:
-        total = sum((share * law.survival(h) for share, law in self._live), np.zeros_like(h))
+        total = sum((share * law.survival(h) for share, law in self._positive), np.zeros_like(h))
         return np.where(h == 1.0, 1.0, np.minimum(total, 1.0))  # weights sum to 1 only up to rounding
 
     def _log_survival(self, h: FloatArray) -> FloatArray:
@@ -86,26 +86,26 @@ class Mixture(LengthLaw):
         return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)))
 
     def _continuation(self, h: FloatArray) -> FloatArray:
-        return self._average(h, [law.continuation(h) for _, law in self._live])
+        return self._average(h, [law.continuation(h) for _, law in self._positive])
 
     def _hazard(self, h: FloatArray) -> FloatArray:
-        return self._average(h, [law.hazard(h) for _, law in self._live])
+        return self._average(h, [law.hazard(h) for _, law in self._positive])
 
     def _remaining(self, h: FloatArray) -> FloatArray:
-        return self._average(h, [law.remaining(h) for _, law in self._live])
+        return self._average(h, [law.remaining(h) for _, law in self._positive])
 
     def _pmf(self, h: FloatArray) -> FloatArray:
-        return sum((share * law.pmf(h) for share, law in self._live), np.zeros_like(h))
+        return sum((share * law.pmf(h) for share, law in self._positive), np.zeros_like(h))
 
     def _average(self, h: FloatArray, values: list[FloatArray]) -> FloatArray:
-        """Average what the laws say at h over which law it is, given that the episode has lasted to h."""
+        """Average the laws' values at h over the posterior distribution of the law, given H ≥ h."""
         logs = self._weighted_logs(h)
         posterior = np.exp(logs - logs.max(axis=0))
         average: FloatArray = (posterior * np.stack(values)).sum(axis=0) / posterior.sum(axis=0)
         return average
 
     def _weighted_logs(self, h: FloatArray) -> FloatArray:
-        return np.stack([math.log(share) + law.log_survival(h) for share, law in self._live])
+        return np.stack([math.log(share) + law.log_survival(h) for share, law in self._positive])
 
 
 def _sequence(name: str, values: object) -> tuple[object, ...]:

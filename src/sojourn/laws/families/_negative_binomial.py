@@ -1,4 +1,4 @@
-"""Episodes of several geometric stages."""
+"""Episodes that consist of several geometric stages."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class NegativeBinomial(LengthLaw):
     def _continuation(self, h: FloatArray) -> FloatArray:
         hazard = self._hazard(h)
         result = 1.0 - hazard
-        # Where that cancels: (m + 1) pmf(m + 1) = γ (m + r) pmf(m) makes ρ a ratio of two hazards.
+        # Where 1 − hazard cancels: (m + 1) pmf(m + 1) = γ (m + r) pmf(m) makes ρ a ratio of two hazards.
         high = hazard > 0.5
         if high.any() and self.gamma > 0.0:
             growth = self.gamma * (h[high] - 1.0 + self.r) / h[high]
@@ -81,7 +81,7 @@ class NegativeBinomial(LengthLaw):
         return np.exp(self._log_pmf(h - 1.0))
 
     def _is_upper(self, m: FloatArray) -> BoolArray:
-        """Return where K ≥ m is summed from m up; elsewhere it is one minus a sum from m down."""
+        """Return where P(K ≥ m) is summed from m up; elsewhere it is 1 minus a sum from m down."""
         if self.r < 1.0:
             return m > 0.0
         return m >= max(1.0, self.r * self._odds)  # from the mean of K up, where 1 − P(K < m) would cancel
@@ -132,7 +132,7 @@ class NegativeBinomial(LengthLaw):
             return start
         k = np.where(m > 0.0, m, 1.0)
         n = r + k
-        # k(1−γ) − rγ, how far k is from what r makes likely, to full precision.
+        # k(1−γ) − rγ, the distance of k from its mean up to a factor, to full precision.
         high, low = two_product(gamma, k)
         high_r, low_r = two_product(gamma, np.full_like(k, r))
         gap, error = two_sum(k, -high)

@@ -1,4 +1,4 @@
-"""Heavy tails: lengths that fall off like a power, hyperbolic discounting."""
+"""Heavy tails: survival that falls like a power of the step (hyperbolic discounting)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ __all__ = ["Polynomial"]
 class Polynomial(LengthLaw):
     """Episode lengths with a heavy tail: H = offset + Z with P(Z ≥ z) = z^(−p).
 
-    P(H ≥ h) = 1 for h ≤ offset + 1 and (h − offset)^(−p) after. For p ≤ 2 the variance is infinite.
+    P(H ≥ h) = 1 for h ≤ offset + 1, and (h − offset)^(−p) for later steps. If p ≤ 2, the variance is
+    infinite.
 
     Args:
         p: The power, > 1.
@@ -45,17 +46,17 @@ class Polynomial(LengthLaw):
             raise ValueError(f"Polynomial(p={p!r}) has an infinite mean length; p must be > 1.")
         self._set(p=p, offset=check_length("offset", self.offset, least=0))
 
-    def _place(self, h: FloatArray) -> FloatArray:
+    def _steps_past_offset(self, h: FloatArray) -> FloatArray:
         return np.maximum(h - self.offset, 1.0)
 
     def _survival(self, h: FloatArray) -> FloatArray:
-        return np.asarray(self._place(h) ** -self.p)
+        return np.asarray(self._steps_past_offset(h) ** -self.p)
 
     def _log_survival(self, h: FloatArray) -> FloatArray:
-        return -self.p * np.log(self._place(h))
+        return -self.p * np.log(self._steps_past_offset(h))
 
     def _log_continuation(self, h: FloatArray) -> FloatArray:
-        return np.where(h > self.offset, -self.p * np.log1p(1.0 / self._place(h)), 0.0)
+        return np.where(h > self.offset, -self.p * np.log1p(1.0 / self._steps_past_offset(h)), 0.0)
 
     def _continuation(self, h: FloatArray) -> FloatArray:
         return np.exp(self._log_continuation(h))
@@ -67,7 +68,7 @@ class Polynomial(LengthLaw):
         p = self.p
         # z^p ζ(p, z); x^(−p) is completely monotone, so the first omitted correction bounds the error.
         zeta = scaled_sum(
-            self._place(h),
+            self._steps_past_offset(h),
             log_ratio=lambda x, k: -p * np.log1p(k / x),
             settled=lambda x: x >= 1.2 * (p + 20.0),
             integral=lambda x: x / (p - 1.0),
@@ -77,4 +78,4 @@ class Polynomial(LengthLaw):
 
     def _invert(self, uniforms: FloatArray) -> FloatArray:
         powers = np.exp(np.minimum(-np.log(uniforms) / self.p, math.log(2.0**60)))
-        return self._settle(self.offset + np.floor(powers), uniforms)
+        return self._correct_guesses(self.offset + np.floor(powers), uniforms)

@@ -1,4 +1,4 @@
-"""Beta-delta discounting: a first step at risk, then geometric."""
+"""Beta-delta discounting: geometric after a riskier first step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["QuasiHyperbolic"]
 class QuasiHyperbolic(LengthLaw):
     """Episode lengths whose first step is the riskiest: quasi-hyperbolic (beta-delta) discounting.
 
-    P(H ≥ h) = 1 at h = 1 and β γ^(h−1) after.
+    P(H ≥ 1) = 1, and P(H ≥ h) = β γ^(h−1) for later steps.
 
     Args:
         beta: Extra factor on all steps but the first, in [0, 1].
@@ -63,7 +63,7 @@ class QuasiHyperbolic(LengthLaw):
         return np.where(h > 1.0, self.gamma, self.beta * self.gamma)
 
     def _hazard(self, h: FloatArray) -> FloatArray:
-        # 1 − βγ as a sum of positive parts: nothing cancels where both are near 1.
+        # 1 − βγ as a sum of positive parts, so that nothing cancels if both are close to 1.
         first = (1.0 - self.beta) + self.beta * (1.0 - self.gamma)
         return np.where(h > 1.0, 1.0 - self.gamma, first)
 
@@ -75,4 +75,4 @@ class QuasiHyperbolic(LengthLaw):
         if self.longest == 1:
             return np.ones_like(uniforms)
         later = (np.log(uniforms) - math.log(self.beta)) / math.log(self.gamma)
-        return self._settle(1.0 + np.floor(later), uniforms)
+        return self._correct_guesses(1.0 + np.floor(later), uniforms)

@@ -19,10 +19,10 @@ __all__ = ["Tabulated"]
 
 @dataclass(frozen=True, init=False, repr=False)
 class Tabulated(StaircaseLaw):
-    """Episode lengths with a table of P(H ≥ 1), P(H ≥ 2), …, and 0 past its end.
+    """Episode lengths given by a table of P(H ≥ 1), P(H ≥ 2), …; the survival is 0 past its end.
 
     Args:
-        survival: γ(1) = 1, γ(2), …, in [0, 1] and never rising. Zeros at the end are dropped.
+        survival: γ(1) = 1, γ(2), …, in [0, 1] and non-increasing. Zeros at the end are dropped.
 
     Example:
         >>> law = Tabulated([1.0, 0.5, 0.5, 0.25, 0.0])
@@ -42,10 +42,10 @@ class Tabulated(StaircaseLaw):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str]) -> Tabulated:
-        """Read a table from a CSV file: one column of survival, or the columns h and survival.
+        """Read a table from a CSV file with one column, survival, or two columns, h and survival.
 
         Raises:
-            ValueError: If a row is not what it should be; the file and the row are named.
+            ValueError: If the file cannot be read or a row is invalid; the message names both.
         """
         from sojourn.laws._survival_csv import read_survival  # noqa: PLC0415
 
@@ -82,7 +82,7 @@ def _check_table(values: ArrayLike) -> FloatArray:
         raise ValueError(f"survival[{at}] must be in [0, 1]; got {float(table[at])!r}.")
     if table[0] != 1.0:
         raise ValueError(
-            f"survival[0] must be 1, for every episode has a first step; got {float(table[0])!r}."
+            f"survival[0] must be 1, because every episode has a first step; got {float(table[0])!r}."
         )
     rises = table[1:] > table[:-1]
     if rises.any():

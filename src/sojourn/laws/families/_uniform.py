@@ -1,4 +1,4 @@
-"""Every length between two bounds equally likely."""
+"""All lengths between two bounds, equally likely."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ class Uniform(LengthLaw):
 
     def _invert(self, uniforms: FloatArray) -> FloatArray:
         width = self.high - self.low + 1.0
-        return self._settle(self.high + 1.0 - np.ceil(uniforms * width), uniforms)
+        return self._correct_guesses(self.high + 1.0 - np.ceil(uniforms * width), uniforms)

@@ -1,4 +1,4 @@
-"""Laws fitted to lengths by maximum likelihood, with lengths cut off and entered late."""
+"""Maximum-likelihood fits of laws to lengths, with censoring and late entry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from sojourn._typing import ArrayLike
 from sojourn._validation import did_you_mean
 from sojourn.laws._base import LengthLaw
 from sojourn.laws.estimates._sample import Sample, take_sample
-from sojourn.laws.fitting._families import Family, GeometricFamily, QuasiHyperbolicFamily
+from sojourn.laws.fitting._closed_form_families import GeometricFamily, QuasiHyperbolicFamily
+from sojourn.laws.fitting._family import Family
 from sojourn.laws.fitting._numeric_families import (
     BetaGeometricFamily,
     DiscreteWeibullFamily,
@@ -36,7 +37,7 @@ FAMILIES: dict[str, Family] = {
         MixtureFamily(),
     )
 }
-"""What can be fitted, by name; "mixture" is one of two geometric laws."""
+"""The families that can be fitted, by name; "mixture" is a mixture of two geometric laws."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,18 @@ class Fit:
     Attributes:
         family: The family's name.
         law: The law.
-        parameters: Its parameters by name; for a mixture the weight of the law that ends sooner, and both γ.
-        standard_errors: Their asymptotic standard errors; NaN where the data do not determine one, and for
-            the offset of a polynomial law, a whole number that is found by trying.
-        log_likelihood: Of the data, in natural logarithms.
-        n: How many rows there were.
-        n_observed: How many of them were seen to end.
-        n_parameters: How many parameters AIC and BIC count. The offset of a polynomial law is not among them:
-            what a whole number adds to the evidence does not grow with the data.
-        covariance: Of the parameters, in their order, row by row; NaN as above.
-        edge: Parameters that ended at the edge of what is allowed: the data would go further, or do not tell.
+        parameters: Its parameters by name; for a mixture, the weight of the law that ends sooner and both γ.
+        standard_errors: Asymptotic standard errors of the parameters by name; NaN where the data do not
+            determine one, and for the offset of a polynomial law, a whole number that is found by search.
+        log_likelihood: Natural logarithm of the likelihood of the data.
+        n: Number of rows.
+        n_observed: Number of rows that were observed to end.
+        n_parameters: Number of parameters that AIC and BIC count. The offset of a polynomial law is not
+            counted, because the evidence gained from a whole number does not grow with the data.
+        covariance: Covariance matrix of the parameters, row by row, in their order; NaN where the standard
+            error is.
+        edge: Parameters that ended at the edge of their allowed range: the data favor a more extreme value
+            or do not determine one.
     """
 
     family: str
@@ -80,12 +83,13 @@ class Fit:
         return self.n_parameters * math.log(self.n) - 2.0 * self.log_likelihood
 
     def error_of(self, figure: Callable[[LengthLaw], float]) -> float:
-        """Return the standard error of a figure of the law, by the delta method.
+        """Return the standard error of a function of the law, by the delta method.
 
-        Parameters at an edge, and whole numbers, are taken as given; NaN if the data determine nothing.
+        Parameters at an edge and whole-number parameters are treated as known. NaN if no parameter has a
+        standard error.
 
         Args:
-            figure: What is to be known of a law, such as its mean; it must change smoothly.
+            figure: A smooth function of the law, such as its mean.
 
         Example:
             >>> found = fit([3, 1, 4, 7], family="geometric")
@@ -103,7 +107,7 @@ class Fit:
     def _slope(
         self, figure: Callable[[LengthLaw], float], values: list[float], i: int, error: float
     ) -> float:
-        """Return how a figure changes with parameter i, over a hundredth of its error."""
+        """Return the derivative with respect to parameter i, by a difference of 0.02 standard errors."""
         sides = []
         for side in (-0.01 * error, 0.01 * error):
             moved = [*values[:i], values[i] + side, *values[i + 1 :]]
@@ -125,13 +129,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class MaximumLikelihood:
-    """An estimator: the most likely law of a family, given lengths and which of them were seen to end.
+    """An estimator that returns the most likely law of a family.
 
-    It is called like `KaplanMeier`, and can stand wherever an estimator of laws is asked for.
+    It is called with the same arguments as `KaplanMeier` and can be used wherever an estimator of laws is
+    expected.
 
     Args:
         family: "geometric", "quasi_hyperbolic", "negative_binomial", "discrete_weibull", "beta_geometric",
-            "polynomial" or "mixture" (of two geometric laws), in any case.
+            "polynomial" or "mixture" (of two geometric laws), in upper or lower case.
 
     Example:
         >>> estimate = MaximumLikelihood("geometric")
@@ -166,19 +171,20 @@ def fit(
 ) -> Fit:
     """Fit a family of laws to lengths by maximum likelihood.
 
-    An observed length n counts with P(H = n), one that was cut off with γ(n) = P(H ≥ n), both given that
-    H ≥ entry. Rows are tallied first: ten million cost as much as they have distinct values, and more than
-    32,768 of those are put together where they differ by less than two in a thousand.
+    An observed length n contributes P(H = n) to the likelihood and a censored one γ(n) = P(H ≥ n), both
+    conditional on H ≥ entry. Equal rows are counted first, so the cost depends on the number of distinct
+    lengths. If there are more than 32,768 of them, those that differ by less than two in a thousand are
+    merged.
 
     Args:
         lengths: Whole numbers ≥ 1, `(n,)`.
-        observed: Whether each was seen to its end, `(n,)`; all of them by default.
+        observed: Whether each row was observed to its end, `(n,)`; True by default.
         family: One of `sojourn.laws.FAMILIES`.
         entry: Step from which each row was under observation (left truncation), `(n,)`; 1 by default.
-        counts: How often each row was seen, whole numbers ≥ 0, `(n,)`; once each by default.
+        counts: Number of times that each row occurs, whole numbers ≥ 0, `(n,)`; 1 by default.
 
     Raises:
-        ValueError: If the data are not what they should be, or nothing was seen to end.
+        ValueError: If the data are invalid, or no row was observed to end.
 
     Example:
         >>> result = fit([1, 1, 1, 2, 2, 5, 9, 9], [1, 1, 1, 1, 1, 1, 1, 0], family="quasi-hyperbolic")
@@ -193,7 +199,7 @@ def fit(
 
 
 def fit_sample(sample: Sample, family: str) -> Fit:
-    """Fit a family of laws to tallied lengths; see `fit`."""
+    """Fit a family of laws to lengths that are counted already; see `fit`."""
     chosen = _family(family)
     if not sample.n_observed:
         raise ValueError(
@@ -217,10 +223,10 @@ def fit_sample(sample: Sample, family: str) -> Fit:
 
 
 def log_likelihood(law: LengthLaw, sample: Sample) -> float:
-    """Return the log-likelihood of tallied lengths under any law; −inf if it rules one of them out."""
-    marks, weights = sample.marks()
-    with np.errstate(divide="ignore", invalid="ignore"):  # −∞ + ∞: what is given is ruled out as well
-        total = np.dot(sample.ended, law.log_survival(sample.ends) + np.log(law.hazard(sample.ends)))
+    """Return the log-likelihood of a sample under any law; −inf if a length has probability 0."""
+    marks, weights = sample.survival_terms()
+    with np.errstate(divide="ignore", invalid="ignore"):  # −∞ + ∞: a late entry has probability 0 as well
+        total = np.dot(sample.end_counts, law.log_survival(sample.ends) + np.log(law.hazard(sample.ends)))
         if marks.size:
             total += np.dot(weights, law.log_survival(marks))
     return float(total) if not math.isnan(total) else -math.inf

@@ -1,4 +1,4 @@
-"""Families without a closed form: where to begin, and what to climb."""
+"""Families without a closed form: their likelihoods, and starting points for the maximization."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from sojourn.laws.families._discrete_weibull import DiscreteWeibull
 from sojourn.laws.families._geometric import Geometric
 from sojourn.laws.families._mixture import Mixture
 from sojourn.laws.families._negative_binomial import NegativeBinomial
-from sojourn.laws.fitting._families import (
+from sojourn.laws.fitting._closed_form_families import (
     HIGHEST_GAMMA,
-    ClimbedFamily,
     GeometricFamily,
     QuasiHyperbolicFamily,
 )
-from sojourn.laws.fitting._optimizer import Peak
+from sojourn.laws.fitting._family import NumericFamily
+from sojourn.laws.fitting._optimizer import Maximum
 
 __all__ = ["BetaGeometricFamily", "DiscreteWeibullFamily", "MixtureFamily", "NegativeBinomialFamily"]
 
 
 _SHORT = 4096.0
-"""Up to this step, sums over all steps cost less than special functions."""
+"""Up to this step, running sums over all steps cost less than special functions."""
 
 
 def _sums(terms: FloatArray) -> FloatArray:
-    """Return 0 and the running sums."""
+    """Return 0 followed by the cumulative sums."""
     return np.concatenate(([0.0], np.cumsum(terms)))
 
 
 def _stop(sample: Sample) -> float:
-    """Return the chance of stopping at a step as if it were always the same, off 0 and 1."""
+    """Return the chance of stopping per step under a geometric law, kept away from 0 and 1."""
     gamma = GeometricFamily().solve(sample).values[0]
     return min(max(1.0 - gamma, 1e-12), 1.0 - 1e-6)
 
@@ -45,41 +45,41 @@ def _logit(share: float) -> float:
     return math.log(share) - math.log1p(-share)
 
 
-class NegativeBinomialFamily(ClimbedFamily):
-    """Climbed in ln r and ln E[K]."""
+class NegativeBinomialFamily(NumericFamily):
+    """Negative binomial laws, in the variables ln r and ln E[K]."""
 
     name = "negative_binomial"
     parameters = ("r", "gamma")
     lower, upper = (math.log(1e-3), -25.0), (math.log(1e5), 30.0)
 
     def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
-        """Return the geometric law's mean with few to many stages."""
+        """Return starting points with the mean of the geometric fit and few to many stages."""
         stop = _stop(sample)
         stages = (0.2, 0.5, 1.0, 2.0, 6.0, 30.0)
         return [[(math.log(r), math.log1p(-stop) - math.log(stop)) for r in stages]]
 
-    def natural(self, free: FloatArray) -> tuple[float, ...]:
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
         """Return r and γ; the mean of K is rγ/(1 − γ)."""
-        return math.exp(free[0]), min(1.0 / (1.0 + math.exp(free[0] - free[1])), HIGHEST_GAMMA)
+        return math.exp(variables[0]), min(1.0 / (1.0 + math.exp(variables[0] - variables[1])), HIGHEST_GAMMA)
 
     def make(self, *values: float) -> LengthLaw:
         """Return the law."""
         return NegativeBinomial(*values)
 
-    def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return ln P(K ≥ h − 1), by the incomplete beta function where it does not underflow."""
+    def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln P(K ≥ h − 1), by the incomplete beta function unless it underflows."""
         from scipy.special import betainc  # noqa: PLC0415
 
-        r, gamma = self.natural(free)
+        r, gamma = self.natural(variables)
         survival = betainc(h - 1.0, r, gamma)
         result = np.log(survival)
         if (small := ~(survival > 1e-290)).any():
             result[small] = NegativeBinomial(r, gamma)._log_survival(h[small])
         return np.asarray(result)
 
-    def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return ln P(K = h − 1), short ones by P(K = k + 1)/P(K = k) = γ (r + k)/(k + 1)."""
-        r, gamma = self.natural(free)
+    def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln P(K = h − 1); for short lengths by P(K = k + 1)/P(K = k) = γ (r + k)/(k + 1)."""
+        r, gamma = self.natural(variables)
         if h[-1] > _SHORT:
             return NegativeBinomial(r, gamma)._log_pmf(h - 1.0)
         k = np.arange(h[-1] - 1.0)
@@ -88,93 +88,93 @@ class NegativeBinomialFamily(ClimbedFamily):
         )
 
 
-class DiscreteWeibullFamily(ClimbedFamily):
-    """Climbed in ln(−ln q) and the logarithm of the shape."""
+class DiscreteWeibullFamily(NumericFamily):
+    """Discrete Weibull laws, in the variables ln(−ln q) and ln(shape)."""
 
     name = "discrete_weibull"
     parameters = ("q", "shape")
     lower, upper = (math.log(1e-13), math.log(0.05)), (math.log(700.0), math.log(100.0))
 
     def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
-        """Return shapes around the line through Kaplan–Meier's ln(−ln γ) against ln(h − 1)."""
+        """Return starting points around the slope of ln(−ln γ) against ln(h − 1) for the Kaplan–Meier γ."""
         at_risk = sample.at_risk(sample.ends)
-        level = np.cumsum(np.log1p(-np.minimum(sample.ended / np.maximum(at_risk, 1), 0.999)))
+        level = np.cumsum(np.log1p(-np.minimum(sample.end_counts / np.maximum(at_risk, 1), 0.999)))
         x, y = np.log(sample.ends), np.log(np.maximum(-level, 1e-12))
-        shape, middle, height = 1.0, float(np.average(x, weights=sample.ended)), 0.0
+        shape, middle, height = 1.0, float(np.average(x, weights=sample.end_counts)), 0.0
         if x.size > 1:
-            weights = np.sqrt(sample.ended)
+            weights = np.sqrt(sample.end_counts)
             shape, at_one = np.polyfit(x, y, 1, w=weights) if np.ptp(x) > 0.0 else (1.0, float(y[0]))
             height = float(at_one + shape * middle)
         shapes = [min(max(shape * factor, 0.1), 50.0) for factor in (1.0, 0.5, 2.0)] + [1.0]
         return [[(height - one * middle, math.log(one)) for one in shapes]]
 
-    def natural(self, free: FloatArray) -> tuple[float, ...]:
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
         """Return q and the shape."""
-        return math.exp(-math.exp(free[0])), math.exp(free[1])
+        return math.exp(-math.exp(variables[0])), math.exp(variables[1])
 
     def make(self, *values: float) -> LengthLaw:
         """Return the law."""
         return DiscreteWeibull(*values)
 
-    def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
+    def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
         """Return −λ (h − 1)^shape, or −inf where the mean length is too large for a law."""
-        shape = math.exp(free[1])
-        if math.lgamma(1.0 + 1.0 / shape) - free[0] / shape > math.log(MAX_STEP) - 1e-6:
+        shape = math.exp(variables[1])
+        if math.lgamma(1.0 + 1.0 / shape) - variables[0] / shape > math.log(MAX_STEP) - 1e-6:
             return np.full_like(h, -math.inf)
-        return np.asarray(-math.exp(free[0]) * (h - 1.0) ** shape)
+        return np.asarray(-math.exp(variables[0]) * (h - 1.0) ** shape)
 
-    def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
+    def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
         """Return ln γ(h) + ln(1 − γ(h + 1)/γ(h))."""
-        here = self.log_survival(free, h)
-        later = np.where(h > 1.0, self.log_survival(free, h + 1.0), -math.exp(free[0]))
+        here = self.log_survival(variables, h)
+        later = np.where(h > 1.0, self.log_survival(variables, h + 1.0), -math.exp(variables[0]))
         return np.asarray(np.where(h > 1.0, here, 0.0 * here) + np.log(-np.expm1(later - here)))
 
 
-class BetaGeometricFamily(ClimbedFamily):
-    """Climbed in ln(a − 1) and the log-odds of stopping at the first step."""
+class BetaGeometricFamily(NumericFamily):
+    """Beta-geometric laws, in the variables ln(a − 1) and the log-odds of stopping at the first step."""
 
     name = "beta_geometric"
     parameters = ("a", "b")
     lower, upper = (math.log(1e-3), -30.0), (math.log(1e6), 14.0)
 
     def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
-        """Return first chances of stopping from the average up, with heavy tails and with light ones."""
+        """Return starting points with several chances of stopping at step 1, for heavy and light tails."""
         stop = _stop(sample)
         first = [_logit(min(stop * factor, 0.9)) for factor in (1.0, 2.0, 8.0)]
         tails = (0.05, 0.3, 2.0), (20.0, 1e3)
         return [[(math.log(more), odds) for odds in first for more in group] for group in tails]
 
-    def natural(self, free: FloatArray) -> tuple[float, ...]:
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
         """Return a and b; the chance of stopping at the first step is a/(a + b)."""
-        a = 1.0 + math.exp(free[0])
-        return a, a * math.exp(-free[1])
+        a = 1.0 + math.exp(variables[0])
+        return a, a * math.exp(-variables[1])
 
     def make(self, *values: float) -> LengthLaw:
         """Return the law."""
         return BetaGeometric(*values)
 
-    def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return ln B(a, b + h − 1)/B(a, b), short ones as a sum of ln ρ."""
-        a, b = self.natural(free)
+    def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln B(a, b + h − 1)/B(a, b); for short lengths as a sum of ln ρ."""
+        a, b = self.natural(variables)
         if h[-1] > _SHORT:
             return BetaGeometric(a, b)._log_survival(h)
         return np.asarray(_sums(-np.log1p(a / (b + np.arange(h[-1] - 1.0))))[h.astype(int) - 1])
 
-    def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
+    def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
         """Return ln γ(h) plus the logarithm of the hazard."""
-        a, b = self.natural(free)
-        return np.asarray(self.log_survival(free, h) + np.log(a / (a + (b + (h - 1.0)))))
+        a, b = self.natural(variables)
+        return np.asarray(self.log_survival(variables, h) + np.log(a / (a + (b + (h - 1.0)))))
 
 
-class MixtureFamily(ClimbedFamily):
-    """Two geometric laws, climbed in the log-odds of the first one's weight and of both chances to go on."""
+class MixtureFamily(NumericFamily):
+    """Mixtures of two geometric laws, in the log-odds of the first weight and of both values of γ."""
 
     name = "mixture"
     parameters = ("weight", "gamma_1", "gamma_2")
     lower, upper = (-9.0, -12.0, -12.0), (9.0, 27.0, 27.0)
 
     def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
-        """Return pairs around the one geometric law, with few that stay very long, with few that do not."""
+        """Return three groups: pairs around the geometric fit, some very long episodes, some very short."""
         odds, longest = _logit(1.0 - _stop(sample)), math.log(10.0 * sample.longest)
         pairs = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.5), (3.0, 3.0)]
         even = [(_logit(share), odds - down, odds + up) for down, up in pairs for share in (0.15, 0.5, 0.85)]
@@ -189,15 +189,15 @@ class MixtureFamily(ClimbedFamily):
             early += [(_logit(1.0 - beta), first, _logit(gamma)) for first in (-3.0, -1.0)]
         return even, late, early
 
-    def natural(self, free: FloatArray) -> tuple[float, ...]:
-        """Return the weight of the law that ends sooner, its γ, and the other's."""
-        weight, one, other = (1.0 / (1.0 + math.exp(-x)) for x in free)
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
+        """Return the weight and the γ of the law that ends sooner, and the γ of the other."""
+        weight, one, other = (1.0 / (1.0 + math.exp(-x)) for x in variables)
         return (weight, one, other) if one <= other else (1.0 - weight, other, one)
 
-    def edge(self, peak: Peak) -> tuple[str, ...]:
-        """Return the parameters at the edge; those of the two laws change places where `natural` does."""
-        names = super().edge(peak)
-        if peak.at[1] <= peak.at[2]:
+    def edge(self, maximum: Maximum) -> tuple[str, ...]:
+        """Return the names of parameters at the edge; the two laws are swapped where `natural` swaps them."""
+        names = super().edge(maximum)
+        if maximum.at[1] <= maximum.at[2]:
             return names
         other = {"gamma_1": "gamma_2", "gamma_2": "gamma_1"}
         return tuple(sorted(other.get(name, name) for name in names))
@@ -207,16 +207,16 @@ class MixtureFamily(ClimbedFamily):
         weight, one, other = values
         return Mixture([weight, 1.0 - weight], [Geometric(one), Geometric(min(other, HIGHEST_GAMMA))])
 
-    def log_survival(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return the logarithm of the two laws' weighted survivals."""
-        return self._log_sum(free, h - 1.0, ended=False)
+    def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return the logarithm of the weighted sum of the two survival functions."""
+        return self._log_sum(variables, h - 1.0, ended=False)
 
-    def log_pmf(self, free: FloatArray, h: FloatArray) -> FloatArray:
-        """Return the logarithm of the two laws' weighted probabilities."""
-        return self._log_sum(free, h - 1.0, ended=True)
+    def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return the logarithm of the weighted sum of the two probabilities."""
+        return self._log_sum(variables, h - 1.0, ended=True)
 
-    def _log_sum(self, free: FloatArray, survived: FloatArray, *, ended: bool) -> FloatArray:
-        log_true, log_false = -np.logaddexp(0.0, -free), -np.logaddexp(0.0, free)
+    def _log_sum(self, variables: FloatArray, survived: FloatArray, *, ended: bool) -> FloatArray:
+        log_true, log_false = -np.logaddexp(0.0, -variables), -np.logaddexp(0.0, variables)
         ends = log_false[1:] if ended else (0.0, 0.0)
         first = log_true[0] + ends[0] + survived * log_true[1]
         return np.asarray(np.logaddexp(first, log_false[0] + ends[1] + survived * log_true[2]))

@@ -1,4 +1,4 @@
-"""Polynomial laws fitted: a concave climb in the power for every offset."""
+"""The family of polynomial laws: Newton's method in the power, and a search over offsets."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn.laws._base import LengthLaw
 from sojourn.laws.estimates._sample import Sample
 from sojourn.laws.families._polynomial import Polynomial
-from sojourn.laws.fitting._families import Family, Solution
+from sojourn.laws.fitting._family import Family, Solution
 
 __all__ = ["PolynomialFamily"]
 
 _LOWEST, _HIGHEST = 1.001, 1000.0
-"""The powers that are tried: from almost an infinite mean to an end at the first step at risk."""
+"""Range of the power: from an almost infinite mean to an end at the first step at risk."""
 
-_SIDE = 17
-"""How many offsets are tried at a time, narrowing down."""
+_GRID_SIZE = 17
+"""Number of offsets tried at a time while the search narrows down."""
 
 
 class PolynomialFamily(Family):
-    """For a given offset the log-likelihood is concave in p; the offset is found by trying."""
+    """Polynomial laws: the log-likelihood is concave in p for each offset; the offset is found by search."""
 
     name = "polynomial"
     parameters = ("p", "offset")
 
     @property
     def n_parameters(self) -> int:
-        """1: the offset, a whole number, is found exactly with enough data, and is not counted."""
+        """1: the offset is not counted, because enough data determine a whole number exactly."""
         return 1
 
     def make(self, *values: float) -> LengthLaw:
@@ -38,14 +38,14 @@ class PolynomialFamily(Family):
         return Polynomial(p, int(offset))
 
     def solve(self, sample: Sample) -> Solution:
-        """Return the most likely member; the offset, a whole number, has no standard error."""
+        """Return the most likely member; the offset is a whole number and has no standard error."""
         low, high = 0, int(sample.ends[0]) - 1
-        while high - low >= _SIDE:
-            offsets = np.unique(np.linspace(low, high, _SIDE).round().astype(np.int64))
-            best = int(np.argmax(_climb(sample, offsets)[1]))
+        while high - low >= _GRID_SIZE:
+            offsets = np.unique(np.linspace(low, high, _GRID_SIZE).round().astype(np.int64))
+            best = int(np.argmax(_maximize_power(sample, offsets)[1]))
             low, high = int(offsets[max(best - 1, 0)]), int(offsets[min(best + 1, offsets.size - 1)])
         offsets = np.arange(low, high + 1)
-        powers, values, bends = _climb(sample, offsets)
+        powers, values, bends = _maximize_power(sample, offsets)
         best = int(np.argmax(values))
         p, offset, bend = float(powers[best]), int(offsets[best]), float(bends[best])
         inside = _LOWEST < p < _HIGHEST
@@ -54,15 +54,15 @@ class PolynomialFamily(Family):
         return Solution(Polynomial(p, offset), (p, float(offset)), np.diag([variance, math.nan]), edge)
 
 
-def _climb(sample: Sample, offsets: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the best power for each offset, its log-likelihood and minus its second derivative there."""
-    marks, weights = sample.marks()
-    ended = sample.ended.astype(np.float64)
+def _maximize_power(sample: Sample, offsets: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return, for each offset, the best power, its log-likelihood and minus the second derivative there."""
+    marks, weights = sample.survival_terms()
+    ended = sample.end_counts.astype(np.float64)
     z = sample.ends[None, :] - offsets[:, None].astype(np.float64)  # ≥ 1: no observed length is below
     linear = np.log(z) @ ended + np.log(np.maximum(marks - offsets[:, None], 1.0)) @ weights
     rate = np.log1p(1.0 / z)  # ln P(Z = z) = −p ln z + ln(1 − e^(−p·rate))
     logs = np.full(offsets.size, math.log(1.5))
-    for _ in range(60):  # Newton in ln p, which is safe: steps are cut, and the function is concave in p
+    for _ in range(60):  # Newton in ln p; steps are limited, and the function is concave in p
         p = np.exp(logs)
         odds = 1.0 / np.expm1(np.minimum(p[:, None] * rate, 700.0))
         slope = (rate * odds) @ ended - linear

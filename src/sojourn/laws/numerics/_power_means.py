@@ -1,4 +1,4 @@
-"""Means of powers under an exponential law: incomplete beta functions without cancellation."""
+"""Expectations of powers under an exponential distribution, without cancellation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sojourn._typing import ArrayLike, FloatArray
 __all__ = ["power_means"]
 
 _TERMS = 26
-_MOST_STAGES = 64.0
+_MAX_WHOLE_POWER = 64.0
 _CHUNK = 4096
 
 
@@ -23,10 +23,10 @@ def power_means(rate: FloatArray, odds: float, power: ArrayLike) -> tuple[FloatA
     Args:
         rate: Rates > 0, `(n,)`.
         odds: A number > 0.
-        power: p > −1, one number or `(n,)`; p · odds ≤ rate, so that A^p never outgrows the exponential.
+        power: p > −1, one number or `(n,)`; p · odds ≤ rate, so that A^p grows more slowly than e^V.
     """
     powers = np.broadcast_to(np.asarray(power, dtype=np.float64), rate.shape)
-    finite = (powers <= _MOST_STAGES) & (powers == np.floor(powers)) & (powers >= 0.0)
+    finite = (powers <= _MAX_WHOLE_POWER) & (powers == np.floor(powers)) & (powers >= 0.0)
     quick = finite | (odds * (np.abs(powers) + _TERMS) <= 0.2 * (rate + 1.0))
     mean, weighted = np.empty_like(rate), np.empty_like(rate)
     if quick.any():
@@ -39,9 +39,9 @@ def power_means(rate: FloatArray, odds: float, power: ArrayLike) -> tuple[FloatA
 
 
 def _series(rate: FloatArray, odds: float, power: FloatArray) -> tuple[FloatArray, FloatArray]:
-    # The hypergeometric series: positive up to j = p; after that it ends (whole p) or falls fast.
+    # The hypergeometric series: its terms are positive up to j = p; then it ends (whole p) or falls fast.
     term, mean, weighted = np.ones_like(rate), np.ones_like(rate), np.ones_like(rate)
-    for j in range(1, int(_MOST_STAGES) + 2):
+    for j in range(1, int(_MAX_WHOLE_POWER) + 2):
         term = term * ((power - (j - 1.0)) * odds / (rate + j))
         mean += term
         weighted += (j + 1.0) * term
@@ -68,7 +68,7 @@ def _integrals(rate: FloatArray, odds: float, power: FloatArray) -> tuple[FloatA
 
 
 def _scale(rate: FloatArray, odds: float, power: FloatArray) -> FloatArray:
-    """Return where e^(−x) A^p has fallen to e^(−1): by Newton from the right of a concave function."""
+    """Return the x where e^(−x) A^p has fallen to e^(−1), by Newton's method on a concave function."""
     x = 1.0 + power * math.log1p(odds)
     for _ in range(60):
         decay = np.exp(-x / rate)

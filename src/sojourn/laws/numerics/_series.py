@@ -1,4 +1,4 @@
-"""Infinite sums of smooth, falling terms: the first ones added, the rest by Euler and Maclaurin."""
+"""Infinite sums of smooth, falling terms: direct summation, then the Euler–Maclaurin formula."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sojourn.laws.numerics._special import BERNOULLI
 __all__ = ["exponential_corrections", "power_corrections", "scaled_sum"]
 
 _NEGLIGIBLE = -45.0
-"""Logarithm of a term that can no longer matter: 3e-20."""
+"""Logarithm of a term that is negligible: 3e-20."""
 
 
 def scaled_sum(
@@ -23,13 +23,13 @@ def scaled_sum(
     integral: Callable[[FloatArray], FloatArray],
     corrections: Callable[[FloatArray], FloatArray],
 ) -> FloatArray:
-    """Return Σ_{k≥0} f(start + k)/f(start) for each start; all in ratios, so that nothing underflows.
+    """Return Σ_{k≥0} f(start + k)/f(start) for each start; only ratios are computed, so nothing underflows.
 
     Args:
-        start: Where the sums begin, `(n,)`.
+        start: First argument of f in each sum, `(n,)`.
         log_ratio: (x, k) ↦ ln f(x + k)/f(x).
-        settled: x ↦ whether the Euler-Maclaurin corrections at x converge; holds after a few dozen terms,
-            unless the terms have become negligible by then.
+        settled: x ↦ whether the Euler–Maclaurin corrections at x converge. This must become true after a
+            few dozen terms, unless the terms are negligible by then.
         integral: x ↦ ∫ₓ^∞ f / f(x).
         corrections: x ↦ Σ_j B₂ⱼ/(2j)! f^(2j−1)(x)/f(x).
     """
@@ -54,7 +54,10 @@ def scaled_sum(
 
 
 def power_corrections(x: FloatArray, p: float) -> FloatArray:
-    """Return the corrections of f(x) = x^(−p): f^(k)(x)/f(x) = (−1)^k p (p+1) … (p+k−1) x^(−k)."""
+    """Return the Euler–Maclaurin corrections of f(x) = x^(−p).
+
+    The derivatives are f^(k)(x)/f(x) = (−1)^k p (p+1) … (p+k−1) x^(−k).
+    """
     rising = p  # p (p+1) … (p+2j−2) / (2j)!, without the factor 1/2 of j = 1
     coefficients = []
     for j, bernoulli in enumerate(BERNOULLI, start=1):
@@ -68,7 +71,12 @@ def power_corrections(x: FloatArray, p: float) -> FloatArray:
 
 
 def exponential_corrections(x: FloatArray, log_taylor: Callable[[FloatArray, int], FloatArray]) -> FloatArray:
-    """Return the corrections of f = exp(g) from (x, k) ↦ the k-th Taylor coefficient of g at x."""
+    """Return the Euler–Maclaurin corrections of f = exp(g).
+
+    Args:
+        x: Where to evaluate them, `(n,)`.
+        log_taylor: (x, k) ↦ the k-th Taylor coefficient of g at x.
+    """
     orders = 2 * len(BERNOULLI)
     logs = [np.zeros_like(x), *(log_taylor(x, k) for k in range(1, orders))]
     taylor = [np.ones_like(x)]

@@ -1,4 +1,4 @@
-"""Functions that keep their digits where the textbook forms cancel."""
+"""Functions that stay accurate where their textbook forms lose digits by cancellation."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(14)
 
 
 def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the rounded sum and its rounding error, exactly (Knuth)."""
+    """Return the rounded sum and its exact rounding error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def two_product(a: float, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the rounded product and its rounding error, exactly (Dekker); for moderate sizes."""
+    """Return the rounded product and its exact rounding error (Dekker), for numbers of moderate size."""
     product = np.asarray(a * b)
     a_high, a_low = _split(np.float64(a))
     b_high, b_low = _split(b)
@@ -102,7 +102,7 @@ def log_gamma_ratio(a: float, b: float, m: FloatArray) -> FloatArray:
     """
     short, long = np.minimum(a, m), np.maximum(a, m)
     nodes = b + short[:, None] * (0.5 * (_NODES + 1.0))
-    # Summed row by row: a matrix product would round a step alone and in an array differently.
+    # Summed row by row: a matrix product would round a single step and the same step in an array differently.
     smooth = short * (np.log1p(long[:, None] / nodes) * (0.5 * _WEIGHTS)).sum(axis=1)
     top = b + short
     closed = long * np.log1p(short / (b + long)) + top * np.log1p(long / top) - b * np.log1p(long / b)
@@ -159,12 +159,12 @@ def _complete_gamma(a: float, z: FloatArray) -> FloatArray:
 
 
 def running_sums(values: FloatArray) -> FloatArray:
-    """Return cumulative sums whose rounding grows with the root of their number."""
+    """Return cumulative sums with a rounding error that grows only with the root of their number."""
     return _running(np.add, values, 0.0)
 
 
 def running_products(values: FloatArray) -> FloatArray:
-    """Return cumulative products whose rounding grows with the root of their number."""
+    """Return cumulative products with a rounding error that grows only with the root of their number."""
     return _running(np.multiply, values, 1.0)
 
 

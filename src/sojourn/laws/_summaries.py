@@ -1,4 +1,4 @@
-"""The shape of a law: where it falls, whether its tail is heavy, what it would be without memory."""
+"""Summaries of a law: its quantiles, whether its tail is heavy, the geometric law of the same mean."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from sojourn.laws.families._geometric import Geometric
 __all__ = ["geometric_with_mean", "is_heavy", "quantile", "same_mean"]
 
 
-def quantile(law: LengthLaw, left: float) -> int:
-    """Return the smallest h with P(H > h) ≤ left, at most 2**53.
+def quantile(law: LengthLaw, tail_probability: float) -> int:
+    """Return the smallest h with P(H > h) ≤ tail_probability, at most 2**53.
 
     Example:
         >>> from sojourn.laws import Uniform
@@ -19,7 +19,7 @@ def quantile(law: LengthLaw, left: float) -> int:
     low, high = 0, law.longest or MAX_STEP
     while high - low > 1:
         middle = (low + high) // 2
-        if law.survival(middle + 1) <= left:
+        if law.survival(middle + 1) <= tail_probability:
             high = middle
         else:
             low = middle
@@ -27,7 +27,10 @@ def quantile(law: LengthLaw, left: float) -> int:
 
 
 def is_heavy(law: LengthLaw) -> bool:
-    """Whether episodes that have lasted long still have much longer to go than a new one."""
+    """Return whether episodes that have lasted long can expect many more steps than new ones.
+
+    "Long" is the 99% quantile, and "many more" is more than twice the mean length.
+    """
     return bool(law.remaining(quantile(law, 0.01)) > 2.0 * law.mean)
 
 
