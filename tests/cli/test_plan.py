@@ -10,7 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.errors import MemoryLimitError, WideBracketWarning
-from sojourn.planning._request import MAX_LAYERS
+from sojourn.planning._tolerance import MAX_LAYERS
 
 ONE_OR_TEN = "mixture([0.5, 0.5], [fixed(1), fixed(10)])"
 

@@ -20,7 +20,7 @@ from sojourn._kernels import (
     sweep,
 )
 from sojourn._kernels.planning._blocked_rows import BLOCK
-from sojourn.planning._problem import Problem
+from sojourn.planning._sparse_problem import SparseProblem
 
 
 def plain_q(problem, ratio, following):
@@ -44,7 +44,7 @@ def uneven_problem(seed, n_states):
             chosen = rng.choice(n_states, size=min(size, n_states), replace=False)
             weights = rng.dirichlet(np.ones(chosen.size))
             transitions[s, a, chosen] = weights / weights.sum()
-    return Problem.of(sj.TabularMDP(transitions, rng.uniform(-1, 1, size=(n_states, 3))))
+    return SparseProblem.of(sj.TabularMDP(transitions, rng.uniform(-1, 1, size=(n_states, 3))))
 
 
 @pytest.mark.parametrize("n_states", [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 17])
@@ -132,7 +132,7 @@ def exact_average(problem, row, gain):
 def test_gains_are_superharmonic_in_exact_arithmetic(seed, n_successors, reach):
     rng = np.random.default_rng(seed)
     transitions, rewards = reference.random_problem(rng, 6, 2, n_successors=n_successors)
-    problem = Problem.of(sj.TabularMDP(transitions, rewards))
+    problem = SparseProblem.of(sj.TabularMDP(transitions, rewards))
     start = rng.integers(-reach, reach, size=6)
     above, below = start.copy(), start.copy()
     rows = np.arange(6) * 2 + rng.integers(0, 2, size=6)

@@ -1,4 +1,4 @@
-"""Certificates hold for every number of steps, whatever value iteration supplied them."""
+"""Certificates are valid for every number of steps, whether or not value iteration has converged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reference import planning as reference
 
 import sojourn as sj
 from sojourn.planning._certificate import certificates, first_bounds
-from sojourn.planning._problem import Problem
+from sojourn.planning._sparse_problem import SparseProblem
 
 
 def check_holds(transitions, rewards, found, n_steps=300):
@@ -38,11 +38,11 @@ def check_holds(transitions, rewards, found, n_steps=300):
     low=st.floats(-3.0, 0.5),
 )
 def test_bounds_hold_for_every_number_of_steps(seed, n_states, n_actions, n_successors, low):
-    # One to three successors a pair: several recurrent classes, transient states and cycles all appear.
+    # One to three successors per pair: several recurrent classes, transient states and cycles all appear.
     transitions, rewards = reference.random_problem(
         np.random.default_rng(seed), n_states, n_actions, low=low, high=1.0, n_successors=n_successors
     )
-    problem = Problem.of(sj.TabularMDP(transitions, rewards))
+    problem = SparseProblem.of(sj.TabularMDP(transitions, rewards))
     check_holds(transitions, rewards, first_bounds(problem))
     for _, found in itertools.islice(certificates(problem), 4):
         check_holds(transitions, rewards, found)
@@ -52,9 +52,9 @@ def test_bounds_hold_for_every_number_of_steps(seed, n_states, n_actions, n_succ
     "build",
     [sj.mdps.two_paths, sj.mdps.river_swim, sj.mdps.chain, sj.mdps.cash_or_invest, sj.mdps.deep_sea],
 )
-def test_what_each_step_may_still_earn_is_soon_known(build):
+def test_the_gain_gap_shrinks_quickly(build):
     mdp = build()
-    for n_sweeps, found in certificates(Problem.of(mdp)):
+    for n_sweeps, found in certificates(SparseProblem.of(mdp)):
         if found.gain_gap < 1e-7:
             break
         assert n_sweeps < 20_000
@@ -62,15 +62,15 @@ def test_what_each_step_may_still_earn_is_soon_known(build):
 
 
 def test_a_gain_that_depends_on_the_state_is_found():
-    # two_paths: state 0 can reach the state that pays 1 a step, state 1 pays nothing, state 2 pays 1.
-    _, found = next(certificates(Problem.of(sj.mdps.two_paths())))
+    # two_paths: state 0 can reach the state that pays 1 per step, state 1 pays nothing, state 2 pays 1.
+    _, found = next(certificates(SparseProblem.of(sj.mdps.two_paths())))
     gains = sorted(np.round(found.upper_gain, 9))
     assert gains == pytest.approx([0.0, 1.0, 1.0], abs=1e-9)
     np.testing.assert_allclose(found.lower_gain, found.upper_gain, atol=1e-9)
 
 
 def test_layers_needed_is_the_least_number_that_suffices():
-    found = first_bounds(Problem.of(sj.mdps.river_swim(6)))
+    found = first_bounds(SparseProblem.of(sj.mdps.river_swim(6)))
     law = sj.Polynomial(p=2.0)
     n_layers = found.layers_needed(law, 1e-3, 10**9)
     assert found.width_after(law, n_layers) <= 1e-3 < found.width_after(law, n_layers - 1)

@@ -15,8 +15,8 @@ HALF_AND_HALF = sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)])
 HEAVY = sj.Polynomial(p=1.4, offset=20)
 
 
-def test_two_paths_is_worth_five_to_the_clairvoyant():
-    # ½·1 (A, told 1 step) + ½·9 (B, told 10 steps).
+def test_two_paths_has_clairvoyant_value_5():
+    # ½·1 (A, if the length is 1) + ½·9 (B, if it is 10).
     assert sj.clairvoyant_value(sj.mdps.two_paths(), HALF_AND_HALF)[0] == pytest.approx(5.0, abs=1e-12)
     assert sj.price_of_not_knowing(sj.mdps.two_paths(), HALF_AND_HALF)[0] == pytest.approx(0.5, abs=1e-12)
 
@@ -66,11 +66,11 @@ def test_knowing_never_hurts(build, law):
     assert (sj.price_of_not_knowing(build(), law) >= -1e-6).all()
 
 
-def test_where_the_law_is_certain_knowing_is_worth_nothing():
+def test_the_price_is_zero_if_the_length_is_fixed():
     mdp = sj.mdps.garnet(20, 3, 3, seed=1)
     np.testing.assert_allclose(sj.price_of_not_knowing(mdp, sj.Fixed(12)), 0.0, atol=1e-11)
 
 
-def test_too_few_layers_are_said_out_loud():
+def test_too_few_layers_raise_a_warning():
     with pytest.warns(WideBracketWarning, match="clairvoyant_value: the certified bracket is"):
         sj.clairvoyant_value(sj.mdps.river_swim(6), HEAVY, max_layers=5)

@@ -1,4 +1,4 @@
-"""The value of a given policy, against plain play-outs."""
+"""The value of a given policy against plain policy evaluation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def played(n_rows, after):
     after=st.sampled_from(["hold", "restart"]),
     is_stochastic=st.booleans(),
 )
-def test_values_are_those_of_a_plain_play_out(seed, n_rows, law, after, is_stochastic):
+def test_values_match_a_plain_policy_evaluation(seed, n_rows, law, after, is_stochastic):
     rng = np.random.default_rng(seed)
     transitions, rewards = reference.random_problem(rng, 5, 3, n_successors=2)
     survival, rest = law.survival(STEPS), law.tail(STEPS[-1] + 1)
@@ -79,7 +79,7 @@ def test_heavy_tails_are_bracketed_by_the_policys_own_chain(after, is_stochastic
 
 
 @pytest.mark.parametrize("n_rows", [7, 990, 1_500])
-def test_long_policies_that_start_again_are_bracketed(n_rows):
+def test_long_policies_that_restart_are_bracketed(n_rows):
     # The best policy for a fixed length, started again and again, under a heavy tail.
     mdp, law = sj.mdps.river_swim(6), sj.Polynomial(p=1.4, offset=20)
     fixed = sj.plan(mdp, sj.Fixed(n_rows))
@@ -88,12 +88,12 @@ def test_long_policies_that_start_again_are_bracketed(n_rows):
     assert found.width <= 1e-5
     best = sj.plan(mdp, law)
     assert (found.lower <= best.upper).all()
-    # From far out, unrolled: the same policy written out twice is the same policy.
+    # Repeating the rows of the policy gives the same policy.
     twice = sj.evaluate(mdp, law, np.concatenate([rows, rows]), after="restart", tolerance=1e-5)
     assert (np.abs(twice.value - found.value) <= 1e-5).all()
 
 
-def test_a_round_is_the_same_on_full_and_on_sparse_tables(monkeypatch):
+def test_a_cycle_is_the_same_with_dense_and_sparse_matrices(monkeypatch):
     from sojourn.planning import _policy_cycle
 
     mdp, law = sj.mdps.garnet(8, 3, 2, seed=3), sj.Polynomial(p=1.5)
@@ -105,7 +105,7 @@ def test_a_round_is_the_same_on_full_and_on_sparse_tables(monkeypatch):
     np.testing.assert_allclose(full.value, thin.value, atol=1e-9)
 
 
-def test_probabilities_that_sum_to_one_only_nearly_are_allowed_for():
+def test_probabilities_may_sum_to_one_up_to_rounding():
     mdp, law = sj.mdps.river_swim(6), sj.Fixed(1_000)
     even = np.full((1, 6, 2), 0.5)
     off = even * (1.0 + 9e-13)
@@ -115,7 +115,7 @@ def test_probabilities_that_sum_to_one_only_nearly_are_allowed_for():
 
 
 @pytest.mark.parametrize("kind", [">i4", ">u2", "<i8", np.int8])
-def test_actions_of_any_integer_type_will_do(kind):
+def test_actions_may_have_any_integer_type(kind):
     mdp = sj.mdps.river_swim(6)
     policy = np.ones((3, 6), dtype=kind)
     assert (
@@ -124,7 +124,7 @@ def test_actions_of_any_integer_type_will_do(kind):
     ).all()
 
 
-def test_a_plan_stands_for_its_policy():
+def test_a_plan_can_be_evaluated_like_its_policy():
     mdp, law = sj.mdps.cash_or_invest(delay=5), sj.Polynomial(p=1.4)
     best = sj.plan(mdp, law)
     assert (sj.evaluate(mdp, law, best).value == sj.evaluate(mdp, law, best.policy).value).all()
@@ -142,7 +142,7 @@ def test_restart_and_hold_differ_past_the_last_row():
     assert (hold > restart).all()
 
 
-def test_the_plans_policy_is_worth_what_the_plan_says():
+def test_evaluating_a_plan_reproduces_its_value():
     mdp = sj.mdps.cash_or_invest(delay=5)
     for law in (sj.Polynomial(p=1.4), sj.Geometric(0.97), sj.BetaGeometric(a=2.0, b=3.0)):
         best = sj.plan(mdp, law)
@@ -181,7 +181,7 @@ def test_a_slowly_mixing_policy_gets_a_wide_bracket_and_a_warning():
         ([[["a", "b"]] * 3], "policy (N, S, A) must hold probabilities; got <U1."),
     ],
 )
-def test_bad_policies_get_one_line(policy, message):
+def test_bad_policies_raise_a_one_line_error(policy, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         sj.evaluate(sj.mdps.two_paths(), sj.Fixed(3), policy)
     assert str(caught.value) == message

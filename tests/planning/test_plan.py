@@ -30,8 +30,8 @@ def taxi():
     return sj.TabularMDP.from_env("Taxi-v4").normalized()
 
 
-def test_two_paths_is_worth_four_and_a_half_to_the_blind():
-    # PAPER_NOTES 4.1: B pays nothing, then 1 a step: ½·0 + ½·9 = 4.5; A pays 1.
+def test_two_paths_has_blind_value_4_5():
+    # PAPER_NOTES 4.1: B pays nothing, then 1 per step: ½·0 + ½·9 = 4.5; A pays 1.
     best = sj.plan(sj.mdps.two_paths(), HALF_AND_HALF)
     assert best.value[0] == pytest.approx(4.5, abs=1e-12)
     assert best.action(0, 1) == 1
@@ -47,7 +47,7 @@ def test_taxi_under_a_geometric_law_has_the_known_value(taxi):
     assert mean_over_starts(taxi, best.value) == pytest.approx(6.72433, abs=5e-6)
 
 
-def test_a_plan_in_own_units_leads_back_from_the_normalised_one(taxi):
+def test_a_plan_of_the_normalized_problem_maps_back_to_original_units(taxi):
     own = sj.plan(sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.95), tolerance=1e-8)
     scaled = sj.plan(taxi, sj.Geometric(0.95), tolerance=1e-8)
     np.testing.assert_allclose(
@@ -72,7 +72,7 @@ def test_heavy_tails_are_solved_to_a_millionth(name, taxi):
     assert (again.lower <= best.upper).all()
 
 
-def test_two_paths_under_a_heavy_tail_is_the_mean_less_the_first_step():
+def test_two_paths_under_a_heavy_tail_earns_the_mean_minus_one():
     # B pays 1 at every step but the first: Γ(2) = Γ(1) − 1, the Hurwitz zeta of the law.
     best = sj.plan(sj.mdps.two_paths(), HEAVY)
     assert best.lower[0] <= HEAVY.mean - 1.0 <= best.upper[0]
@@ -113,7 +113,7 @@ def test_a_fixed_plan_is_finite_horizon_induction():
 
 
 def test_a_quasi_hyperbolic_plan_has_two_rows():
-    # From step 2 on the law does not age: a first row, and one that is held.
+    # The law is memoryless from step 2 on: a first row, and one that is held.
     transitions, rewards = reference.random_problem(np.random.default_rng(2), 8, 3)
     law = sj.QuasiHyperbolic(beta=0.3, gamma=0.95)
     best = sj.plan(as_mdp(transitions, rewards), law, tolerance=1e-9)
@@ -168,7 +168,7 @@ HEAVY_ONES = [sj.Polynomial(p=1.4, offset=5), sj.Polynomial(p=1.1), sj.BetaGeome
 
 
 def any_problem(rng):
-    """Rewards of any sign and size; one to three successors a pair, so that classes and cycles appear."""
+    """Rewards of any sign and size; one to three successors per pair, so that classes and cycles appear."""
     n_states, n_actions = int(rng.integers(2, 9)), int(rng.integers(1, 4))
     scale = 10.0 ** rng.integers(-2, 3)
     transitions, rewards = reference.random_problem(
@@ -209,7 +209,7 @@ def test_brackets_contain_a_long_truncation_on_random_problems(seed):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_heavy_brackets_contain_the_truth_on_random_problems(seed):
-    # A heavy tail, where certificates are needed. Steps after 20,000 cannot be left out: what they can still
+    # A heavy tail, where certificates are needed. Steps after 20,000 cannot be ignored: what they can still
     # add is bracketed by the reference's own n-step values, extrapolated with their least and largest growth
     # over a stretch of 60 steps (a multiple of all periods that so few states have, but 7).
     rng = np.random.default_rng(1_000 + seed)
@@ -220,7 +220,7 @@ def test_heavy_brackets_contain_the_truth_on_random_problems(seed):
     check_in_order(best, 1e-4 * scale)
     told = sj.clairvoyant_value(mdp, law, tolerance=1e-4 * scale)
     assert (told >= best.lower - 1e-4 * scale).all()
-    # The policy is worth what the plan says: played out by the reference, its last part in closed form.
+    # The policy has the stated value: evaluated by the reference, with its last part in closed form.
     n_steps = 20_000
     rows = best.policy[np.minimum(np.arange(1, n_steps + 1), len(best.policy)) - 1]
     earned = reference.policy_value(transitions, rewards, law.survival(np.arange(1, n_steps + 1)), rows)
@@ -256,8 +256,8 @@ def test_the_value_lies_inside_its_bracket(name, law):
         (sj.mdps.river_swim, sj.Polynomial(p=4.5)),
     ],
 )
-def test_what_is_held_for_ever_is_no_end_effect(build, law):
-    # Whoever comes to step 2,000 plays as a plan would that starts there: the law given survival so far.
+def test_the_held_row_is_not_an_end_effect(build, law):
+    # At step 2,000 the plan plays like a plan for the law conditional on survival to that step.
     mdp = build()
     best = sj.plan(mdp, law)
 
@@ -296,7 +296,7 @@ def test_rewards_that_would_overflow_are_refused():
         sj.plan(mdp, sj.Fixed(10))
 
 
-def test_what_rounding_alone_leaves_open_is_said_to_be_rounding():
+def test_the_warning_says_if_rounding_is_the_cause():
     with pytest.warns(
         WideBracketWarning, match="is the rounding of floats, so only a larger tolerance helps"
     ):
@@ -304,8 +304,8 @@ def test_what_rounding_alone_leaves_open_is_said_to_be_rounding():
 
 
 def test_a_gain_that_is_a_mixture_of_classes_is_certified():
-    # From 0, a coin leads to a state that pays 1 for ever or one that pays 0 for ever; waiting in 0 pays 0.1
-    # and keeps the coin. Gain of state 0 is ½, a true average: it must be rounded the safe way.
+    # From 0, a coin leads to an absorbing state that pays 1 per step, or to one that pays 0; waiting in 0
+    # pays 0.1 and keeps the coin. The gain of state 0 is ½, an average, and must be rounded the safe way.
     transitions = np.zeros((3, 2, 3))
     transitions[0, 0, [1, 2]] = 0.5
     transitions[0, 1, [0, 1, 2]] = [0.9, 0.05, 0.05]
@@ -320,7 +320,7 @@ def test_a_gain_that_is_a_mixture_of_classes_is_certified():
 
 
 def test_periodic_problems_are_certified():
-    # A ring of five states that pays 1 once a round: 1 + γ(6) + γ(11) + …, summed as Hurwitz zeta functions.
+    # A ring of five states that pays 1 once per cycle: 1 + γ(6) + γ(11) + …, as Hurwitz zeta functions.
     from scipy.special import zeta
 
     ring = np.roll(np.eye(5), 1, axis=1)[:, np.newaxis, :]
@@ -378,7 +378,7 @@ def test_trimmed_layers_are_the_held_ones(monkeypatch):
     assert (whole.value == pieces.value).all()
 
 
-def test_a_policy_that_does_not_fit_is_refused_with_the_figure():
+def test_a_policy_too_large_for_memory_is_refused_with_its_size():
     mdp = sj.mdps.garnet(100_000, 2, 2, seed=0)
     with pytest.raises(
         MemoryLimitError, match=r"needs [\d,.]+ GiB and [\d,.]+ GiB are free; raise the tolerance"
@@ -386,7 +386,7 @@ def test_a_policy_that_does_not_fit_is_refused_with_the_figure():
         sj.plan(mdp, sj.Uniform(1, 10_000_000), tolerance=1e-12, max_layers=10_000_000)
 
 
-def test_a_bracket_wider_than_the_tolerance_is_said_out_loud():
+def test_a_bracket_wider_than_the_tolerance_raises_a_warning():
     with pytest.warns(WideBracketWarning, match="above the tolerance 1e-06; raise max_layers"):
         best = sj.plan(sj.mdps.river_swim(6), HEAVY, max_layers=10)
     exact = sj.plan(sj.mdps.river_swim(6), HEAVY)
@@ -416,7 +416,7 @@ def test_a_constant_added_to_all_rewards_adds_the_mean_length(seed, low, shift):
         (lambda m: sj.plan(m, sj.Fixed(3)).action(0, 0), "h must be a whole number ≥ 1; got 0."),
     ],
 )
-def test_bad_requests_get_one_line(call, message):
+def test_bad_arguments_raise_a_one_line_error(call, message):
     with pytest.raises(ValueError) as caught:
         call(sj.mdps.river_swim(6))
     assert message in str(caught.value)
@@ -431,7 +431,7 @@ def test_a_plan_needs_a_problem_and_a_law(mdp, law):
         sj.plan(mdp, law)
 
 
-def test_a_plan_shows_itself_escaped():
+def test_the_html_of_a_plan_is_escaped():
     mdp = sj.TabularMDP(np.ones((1, 1, 1)), np.ones((1, 1)), name="<script>")
     best = sj.plan(mdp, sj.Fixed(3))
     assert "<script>" not in best._repr_html_()

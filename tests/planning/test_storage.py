@@ -17,7 +17,7 @@ def plan():
     return sj.plan(sj.mdps.cash_or_invest(delay=5), sj.Polynomial(p=1.4), tolerance=1e-4)
 
 
-def test_a_plan_comes_back_whole(plan, tmp_path):
+def test_a_plan_survives_saving_and_loading(plan, tmp_path):
     path = plan.save(tmp_path / "plan.npz")
     again = sj.load_plan(path)
     for name in ("policy", "value", "lower", "upper"):
@@ -27,7 +27,7 @@ def test_a_plan_comes_back_whole(plan, tmp_path):
     assert (again.law, again.problem, again.after) == (plan.law, plan.problem, plan.after)
 
 
-def test_an_ending_is_added_and_an_old_file_is_replaced(plan, tmp_path):
+def test_a_suffix_is_added_and_an_old_file_is_replaced(plan, tmp_path):
     assert plan.save(tmp_path / "plan") == tmp_path / "plan.npz"
     assert plan.save(str(tmp_path / "plan")) == tmp_path / "plan.npz"
     assert [path.name for path in tmp_path.iterdir()] == ["plan.npz"]
@@ -46,7 +46,7 @@ def test_nothing_in_the_file_is_pickled(plan, tmp_path):
             assert array.dtype != object
 
 
-def test_a_failed_save_leaves_the_old_file_and_no_scraps(plan, tmp_path, monkeypatch):
+def test_a_failed_save_leaves_the_old_file_and_no_temporary_files(plan, tmp_path, monkeypatch):
     path = plan.save(tmp_path / "plan.npz")
     before = path.read_bytes()
 
@@ -118,12 +118,12 @@ def test_a_law_that_cannot_be_read_back_is_refused_before_writing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_file_is_said_to_be_missing(tmp_path):
+def test_a_missing_file_is_reported_as_missing(tmp_path):
     with pytest.raises(FileNotFoundError, match="path must be a file that exists; got"):
         sj.load_plan(tmp_path / "nowhere.npz")
 
 
-def test_a_missing_folder_is_said_to_be_missing(plan, tmp_path):
+def test_a_missing_folder_is_reported_as_missing(plan, tmp_path):
     with pytest.raises(FileNotFoundError, match="path must be in a folder that exists; got"):
         plan.save(tmp_path / "nowhere" / "plan.npz")
 
@@ -137,7 +137,7 @@ def test_a_file_cut_anywhere_is_refused(plan, tmp_path):
             sj.load_plan(path)
 
 
-def test_a_file_changed_anywhere_is_refused_or_says_the_same(plan, tmp_path):
+def test_a_changed_file_is_refused_or_gives_the_same_plan(plan, tmp_path):
     path = plan.save(tmp_path / "plan.npz")
     whole = path.read_bytes()
     n_refused = 0

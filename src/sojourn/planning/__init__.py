@@ -1,4 +1,17 @@
-"""Exact planning: the best blind policy, the value of any policy, and the clairvoyant's, all certified."""
+"""Exact planning under a law, with certified bounds.
+
+Modules:
+    `_plan`: `plan`, the best policy when the length is hidden, by backward induction.
+    `_evaluate`: `evaluate`, the value of a given policy.
+    `_clairvoyant`: the value of knowing the length in advance, and the price of not knowing it.
+    `_certificate`: proven bounds n·gain + bias on the value of n more steps.
+    `_tail`: how many layers are computed exactly, and the bounds on what comes after them.
+    `_horizon_average`: averages of n-step values over the distribution of n.
+    `_policy_cycle`: the Markov chains of a policy that is held or repeated.
+    `_sparse_problem`: a problem as the arrays that the kernels take.
+    `_tolerance`: default limits, their validation and the warning about wide brackets.
+    `_storage`: plans on disk.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""Proven bounds on what any number of further steps can earn.
+"""Proven bounds on the value of any number of further steps.
 
-If r + Pb − b − g ≤ ε for every action, and Pg ≤ g for every action, then the best n-step value is at most
-n·(g(s) + ε) + b(s) − min b, for every n: by induction, one step more earns at most g + ε and b is paid back.
-If one action a state has Pg ≥ g and r + Pb − b − g ≥ −ε, playing it for ever earns at least
-n·(g(s) − ε) + b(s) − max b. A law of lengths averages these over n, so that the steps after layer N are
+Let g be a gain and b a bias for each state. If r + Pb − b − g ≤ ε and Pg ≤ g for every action, then the best
+n-step value is at most n·(g(s) + ε) + b(s) − min b for every n (by induction over n). If in every state some
+action has Pg ≥ g and r + Pb − b − g ≥ −ε, then the stationary policy that plays it earns at least
+n·(g(s) − ε) + b(s) − max b. A law averages these bounds over n, so the value of the steps after layer N is
 bracketed by remaining(N+1)·g + b, however heavy the tail.
 
-Any g and b will do; value iteration supplies good ones. What is returned was checked, whatever supplied it.
+The bounds are valid for any g and b that satisfy the conditions. Value iteration supplies good candidates,
+and the conditions are then checked, so a certificate never depends on convergence.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ import numpy as np
 from sojourn._kernels import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._typing import ArrayLike, FloatArray, IntArray
 from sojourn.laws import LengthLaw
-from sojourn.planning._problem import Problem
+from sojourn.planning._sparse_problem import SparseProblem
 
 __all__ = ["Certificate", "certificates", "first_bounds"]
 
-_DAMPING = 0.75  # below 1, so that periodic problems converge too
+_DAMPING = 0.75  # below 1, so that value iteration converges for periodic problems too
 _ENVELOPE_SWEEPS = 2_000
-_ENVELOPE_SLACK = 2e-12  # relative error of probabilities that the envelopes of gains leave room for
-_GRID = 2.0**-44  # finest step of the gains, relative to the largest
+_ENVELOPE_SLACK = 2e-12  # relative error of probabilities that the gain envelopes tolerate
+_GRID = 2.0**-44  # finest grid spacing of the gains, relative to the largest gain
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """Bounds n·gain + bias on the best n-step value, for every n at once.
 
-    n·lower_gain + lower_bias ≤ V^π_n ≤ V*_n ≤ n·upper_gain + upper_bias, where π plays `actions` for ever.
+    n·lower_gain + lower_bias ≤ V^π_n ≤ V*_n ≤ n·upper_gain + upper_bias, where π always plays `actions`.
     """
 
     lower_gain: FloatArray
@@ -45,30 +46,30 @@ class Certificate:
 
     @cached_property
     def gain_gap(self) -> float:
-        """What is left open for each further step."""
+        """Width of the bracket per step."""
         return float((self.upper_gain - self.lower_gain).max())
 
     @cached_property
     def bias_gap(self) -> float:
-        """What is left open once."""
+        """Width of the bracket that does not grow with the number of steps."""
         return float((self.upper_bias - self.lower_bias).max())
 
     def bounds(self, remaining: float) -> tuple[FloatArray, FloatArray]:
-        """Return the bracket of what `remaining` expected steps earn, over whatever law has that mean."""
+        """Return bounds on the value of a random number of steps with mean `remaining`, whatever its law."""
         return remaining * self.lower_gain + self.lower_bias, remaining * self.upper_gain + self.upper_bias
 
     def width_after(self, law: LengthLaw, n_layers: ArrayLike) -> FloatArray:
-        """Return how wide the bracket of the value is if these bounds follow so many exact layers."""
+        """Return the width of the value's bracket if these bounds follow `n_layers` exact layers."""
         next_step = np.asarray(n_layers) + 1
         return law.tail(next_step) * self.gain_gap + law.survival(next_step) * self.bias_gap
 
-    def layers_needed(self, law: LengthLaw, width: float, most: int) -> int:
-        """Return the least number of exact layers that leaves at most `width` open, at most `most`."""
+    def layers_needed(self, law: LengthLaw, width: float, max_layers: int) -> int:
+        """Return the least number of exact layers with a bracket of at most `width`, or `max_layers`."""
         if law.longest is not None:
-            most = min(most, law.longest)
-        # Search among powers of two, then among 32 points between the two neighbours, and so on: the law is
-        # asked for many steps at a time.
-        tried = np.unique(np.append(2 ** np.arange(most.bit_length()) - 1, most))
+            max_layers = min(max_layers, law.longest)
+        # Search among powers of two, then among 32 points between two neighbors, and so on, because the
+        # law is cheaper to evaluate at many steps at once than one by one.
+        tried = np.unique(np.append(2 ** np.arange(max_layers.bit_length()) - 1, max_layers))
         while True:
             suffices = np.flatnonzero(self.width_after(law, tried) <= width)
             last = int(suffices[0]) if suffices.size else tried.size - 1
@@ -78,8 +79,8 @@ class Certificate:
             tried = np.unique(np.linspace(tried[first], tried[last], 33).astype(np.int64))
 
 
-def first_bounds(problem: Problem) -> Certificate:
-    """Return the plain bounds: every step pays between the least best and the largest reward."""
+def first_bounds(problem: SparseProblem) -> Certificate:
+    """Return the simplest bounds: the best action earns at least min_s max_a r per step, at most max r."""
     table = problem.rewards.reshape(problem.n_states, problem.n_actions)
     best = table.max(axis=1)
     zeros = np.zeros(problem.n_states)
@@ -92,8 +93,8 @@ def first_bounds(problem: Problem) -> Certificate:
     )
 
 
-def certificates(problem: Problem) -> Iterator[tuple[int, Certificate]]:
-    """Yield better and better certificates, each with the number of sweeps of value iteration behind it."""
+def certificates(problem: SparseProblem) -> Iterator[tuple[int, Certificate]]:
+    """Yield ever better certificates, each with the number of value-iteration sweeps spent so far."""
     value, last_change = np.zeros(problem.n_states), np.inf
     n_sweeps, chunk = 0, 64
     drift = np.zeros(problem.n_states)
@@ -110,7 +111,7 @@ def certificates(problem: Problem) -> Iterator[tuple[int, Certificate]]:
 
 
 def _certify(
-    problem: Problem,
+    problem: SparseProblem,
     value: FloatArray,
     drift: FloatArray,
     actions: IntArray,
@@ -118,16 +119,21 @@ def _certify(
     elapsed: float,
     spread: float,
 ) -> Certificate:
-    """Turn a value iterate into a certificate.
+    """Turn an iterate of value iteration into a certificate.
 
-    `drift` is TV − V, close to the gain; `elapsed` is how many gains V holds; `spread` is how much the drift
-    still moves, below which no finer grid helps.
+    Args:
+        problem: The problem.
+        value: The iterate V, `(S,)`.
+        drift: TV − V, which is close to the gain, `(S,)`.
+        actions: Actions that are greedy in V, `(S,)`.
+        elapsed: Number of steps that V has accumulated.
+        spread: Change of the drift since the previous certificate; a finer grid of gains would not help.
     """
     largest = max(float(np.abs(drift).max()), problem.largest_reward, np.finfo(float).tiny)
     step = 2.0 ** np.ceil(np.log2(max(spread / 4.0, largest * _GRID)))
     policy_rows = np.arange(problem.n_states) * problem.n_actions + actions
 
-    # Gains that differ must be averaged exactly, within what the envelopes allow; one gain for all need not.
+    # Gains that differ between states need nearly exact probabilities; one gain for all states does not.
     is_exact = problem.inexact <= _ENVELOPE_SLACK
     above = np.ceil(drift / step).astype(np.int64)
     if not (is_exact and raise_gain(problem.rows, above, _ENVELOPE_SWEEPS)):
@@ -137,7 +143,7 @@ def _certify(
         below[:] = below.min()
     upper_gain, lower_gain_ = above * step, below * step
 
-    # With one gain for all states V itself is the bias; otherwise take out the gains that V has gathered.
+    # With one gain for all states, V itself is the bias; otherwise subtract the gains accumulated in V.
     one_gain = above.min() == above.max() and below.min() == below.max()
     bias = value - value.mean() if one_gain else value - elapsed * drift
 
@@ -145,7 +151,7 @@ def _certify(
     upper_bias = bias
     rest = residuals(problem.rows, problem.rewards, bias, upper_gain)
     if not one_gain:
-        # Actions that give up gain may look good in b; a multiple of g in b makes them pay for it.
+        # Actions that lose gain may look good under b; adding a multiple of g to b penalizes them.
         pairs = (problem.rows, rest, upper_gain, np.ptp(upper_gain) * 2.0**-20)
         slope = gain_slope(*pairs, preserving_residual(*pairs))
         upper_bias = bias + slope * upper_gain

@@ -1,4 +1,4 @@
-"""What someone would earn who is told the episode's length in advance, and what not knowing it costs."""
+"""The value of knowing each episode's length in advance, and the price of not knowing it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sojourn._typing import FloatArray
 from sojourn._validation import check_positive
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
-from sojourn.planning._horizons import average_over_horizons
+from sojourn.planning._horizon_average import average_over_horizons
 from sojourn.planning._plan import plan
-from sojourn.planning._problem import Problem
-from sojourn.planning._request import MAX_LAYERS, TRUNCATION_SHARE, check_request, warn_if_wide
+from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import find_certificate
+from sojourn.planning._tolerance import MAX_LAYERS, TRUNCATION_SHARE, check_planning_arguments, warn_if_wide
 
 __all__ = ["clairvoyant_value", "price_of_not_knowing"]
 
@@ -22,15 +22,15 @@ def clairvoyant_value(
 ) -> FloatArray:
     """Return Σ_ℓ P(H = ℓ) V*(s; ℓ), `(S,)`: the value of knowing each episode's length before it starts.
 
-    It is no less than the best blind value, and often more, so regret measured against it is linear for every
+    It is at least the best blind value, and often larger, so regret measured against it is linear for every
     learner (the paper's Lemma 1 says otherwise and is false; `two_paths` is a counterexample).
 
     Args:
         mdp: The problem.
         law: The law of episode lengths.
-        tolerance: How far off the result may be, certified, in units of value.
-        max_layers: Lengths that are solved one by one at most; if they do not suffice, a `WideBracketWarning`
-            says so.
+        tolerance: Largest error of the result, certified, in units of value.
+        max_layers: Largest number of lengths that are solved one by one. If they are not enough for the
+            tolerance, a `WideBracketWarning` says so.
 
     Example:
         >>> import sojourn as sj
@@ -38,11 +38,11 @@ def clairvoyant_value(
         >>> round(float(sj.clairvoyant_value(mdp, law)[0]), 6)
         5.0
     """
-    problem = Problem.of(mdp)
-    tolerance, max_layers = check_request(problem, law, tolerance, max_layers)
+    problem = SparseProblem.of(mdp)
+    tolerance, max_layers = check_planning_arguments(problem, law, tolerance, max_layers)
     certificate, _ = find_certificate(problem, law, tolerance, max_layers)
     low, high = average_over_horizons(
-        problem, law, certificate, after=0, width=TRUNCATION_SHARE * tolerance, most=max_layers
+        problem, law, certificate, after=0, width=TRUNCATION_SHARE * tolerance, max_layers=max_layers
     )
     warn_if_wide("clairvoyant_value", float((high - low).max()), tolerance, max_layers)
     return np.asarray((low + high) / 2.0)
@@ -51,9 +51,9 @@ def clairvoyant_value(
 def price_of_not_knowing(
     mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers: int = MAX_LAYERS
 ) -> FloatArray:
-    """Return the clairvoyant value less the best blind value, `(S,)`, to within the tolerance.
+    """Return the clairvoyant value minus the best blind value, `(S,)`, to within the tolerance.
 
-    It is a constant of the problem and the law, at least 0 up to the tolerance (it is not clipped).
+    It depends only on the problem and the law. It is ≥ 0 up to the tolerance, and is not clipped.
 
     Example:
         >>> import sojourn as sj
@@ -62,5 +62,5 @@ def price_of_not_knowing(
         0.00926
     """
     half = check_positive("tolerance", tolerance) / 2.0
-    told = clairvoyant_value(mdp, law, tolerance=half, max_layers=max_layers)
-    return np.asarray(told - plan(mdp, law, tolerance=half, max_layers=max_layers).value)
+    clairvoyant = clairvoyant_value(mdp, law, tolerance=half, max_layers=max_layers)
+    return np.asarray(clairvoyant - plan(mdp, law, tolerance=half, max_layers=max_layers).value)

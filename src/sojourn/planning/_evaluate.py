@@ -1,4 +1,4 @@
-"""What a given policy is worth."""
+"""Policy evaluation with a certified bracket."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from sojourn._validation import check_choice
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._certificate import Certificate
-from sojourn.planning._policy_cycle import find_round_certificate, one_step
-from sojourn.planning._problem import Problem
-from sojourn.planning._request import MAX_LAYERS, SPARE_DIGITS, TRUNCATION_SHARE, check_request, warn_if_wide
+from sojourn.planning._policy_cycle import find_cycle_certificate, policy_chain
+from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import Tail, find_chain_tail, rounding_allowance
+from sojourn.planning._tolerance import (
+    MAX_LAYERS,
+    SPARE_DIGITS,
+    TRUNCATION_SHARE,
+    check_planning_arguments,
+    warn_if_wide,
+)
 
 __all__ = ["Evaluation", "evaluate", "policy_bounds"]
 
-_UNROLL = 1_024  # rounds of a policy that cost less to play out than to look for a certificate
+_UNROLL = 1_024  # with at most this many layers, or cycles, backward induction is cheaper than a certificate
 _CHUNK = 1 << 18
 
 
@@ -58,11 +64,11 @@ def evaluate(
         mdp: The problem.
         law: The law of episode lengths.
         policy: `(N, S)` actions or `(N, S, A)` probabilities, or a `Plan`; row h − 1 plays step h.
-        after: What is played past step N: "hold" plays the last row for ever, "restart" starts again at the
-            first.
+        after: What to play after step N: "hold" keeps playing the last row, and "restart" starts again with
+            the first.
         tolerance: Width that the bracket should not exceed, in units of value.
-        max_layers: Layers computed one by one at most; past them the bracket may be wider than the tolerance,
-            and a `WideBracketWarning` says so.
+        max_layers: Largest number of layers that are computed one by one. If they are not enough for the
+            tolerance, the bracket is wider and a `WideBracketWarning` says so.
 
     Example:
         >>> import sojourn as sj
@@ -71,9 +77,9 @@ def evaluate(
         >>> [round(float(sj.evaluate(mdp, law, p).value[0]), 6) for p in (always_a, always_b)]
         [1.0, 4.5]
     """
-    problem = Problem.of(mdp)
-    tolerance, max_layers = check_request(problem, law, tolerance, max_layers)
-    rows = _checked(mdp, policy)
+    problem = SparseProblem.of(mdp)
+    tolerance, max_layers = check_planning_arguments(problem, law, tolerance, max_layers)
+    rows = _check_policy(mdp, policy)
     check_choice("after", after, ["hold", "restart"])
     lower, upper, rounding = policy_bounds(
         problem, law, rows, after, tolerance=tolerance, max_layers=max_layers
@@ -86,10 +92,16 @@ def evaluate(
 
 
 def policy_bounds(
-    problem: Problem, law: LengthLaw, rows: PolicyArray, after: str, *, tolerance: float, max_layers: int
+    problem: SparseProblem,
+    law: LengthLaw,
+    rows: PolicyArray,
+    after: str,
+    *,
+    tolerance: float,
+    max_layers: int,
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return certified bounds on the value of a policy that was checked, and how much of them is rounding."""
-    tail = _find_tail(problem, law, rows, after, width=TRUNCATION_SHARE * tolerance, most_layers=max_layers)
+    """Return certified bounds on the value of a valid policy, and the part of their width due to rounding."""
+    tail = _find_tail(problem, law, rows, after, width=TRUNCATION_SHARE * tolerance, max_layers=max_layers)
     backup = evaluate_deterministic if rows.ndim == 2 else evaluate_stochastic
     lower, stop = tail.lower, tail.n_layers
     while stop > 0:
@@ -104,9 +116,9 @@ def policy_bounds(
     return lower - slack, lower + tail.width(law) + slack, 2.0 * slack
 
 
-def _checked(mdp: TabularMDP, policy: ArrayLike) -> PolicyArray:
-    """Return the policy as an integer `(N, S)` or float `(N, S, A)` array, or say what is wrong with it."""
-    rows = np.asarray(getattr(policy, "policy", policy))  # a Plan stands for its policy
+def _check_policy(mdp: TabularMDP, policy: ArrayLike) -> PolicyArray:
+    """Return the policy as an integer `(N, S)` or float `(N, S, A)` array, or raise an error."""
+    rows = np.asarray(getattr(policy, "policy", policy))  # accepts a Plan too
     n_states, n_actions = mdp.n_states, mdp.n_actions
     fits = (
         rows.ndim in (2, 3) and rows.shape[0] > 0 and rows.shape[1:] in ((n_states,), (n_states, n_actions))
@@ -126,7 +138,7 @@ def _checked(mdp: TabularMDP, policy: ArrayLike) -> PolicyArray:
     _refuse_first(rows, ~(rows >= 0.0), "≥ 0")
     sums = rows.sum(axis=2)
     _refuse_first(sums, ~(np.abs(sums - 1.0) <= 1e-12), "a distribution that sums to 1")
-    exact: PolicyArray = rows / sums[:, :, np.newaxis]  # 1 up to rounding: what is left is taken out
+    exact: PolicyArray = rows / sums[:, :, np.newaxis]  # sums are 1 up to rounding: normalize them
     return exact
 
 
@@ -138,27 +150,27 @@ def _refuse_first(values: PolicyArray, is_wrong: PolicyArray, rule: str) -> None
 
 
 def _find_tail(
-    problem: Problem, law: LengthLaw, rows: PolicyArray, after: str, *, width: float, most_layers: int
+    problem: SparseProblem, law: LengthLaw, rows: PolicyArray, after: str, *, width: float, max_layers: int
 ) -> Tail:
-    """Return bounds past the layers that have to be played out.
+    """Return the number of layers to compute one by one, and bounds on the value after them.
 
-    Few layers are played out to where any rewards at all hardly count. Otherwise the policy's own chain is
-    bracketed: that of its last row if it is held, that of whole rounds if the policy starts again.
+    If few layers suffice for the simplest bounds, these are used. Otherwise the Markov chain of the policy is
+    bracketed: the chain of its last row if that is held, or of whole cycles if the policy restarts.
     """
     low, high = float(problem.rewards.min()), float(problem.rewards.max())
     flat, zeros = np.ones(problem.n_states), np.zeros(problem.n_states)
     plain = Certificate(low * flat, zeros, high * flat, zeros, actions=zeros.astype(np.int64))
-    n_plain = plain.layers_needed(law, width, most_layers)
+    n_plain = plain.layers_needed(law, width, max_layers)
     is_enough = float(plain.width_after(law, n_plain)) <= width
     if is_enough and n_plain <= max(_UNROLL, len(rows)):
-        n_fine = plain.layers_needed(law, width * SPARE_DIGITS, min(most_layers, max(_UNROLL, n_plain)))
+        n_fine = plain.layers_needed(law, width * SPARE_DIGITS, min(max_layers, max(_UNROLL, n_plain)))
         return Tail(n_fine, *plain.bounds(float(law.remaining(n_fine + 1))), plain.actions)
     if after == "hold":
-        chain = one_step(problem, rows[-1])
-        return find_chain_tail(chain, law, width, most_layers, n_layers=len(rows))
+        chain = policy_chain(problem, rows[-1])
+        return find_chain_tail(chain, law, width, max_layers, n_layers=len(rows))
     certificate = plain
     if not is_enough or n_plain > _UNROLL * len(rows):
-        certificate = find_round_certificate(problem, law, rows, width, most_layers) or plain
-    n_layers = certificate.layers_needed(law, width, most_layers)
-    n_layers = -(-n_layers // len(rows)) * len(rows)  # whole rounds
+        certificate = find_cycle_certificate(problem, law, rows, width, max_layers) or plain
+    n_layers = certificate.layers_needed(law, width, max_layers)
+    n_layers = -(-n_layers // len(rows)) * len(rows)  # whole cycles
     return Tail(n_layers, *certificate.bounds(float(law.remaining(n_layers + 1))), plain.actions)

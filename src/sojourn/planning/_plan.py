@@ -1,4 +1,4 @@
-"""The best policy of someone who does not know how long the episode will last."""
+"""The best policy when the length of the episode is hidden, with a certified bracket of its value."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._evaluate import policy_bounds
-from sojourn.planning._problem import Problem
-from sojourn.planning._request import MAX_LAYERS, TRUNCATION_SHARE, check_request, warn_if_wide
+from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import Tail, find_tail, rounding_allowance
+from sojourn.planning._tolerance import MAX_LAYERS, TRUNCATION_SHARE, check_planning_arguments, warn_if_wide
 
 __all__ = ["Plan", "plan"]
 
 _CHUNK_BYTES = 1 << 24
-_OWN_VALUE = 1e-2  # of the tolerance: how well the policy's own value is to be known
-_TIE = 4.0  # rounding units within which two actions count as equally good
+_OWN_VALUE_SHARE = 1e-2  # the policy's own value is computed to this share of the tolerance
+_TIE = 4.0  # two actions within this many rounding units count as equally good
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The best blind policy and what it is worth.
+    """The best blind policy and its value.
 
     Attributes:
-        policy: `(N, S)` actions in the smallest integer type. Step h plays row min(h, N) − 1: the last row is
-            held for ever, and rows at the end that would only repeat it are not stored.
-        value: `(S,)` value of the policy from each start state, the best estimate inside the bracket.
-        lower: `(S,)` certified: the policy earns at least this.
-        upper: `(S,)` certified: no policy earns more than this.
+        policy: `(N, S)` actions in the smallest integer type. Step h plays row min(h, N) − 1: the last row
+            applies to all later steps, and trailing rows that would repeat it are not stored.
+        value: `(S,)` best estimate of the policy's value from each start state, inside the bracket.
+        lower: `(S,)` certified lower bound on the value of the policy.
+        upper: `(S,)` certified upper bound on the value of any policy.
         law: The law planned for.
         problem: The name of the problem.
     """
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def after(self) -> str:
-        """What `evaluate` is to be told of the steps past the last row."""
+        """The argument `after` that `evaluate` needs for this policy: its last row is held."""
         return "hold"
 
     @property
@@ -102,21 +102,22 @@ def plan(
 ) -> Plan:
     """Return the best policy under hidden lengths drawn from `law`, with a certified bracket of its value.
 
-    The policy maximises E Σ_h γ(h) r, in the rewards' own units. It conditions on having survived, so it is
-    time-consistent: what it plays at a step is best for those who get there. Backward induction is exact up
-    to a layer N, and what comes after is bracketed; N is the smallest found that keeps the bracket within the
-    tolerance, so heavy tails are solved too. For a law that does not age (`Geometric`) there is one row.
+    The policy maximizes E Σ_h γ(h) r, in the units of the rewards. It conditions on survival, so it is
+    time-consistent: the action at a step is best for every episode that gets there. Backward induction is
+    exact up to a layer N, and the value of later steps is bracketed. N is chosen as small as possible such
+    that the bracket stays within the tolerance, so heavy tails are solved too. For a memoryless law
+    (`Geometric`) the policy has one row.
 
     Args:
         mdp: The problem.
-        law: The law of episode lengths. Its figures are taken as exact.
+        law: The law of episode lengths. Its values are taken to be exact.
         tolerance: Width that the bracket `upper − lower` should not exceed, in units of value.
-        max_layers: Layers computed one by one at most. If they do not suffice, the bracket is wider than the
-            tolerance, and a `WideBracketWarning` says so.
-        progress: Called now and then with the share of the layers that is done.
+        max_layers: Largest number of layers that are computed one by one. If they are not enough for the
+            tolerance, the bracket is wider and a `WideBracketWarning` says so.
+        progress: Called from time to time with the share of layers that is done.
 
     Raises:
-        MemoryLimitError: The policy would not fit in memory; said before anything large is computed.
+        MemoryLimitError: If the policy would not fit in memory; raised before the computation starts.
 
     Example:
         >>> import sojourn as sj
@@ -124,8 +125,8 @@ def plan(
         >>> round(float(best.value[0]), 6)
         4.5
     """
-    problem = Problem.of(mdp)
-    tolerance, max_layers = check_request(problem, law, tolerance, max_layers)
+    problem = SparseProblem.of(mdp)
+    tolerance, max_layers = check_planning_arguments(problem, law, tolerance, max_layers)
     tail, held_layer = find_tail(problem, law, TRUNCATION_SHARE * tolerance, max_layers)
     kind = np.min_scalar_type(mdp.n_actions - 1)
     check_fits(
@@ -133,19 +134,19 @@ def plan(
         f"A policy of {tail.n_layers:,} layers for {mdp.n_states:,} states",
         f"raise the tolerance (now {tolerance:g}) or lower max_layers",
     )
-    value, policy = _Induction(problem, law, tail, kind, progress).run(held_layer)
+    value, policy = _BackwardInduction(problem, law, tail, kind, progress).run(held_layer)
     width = tail.width(law)
     slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
     lower, upper = value - slack, value + width + slack
     best = upper
-    is_assumed = held_layer is None or held_layer == law.longest
-    if not is_assumed or width > _OWN_VALUE * tolerance:
-        # The policy's own value: where the induction assumed something else past the held layer, and to more
-        # digits than the optimum's, since nothing is left to choose.
+    assumes_held_actions = held_layer is None or held_layer == law.longest
+    if not assumes_held_actions or width > _OWN_VALUE_SHARE * tolerance:
+        # Evaluate the policy itself: backward induction may have assumed other actions after the held layer,
+        # and the value of a fixed policy can be bracketed more tightly than the optimum.
         own = policy_bounds(
-            problem, law, policy, "hold", tolerance=_OWN_VALUE * tolerance, max_layers=max_layers
+            problem, law, policy, "hold", tolerance=_OWN_VALUE_SHARE * tolerance, max_layers=max_layers
         )
-        lower = np.maximum(lower, own[0]) if is_assumed else own[0]
+        lower = np.maximum(lower, own[0]) if assumes_held_actions else own[0]
         best = np.minimum(upper, own[1])
     found = Plan(
         policy=policy,
@@ -162,26 +163,27 @@ def plan(
 
 
 def _law_text(law: LengthLaw) -> str:
-    """Return the law's text, or only its name where that would fill the screen."""
+    """Return the law's text, or only its class name if the text is long."""
     text = repr(law)
     return text if len(text) <= 80 else f"{type(law).__name__}(…)"
 
 
 @dataclass
-class _Induction:
-    """Backward induction in pieces, from a tail to step 1."""
+class _BackwardInduction:
+    """Backward induction in chunks of layers, from the tail to step 1."""
 
-    problem: Problem
+    problem: SparseProblem
     law: LengthLaw
     tail: Tail
     kind: np.dtype[Any]
     progress: Callable[[float], object] | None
 
     def run(self, held_layer: int | None) -> tuple[FloatArray, PolicyArray]:
-        """Return V_1 and the policy, without the rows at the end that only repeat the held one.
+        """Return V_1 and the policy, without trailing rows that would repeat its last row.
 
-        The held row is the tail's, or that of a layer. Layers are computed from the end, in chunks that are
-        thrown away while they only repeat it; the first that differs tells how many rows are needed.
+        The last row (the held row) is the policy of the tail, or that of layer `held_layer`. Layers are
+        computed from the end, in chunks that are discarded as long as they only repeat the held row. The
+        first chunk that differs determines how many rows are stored.
         """
         value, stop = self.tail.lower, self.tail.n_layers
         n_states = value.size
@@ -190,18 +192,18 @@ class _Induction:
             chunk = min(chunk, 1 + stop // 100)
         rows = np.empty((chunk, n_states), dtype=self.kind)
         held = self.tail.actions.astype(self.kind)
-        # Near ties are settled in favour of the held row, unless nothing comes after the last layer.
+        # Near ties are broken in favor of the held row, unless nothing comes after the last layer.
         slack = -1.0 if held_layer is not None else _TIE * self.problem.unit
         while held_layer is not None and stop >= held_layer:
             first = max(stop - chunk, min(stop, held_layer) - 1)
-            value = self._back_up(first, stop, value, rows, held=held, slack=slack)
+            value = self._run_chunk(first, stop, value, rows, held=held, slack=slack)
             if first == held_layer - 1:
                 held = rows[0].copy()
                 slack = -1.0 if held_layer == self.law.longest else _TIE * self.problem.unit
             stop = first
         while stop > 0:
             first = max(0, stop - chunk)
-            value = self._back_up(first, stop, value, rows, held=held, slack=slack)
+            value = self._run_chunk(first, stop, value, rows, held=held, slack=slack)
             differs = np.flatnonzero((rows[: stop - first] != held).any(axis=1))
             stop = first
             if differs.size:
@@ -212,15 +214,15 @@ class _Induction:
                 del rows
                 while stop > 0:
                     first = max(0, stop - chunk)
-                    value = self._back_up(first, stop, value, policy[first:stop], held=held, slack=slack)
+                    value = self._run_chunk(first, stop, value, policy[first:stop], held=held, slack=slack)
                     stop = first
                 return value, policy
         return value, held[np.newaxis, :].copy()
 
-    def _back_up(
+    def _run_chunk(
         self, first: int, stop: int, value: FloatArray, rows: PolicyArray, *, held: PolicyArray, slack: float
     ) -> FloatArray:
-        """Return the value before layer `first` + 1 from that after layer `stop`; fill the rows between."""
+        """Return the value at layer `first` + 1 from that after layer `stop`, and fill the rows between."""
         ratios = self.law.continuation(np.arange(first + 1, stop + 1))
         value = induce(self.problem.rows, self.problem.packed, ratios, value, rows, held, slack)
         if self.progress is not None:

@@ -1,8 +1,8 @@
-"""The Markov chain of a policy: one step of it, and one whole round of a policy that starts again.
+"""Markov chains of a policy: of one of its rows, and of one whole cycle of a policy that restarts.
 
-From the first row on, a round of N steps is one step of a chain on the states alone, P₁ P₂ … P_N, which pays
-the round's reward. If j rounds earn at most j·G + B, then n = jN + i steps earn at most that and the most
-that i steps of a round can earn, R_i: n·G/N + B + max_i (R_i − i·G/N). The lower end alike.
+A cycle is the N steps from the first row to the last. It is one step of a Markov chain with transitions
+P₁ P₂ … P_N that pays the reward of the whole cycle. If j cycles earn at most j·G + B, and i steps of a cycle
+at most R_i, then n = jN + i steps earn at most n·G/N + B + max_i (R_i − i·G/N). The lower bound is analogous.
 """
 
 from __future__ import annotations
@@ -14,39 +14,41 @@ from sojourn._kernels import follow_policy_cycle
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates
-from sojourn.planning._problem import Problem
+from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import best_certificate
 
-__all__ = ["find_round_certificate", "one_step"]
+__all__ = ["find_cycle_certificate", "policy_chain"]
 
-_DENSE_STATES = 600  # up to here a round is followed on a full table
-_MOST_ENTRIES = 20_000_000  # of a whole round's transitions
+_DENSE_STATES = 600  # up to this many states, the product of a cycle is a dense matrix
+_MAX_ENTRIES = 20_000_000  # largest number of transitions of a whole cycle
 
 
-def one_step(problem: Problem, row: PolicyArray) -> Problem:
-    """Return the chain of one row of a policy: `(S,)` actions or `(S, A)` probabilities."""
-    pick = _choice(row, problem.n_states, problem.n_actions)
-    table = sparse.csr_array(pick @ problem.table)
-    rewards = np.asarray(pick @ problem.rewards, dtype=np.float64)
+def policy_chain(problem: SparseProblem, row: PolicyArray) -> SparseProblem:
+    """Return the Markov chain of one row of a policy: `(S,)` actions or `(S, A)` probabilities."""
+    choice = _choice_matrix(row, problem.n_states, problem.n_actions)
+    table = sparse.csr_array(choice @ problem.table)
+    rewards = np.asarray(choice @ problem.rewards, dtype=np.float64)
     mixed = problem.n_actions * 2.0**-53 if row.ndim == 2 else 0.0
-    return Problem(table.indptr, table.indices, table.data, rewards, n_actions=1, inexact=mixed)
+    return SparseProblem(table.indptr, table.indices, table.data, rewards, n_actions=1, inexact=mixed)
 
 
-def find_round_certificate(
-    problem: Problem, law: LengthLaw, rows: PolicyArray, width: float, most_layers: int
+def find_cycle_certificate(
+    problem: SparseProblem, law: LengthLaw, rows: PolicyArray, width: float, max_layers: int
 ) -> Certificate | None:
-    """Return bounds from the first row on of a policy that starts again, or None if a round is too large."""
-    followed = _follow(problem, rows)
-    if followed is None:
+    """Return bounds for a policy that restarts, from its first row on, or None if a cycle is too large."""
+    cycle = _multiply_out(problem, rows)
+    if cycle is None:
         return None
-    rounds, most, least = followed
-    rounding = rounds.inexact * len(rows) * problem.largest_reward  # of what a part of a round earns
-    spread = ((n, _spread(found, most + rounding, least - rounding)) for n, found in certificates(rounds))
-    return best_certificate(spread, law, width, most_layers, n_entries=rounds.data.size)[0]
+    chain, most, least = cycle
+    rounding = chain.inexact * len(rows) * problem.largest_reward  # of the reward of a part of a cycle
+    per_step = ((n, _per_step(found, most + rounding, least - rounding)) for n, found in certificates(chain))
+    return best_certificate(per_step, law, width, max_layers, n_entries=chain.data.size)[0]
 
 
-def _follow(problem: Problem, rows: PolicyArray) -> tuple[Problem, FloatArray, FloatArray] | None:
-    """Return the chain of whole rounds, and the most and least that 0 … N − 1 steps of one earn."""
+def _multiply_out(
+    problem: SparseProblem, rows: PolicyArray
+) -> tuple[SparseProblem, FloatArray, FloatArray] | None:
+    """Return the chain of whole cycles, and the largest and least rewards of its first 0 … N − 1 steps."""
     n_rows, n_states = len(rows), problem.n_states
     if rows.ndim == 2 and n_states <= _DENSE_STATES:
         reached, earned, most, least = follow_policy_cycle(problem.rows, problem.rewards, rows)
@@ -56,29 +58,29 @@ def _follow(problem: Problem, rows: PolicyArray) -> tuple[Problem, FloatArray, F
     most, least = np.empty(n_rows), np.empty(n_rows)
     for i, row in enumerate(rows):
         most[i], least[i] = earned.max(), earned.min()
-        step = one_step(problem, row)
+        step = policy_chain(problem, row)
         earned = earned + table @ step.rewards
         table = sparse.csr_array(table @ step.table)
-        if table.nnz > _MOST_ENTRIES:
+        if table.nnz > _MAX_ENTRIES:
             return None
     return _as_chain(problem, table, earned, n_rows), most, least
 
 
 def _as_chain(
-    problem: Problem, table: sparse.csr_array[np.float64], rewards: FloatArray, n_rows: int
-) -> Problem:
-    """Return the chain of rounds; every step of one has added the rounding of a step to its entries.
+    problem: SparseProblem, table: sparse.csr_array[np.float64], rewards: FloatArray, n_rows: int
+) -> SparseProblem:
+    """Return the chain of whole cycles, with a bound on the rounding error of its entries.
 
-    Rows are products of rows that sum to 1 up to rounding, and what is left of it is taken out.
+    Each step of a cycle adds the rounding error of one step. Rows sum to 1 up to rounding and are normalized.
     """
     sums = np.add.reduceat(table.data, table.indptr[:-1])
     data = table.data / np.repeat(sums, np.diff(table.indptr))
     inexact = n_rows * (problem.unit + problem.n_actions * 2.0**-53)
-    return Problem(table.indptr, table.indices, data, rewards, n_actions=1, inexact=inexact)
+    return SparseProblem(table.indptr, table.indices, data, rewards, n_actions=1, inexact=inexact)
 
 
-def _spread(found: Certificate, most: FloatArray, least: FloatArray) -> Certificate:
-    """Turn bounds over rounds into bounds over steps."""
+def _per_step(found: Certificate, most: FloatArray, least: FloatArray) -> Certificate:
+    """Turn bounds per cycle into bounds per step."""
     n_rows = most.size
     i = np.arange(n_rows)
     lower_gain, upper_gain = found.lower_gain / n_rows, found.upper_gain / n_rows
@@ -91,8 +93,8 @@ def _spread(found: Certificate, most: FloatArray, least: FloatArray) -> Certific
     )
 
 
-def _choice(row: PolicyArray, n_states: int, n_actions: int) -> sparse.csr_array[np.float64]:
-    """Return the `(S, S·A)` matrix that takes pairs to states under one row of a policy."""
+def _choice_matrix(row: PolicyArray, n_states: int, n_actions: int) -> sparse.csr_array[np.float64]:
+    """Return the `(S, S·A)` matrix of the probabilities with which a policy row chooses each action."""
     shape = (n_states, n_states * n_actions)
     if row.ndim == 1:
         columns = np.arange(n_states) * n_actions + row

@@ -1,4 +1,4 @@
-"""A problem as the kernels see it, with the figures that its brackets need."""
+"""A problem as the arrays that the kernels take, with bounds on its rounding errors."""
 
 from __future__ import annotations
 
@@ -13,15 +13,23 @@ from sojourn._kernels import fill_slices, measure_slices, sweep
 from sojourn._typing import FloatArray, IndexArray, IntArray
 from sojourn.mdps import TabularMDP
 
-__all__ = ["Problem"]
+__all__ = ["SparseProblem"]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Transitions as compressed sparse rows (row s·A + a), flat rewards, and the number of actions.
+class SparseProblem:
+    """Transitions in compressed sparse rows, one row per (state, action) pair, and flat rewards.
 
-    A Markov chain is a problem with one action. Rows stand for their probabilities divided by their exact sum
-    (which is 1 up to rounding). `inexact` bounds the relative error of entries that were computed.
+    A Markov chain is a problem with one action. Each row represents its probabilities divided by their exact
+    sum, which is 1 up to rounding.
+
+    Attributes:
+        indptr: Offsets of the rows, `(S·A + 1,)`; row s·A + a belongs to action a in state s.
+        indices: Successor of each entry.
+        data: Probability of each entry.
+        rewards: Expected reward of each row, `(S·A,)`.
+        n_actions: A.
+        inexact: Bound on the relative error of the entries; 0 if they were given and not computed.
     """
 
     indptr: IndexArray
@@ -32,7 +40,7 @@ class Problem:
     inexact: float = 0.0
 
     def __post_init__(self) -> None:
-        # All problems look alike to the kernels, which are compiled once for each kind of arrays.
+        # Kernels are compiled once per combination of array types, so all problems use the same ones.
         index = np.int32 if self.n_states < 2**31 else np.int64
         kinds = {"indptr": np.int64, "indices": index, "data": np.float64, "rewards": np.float64}
         for name, kind in kinds.items():
@@ -41,7 +49,7 @@ class Problem:
             object.__setattr__(self, name, view)
 
     @classmethod
-    def of(cls, mdp: TabularMDP) -> Problem:
+    def of(cls, mdp: TabularMDP) -> SparseProblem:
         """Return the arrays of `mdp`, without copying them."""
         if not isinstance(mdp, TabularMDP):
             raise TypeError(f"mdp must be a TabularMDP; got {mdp!r}.")
@@ -50,12 +58,12 @@ class Problem:
 
     @property
     def rows(self) -> tuple[IndexArray, IndexArray, FloatArray, int]:
-        """The transitions as kernels take them."""
+        """The transitions in the form that the kernels take."""
         return self.indptr, self.indices, self.data, self.n_actions
 
     @cached_property
     def packed(self) -> tuple[IntArray, IntArray, NDArray[np.uint32], FloatArray, FloatArray]:
-        """Transitions and rewards in blocks of states, for backups of all actions; made when first needed."""
+        """Transitions and rewards in blocks of states, for fast backups of all actions; made on first use."""
         starts, widths = measure_slices(self.indptr, self.n_actions)
         columns, weights = np.zeros(starts[-1], dtype=np.uint32), np.zeros(starts[-1])
         paid = np.empty_like(self.rewards)
@@ -89,5 +97,5 @@ class Problem:
     def iterate(
         self, value: FloatArray, n_sweeps: int, *, ratio: float = 1.0, damping: float = 1.0
     ) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Return V after some sweeps of value iteration, TV, and the actions greedy in V."""
+        """Return V after `n_sweeps` sweeps of value iteration, TV, and the actions that are greedy in V."""
         return sweep(self.rows, self.packed, ratio, damping, value, n_sweeps)

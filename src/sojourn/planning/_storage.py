@@ -1,4 +1,4 @@
-"""Plans on disk: one `.npz` file, arrays and a line of JSON, no pickle."""
+"""Plans on disk: one `.npz` file with the arrays and a line of JSON, without pickle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARRAYS = ("policy", "value", "lower", "upper")
 
 
 def save_plan(plan: Plan, path: str | Path) -> Path:
-    """Write `plan` to `path` (`.npz` is added if it has no ending) in one step: whole, or not at all."""
+    """Write `plan` to `path` atomically; `.npz` is added if the path has no suffix."""
     law = law_to_text(plan.law, remedy="Store plan.policy and plan.value yourself.")
     about = {"format": _FORMAT, "law": law, "problem": plan.problem}
     return write_archive(path, about, {name: getattr(plan, name) for name in _ARRAYS})
@@ -42,7 +42,7 @@ def load_plan(path: str | Path) -> Plan:
         law, problem = parse_law(about["law"]), str(about["problem"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a file that Plan.save wrote, or it is damaged.") from error
-    wrong = _what_is_wrong(**arrays)
+    wrong = _describe_damage(**arrays)
     if wrong:
         raise ValueError(f"{path} is a damaged plan: {wrong}.")
     plan = Plan(law=law, problem=problem, **arrays)
@@ -51,8 +51,8 @@ def load_plan(path: str | Path) -> Plan:
     return plan
 
 
-def _what_is_wrong(policy: PolicyArray, value: FloatArray, lower: FloatArray, upper: FloatArray) -> str:
-    """Return what the parts of a plan break, or nothing."""
+def _describe_damage(policy: PolicyArray, value: FloatArray, lower: FloatArray, upper: FloatArray) -> str:
+    """Return what is wrong with the arrays of a plan, or an empty text."""
     if not (policy.ndim == 2 and len(policy) > 0 and policy.shape[1:] == value.shape):
         return "its policy does not fit its values"
     if not (lower.shape == upper.shape == value.shape):

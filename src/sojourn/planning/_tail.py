@@ -1,4 +1,4 @@
-"""What comes after the last exact layer: how many layers are needed, and what bounds follow them."""
+"""The choice of the number of exact layers, and bounds on the value of the steps after them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scipy.sparse import linalg
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates, first_bounds
-from sojourn.planning._horizons import average_over_horizons
-from sojourn.planning._problem import Problem
-from sojourn.planning._request import SPARE_DIGITS
+from sojourn.planning._horizon_average import average_over_horizons
+from sojourn.planning._sparse_problem import SparseProblem
+from sojourn.planning._tolerance import SPARE_DIGITS
 
 __all__ = [
     "Tail",
@@ -25,19 +25,19 @@ __all__ = [
     "rounding_allowance",
 ]
 
-_ENOUGH_LAYERS = 1_024  # so few layers cost less than the search for a certificate
-_SEARCH_WORK = 3e9  # multiplications that a search may take, some seconds
-_SOLVE_STATES = 5_000  # up to here a sparse linear solve is quick, whatever its fill
+_FEW_LAYERS = 1_024  # up to this many layers cost less than the search for a certificate
+_SEARCH_WORK = 3e9  # multiplications that a search may take, which is some seconds
+_SOLVE_STATES = 5_000  # up to this many states a sparse linear solve is fast, whatever its fill-in
 _SWEEPS_BEFORE_SOLVING = 4_096
-_MOST_SOLVES = 64
-_FADED = 1e-3  # weight that the end of an induction may have in a layer that is kept
+_MAX_SOLVES = 64
+_FADED = 1e-3  # largest weight of the end of the induction, as seen from a layer that is kept
 
 
 @dataclass(frozen=True, eq=False)
 class Tail:
     """Bounds on the value from step `n_layers` + 1 on, given that it is reached.
 
-    `lower` is earned by playing `actions` for ever; nothing earns more than `upper`.
+    Always playing `actions` earns at least `lower`, and no policy earns more than `upper`.
     """
 
     n_layers: int
@@ -46,101 +46,112 @@ class Tail:
     actions: IntArray
 
     def width(self, law: LengthLaw) -> float:
-        """Return how much of the value from step 1 the bounds leave open."""
+        """Return the width of the bracket of the value from step 1."""
         return float(law.survival(self.n_layers + 1) * (self.upper - self.lower).max())
 
 
-def find_tail(problem: Problem, law: LengthLaw, width: float, most_layers: int) -> tuple[Tail, int | None]:
-    """Return bounds that leave at most `width` open after as few exact layers as can be found.
+def find_tail(
+    problem: SparseProblem, law: LengthLaw, width: float, max_layers: int
+) -> tuple[Tail, int | None]:
+    """Return bounds with a bracket of at most `width` after as few exact layers as possible.
 
-    Where no such bounds are found within `most_layers`, the best ones found are returned: wide, but proven.
-    With them comes the layer whose actions are best held for ever, or None if these are the tail's own.
+    If no such bounds are found within `max_layers`, the best ones found are returned, which are wider but
+    still proven. The second result is the layer whose actions should be held in all later steps, or None if
+    those of the tail should.
     """
     plain = first_bounds(problem)
-    if law.longest is not None and law.longest <= min(_ENOUGH_LAYERS, most_layers):
+    if law.longest is not None and law.longest <= min(_FEW_LAYERS, max_layers):
         return _follow(plain, law, law.longest), law.longest
-    n_plain = max(1, plain.layers_needed(law, width, most_layers))
+    n_plain = max(1, plain.layers_needed(law, width, max_layers))
     start = law.memoryless_from
     if start is not None and start - 1 <= n_plain:
         return _memoryless_tail(problem, law, start - 1, width), None
-    if n_plain <= _ENOUGH_LAYERS and plain.width_after(law, n_plain) <= width:
-        return _follow(plain, law, _far_enough(plain, law, n_plain, width=width, most=most_layers)), n_plain
-    certificate, n_layers = find_certificate(problem, law, width, most_layers)
+    if n_plain <= _FEW_LAYERS and plain.width_after(law, n_plain) <= width:
+        return _follow(
+            plain, law, _induction_start(plain, law, n_plain, width=width, max_layers=max_layers)
+        ), n_plain
+    certificate, n_layers = find_certificate(problem, law, width, max_layers)
     is_all = n_layers == law.longest
     return _follow(certificate, law, n_layers), n_layers if is_all else None
 
 
 def _follow(certificate: Certificate, law: LengthLaw, n_layers: int) -> Tail:
-    """Return the bounds of a certificate that follows so many exact layers."""
+    """Return the bounds of a certificate after `n_layers` exact layers."""
     bounds = certificate.bounds(float(law.remaining(n_layers + 1)))
     return Tail(n_layers, *bounds, certificate.actions)
 
 
-def _far_enough(plain: Certificate, law: LengthLaw, n_layers: int, *, width: float, most: int) -> int:
-    """Return from how far out induction should come, so that actions at layer `n_layers` are right as well.
+def _induction_start(
+    plain: Certificate, law: LengthLaw, n_layers: int, *, width: float, max_layers: int
+) -> int:
+    """Return the layer at which backward induction starts so that actions at layer `n_layers` are right.
 
-    There, what is assumed about the end must hardly count even for those who have come so far.
+    The assumption about the end must have little weight even in episodes that have reached that layer.
     """
     further = n_layers + 2 ** np.arange(12)
     fades = law.log_survival(further + 1) <= law.log_survival(n_layers + 1) + np.log(_FADED)
     far = int(further[np.argmax(fades)] if fades.any() else further[-1])
-    far = max(far, plain.layers_needed(law, width * SPARE_DIGITS, 4 * _ENOUGH_LAYERS))
-    return min(far, most, law.longest or far)
+    far = max(far, plain.layers_needed(law, width * SPARE_DIGITS, 4 * _FEW_LAYERS))
+    return min(far, max_layers, law.longest or far)
 
 
-def find_chain_tail(chain: Problem, law: LengthLaw, width: float, most_layers: int, *, n_layers: int) -> Tail:
-    """Return bounds on what a Markov chain earns after `n_layers`: nothing is chosen, so few steps do."""
+def find_chain_tail(
+    chain: SparseProblem, law: LengthLaw, width: float, max_layers: int, *, n_layers: int
+) -> Tail:
+    """Return bounds on the value of a Markov chain after `n_layers`; without choices, few steps suffice."""
     if law.memoryless_from is not None and law.memoryless_from <= n_layers + 1:
         return _memoryless_tail(chain, law, n_layers, width)
-    certificate, _ = find_certificate(chain, law, width, most_layers)
-    bounds = average_over_horizons(chain, law, certificate, after=n_layers, width=width, most=most_layers)
+    certificate, _ = find_certificate(chain, law, width, max_layers)
+    bounds = average_over_horizons(
+        chain, law, certificate, after=n_layers, width=width, max_layers=max_layers
+    )
     return Tail(n_layers, *bounds, certificate.actions)
 
 
 def find_certificate(
-    problem: Problem, law: LengthLaw, width: float, most_layers: int
+    problem: SparseProblem, law: LengthLaw, width: float, max_layers: int
 ) -> tuple[Certificate, int]:
-    """Return a certificate and the number of exact layers that it needs before it."""
+    """Return a certificate and the number of exact layers that must precede it."""
     best = first_bounds(problem)
-    if law.longest is not None and law.longest <= min(_ENOUGH_LAYERS, most_layers):
-        return best, law.longest  # exact: nothing comes after
-    n_layers = best.layers_needed(law, width, most_layers)
-    if n_layers <= _ENOUGH_LAYERS:
-        return best, best.layers_needed(law, width * SPARE_DIGITS, min(most_layers, _ENOUGH_LAYERS))
+    if law.longest is not None and law.longest <= min(_FEW_LAYERS, max_layers):
+        return best, law.longest  # exact: no steps come after
+    n_layers = best.layers_needed(law, width, max_layers)
+    if n_layers <= _FEW_LAYERS:
+        return best, best.layers_needed(law, width * SPARE_DIGITS, min(max_layers, _FEW_LAYERS))
     entries = problem.data.size
-    return best_certificate(certificates(problem), law, width, most_layers, n_entries=entries, best=best)
+    return best_certificate(certificates(problem), law, width, max_layers, n_entries=entries, best=best)
 
 
 def best_certificate(
-    found: Iterator[tuple[int, Certificate]],
+    candidates: Iterator[tuple[int, Certificate]],
     law: LengthLaw,
     width: float,
-    most_layers: int,
+    max_layers: int,
     *,
     n_entries: int,
     best: Certificate | None = None,
 ) -> tuple[Certificate, int]:
-    """Return the best of ever better certificates, and the number of exact layers that it needs before it.
+    """Return the best of a sequence of certificates, and the number of exact layers that must precede it.
 
-    The search stops when it has cost as much as it can still save, or when gains are not what is left open.
+    The search stops when it has cost as much as it could still save, or when the gains are known well enough.
     """
-    n_layers = most_layers if best is None else best.layers_needed(law, width, most_layers)
-    for n_sweeps, candidate in found:
-        n_found = candidate.layers_needed(law, width, most_layers)
+    n_layers = max_layers if best is None else best.layers_needed(law, width, max_layers)
+    for n_sweeps, candidate in candidates:
+        n_found = candidate.layers_needed(law, width, max_layers)
         cost = (n_found, candidate.width_after(law, n_found))
         if best is None or cost < (n_layers, best.width_after(law, n_layers)):
             best, n_layers = candidate, n_found
         is_settled = law.tail(n_layers + 1) * best.gain_gap <= width / 16
         if is_settled or n_layers <= 2 * n_sweeps or n_sweeps * n_entries > _SEARCH_WORK:
             return best, n_layers
-    raise ValueError("found must not end.")
+    raise ValueError("candidates must not end.")
 
 
-def rounding_allowance(problem: Problem, law: LengthLaw, n_layers: int, last: FloatArray) -> float:
+def rounding_allowance(problem: SparseProblem, law: LengthLaw, n_layers: int, last: FloatArray) -> float:
     """Return a bound on the rounding error of the value after `n_layers` backups that start from `last`.
 
-    A backup at step h errs by at most `unit` times the size of V_h ≤ remaining(h)·max|r|, a few times that if
-    near ties are settled freely, and reaches step 1 with weight γ(h); γ(h)·remaining(h) = Γ(h).
+    The error of a backup at step h is at most `unit` times |V_h| ≤ remaining(h)·max|r|, and a few times that
+    where near ties are broken arbitrarily. It reaches step 1 with weight γ(h), and γ(h)·remaining(h) = Γ(h).
     """
     total = 0.0
     for first in range(1, n_layers + 1, 1 << 20):
@@ -149,8 +160,8 @@ def rounding_allowance(problem: Problem, law: LengthLaw, n_layers: int, last: Fl
     return 8.0 * problem.unit * (total * problem.largest_reward + (n_layers + 1) * size)
 
 
-def _memoryless_tail(problem: Problem, law: LengthLaw, n_layers: int, width: float) -> Tail:
-    """Bracket the rest where the law no longer ages: ordinary discounting by a constant ratio.
+def _memoryless_tail(problem: SparseProblem, law: LengthLaw, n_layers: int, width: float) -> Tail:
+    """Bracket the value from where the law is memoryless: ordinary discounting by a constant ratio.
 
     If TV − V lies in [lo, hi], the optimum lies in TV + ratio/(1 − ratio)·[lo, hi], and the policy greedy in
     V earns at least the lower end.
@@ -171,7 +182,7 @@ def _memoryless_tail(problem: Problem, law: LengthLaw, n_layers: int, width: flo
             break
         if n_sweeps < most_sweeps:
             chunk = n_sweeps
-        elif is_solvable and n_sweeps < most_sweeps + _MOST_SOLVES:
+        elif is_solvable and n_sweeps < most_sweeps + _MAX_SOLVES:
             value, solved_for, chunk = _policy_value(problem, actions, ratio), actions, 0
             most_sweeps -= 1
         else:
@@ -180,7 +191,7 @@ def _memoryless_tail(problem: Problem, law: LengthLaw, n_layers: int, width: flo
     return Tail(n_layers, image + factor * low, image + factor * high, actions)
 
 
-def _policy_value(problem: Problem, actions: IntArray, ratio: float) -> FloatArray:
+def _policy_value(problem: SparseProblem, actions: IntArray, ratio: float) -> FloatArray:
     """Return the discounted value of a stationary policy by a sparse linear solve."""
     rows = np.arange(problem.n_states) * problem.n_actions + actions
     chain = problem.table[rows]

@@ -1,4 +1,4 @@
-"""What every question about a problem comes with: a law, a tolerance, and how many layers it may cost."""
+"""Default limits of planning, validation of its arguments, and the warning about wide brackets."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ import warnings
 from sojourn._validation import check_positive, check_whole
 from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw
-from sojourn.planning._problem import Problem
+from sojourn.planning._sparse_problem import SparseProblem
 
-__all__ = ["MAX_LAYERS", "SPARE_DIGITS", "TRUNCATION_SHARE", "check_request", "warn_if_wide"]
+__all__ = ["MAX_LAYERS", "SPARE_DIGITS", "TRUNCATION_SHARE", "check_planning_arguments", "warn_if_wide"]
 
 MAX_LAYERS = 1_000_000
-"""Layers that are computed one by one, at most, unless more are asked for."""
+"""Default of the largest number of layers that are computed one by one."""
 
 TRUNCATION_SHARE = 0.75
-"""Part of the tolerance that may be spent on what comes after the last layer; the rest is for rounding."""
+"""Share of the tolerance for truncation after the last layer; the rest is for rounding errors."""
 
 _OVERFLOW = 1e280
 
 SPARE_DIGITS = 1e-4
-"""Where layers are nearly free, the truncation is made this much smaller than was asked for."""
+"""Factor by which the truncation error is reduced further where additional layers cost almost nothing."""
 
 
-def check_request(problem: Problem, law: LengthLaw, tolerance: float, max_layers: int) -> tuple[float, int]:
-    """Return the tolerance and the layers allowed, checked."""
+def check_planning_arguments(
+    problem: SparseProblem, law: LengthLaw, tolerance: float, max_layers: int
+) -> tuple[float, int]:
+    """Validate the arguments of a planning function; return the tolerance and `max_layers`."""
     if not isinstance(law, LengthLaw):
         raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
     largest = problem.largest_reward * law.mean
@@ -36,7 +38,7 @@ def check_request(problem: Problem, law: LengthLaw, tolerance: float, max_layers
 def warn_if_wide(
     what: str, width: float, tolerance: float, max_layers: int, *, rounding: float = 0.0
 ) -> None:
-    """Say so if a bracket is wider than was asked for, and what would help."""
+    """Warn if a bracket is wider than the tolerance, with a remedy."""
     if not width <= tolerance:
         remedy = f"raise max_layers (now {max_layers:,}) or the tolerance"
         if rounding > tolerance / 2.0:
