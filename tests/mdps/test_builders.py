@@ -48,7 +48,7 @@ def test_river_swim_of_two_states_has_only_ends():
 
 
 def test_river_swim_has_the_papers_values():
-    # PAPER_NOTES 4.1: geometric 0.9, best blind value 1.30448. 400 layers leave 0.9^400 ≈ 5e-19 of it.
+    # PAPER_NOTES 4.1: geometric 0.9, best blind value 1.30448. 400 layers truncate 0.9^400 ≈ 5e-19 of it.
     _, value = plan(river_swim(6), [0.9] * 400)
     assert value[0] == pytest.approx(1.30448, abs=5e-6)
 
@@ -136,7 +136,7 @@ def test_under_a_falling_hazard_cash_is_best_first_and_invest_later(p, switch):
 
 
 @pytest.mark.parametrize(("gamma", "action"), [(0.95, 1), (0.8, 0), (0.678, 0)])
-def test_under_a_geometric_law_one_choice_is_best_for_ever(gamma, action):
+def test_under_a_geometric_law_the_best_choice_never_changes(gamma, action):
     # By hand: invest if 1 · γ⁵ > 0.1 (1 + … + γ⁵). γ = 0.678 has the mean length of Polynomial(1.4), 3.1055.
     assert (gamma**5 > 0.1 * sum(gamma**i for i in range(6))) == bool(action)
     actions, _ = plan(cash_or_invest(delay=5), [gamma] * 1000)
@@ -156,7 +156,7 @@ def test_the_registry_has_every_builder_under_its_name():
 
 
 @pytest.mark.parametrize("name", sorted(set(BUILDERS) - {"garnet"}))
-def test_builders_have_defaults_a_name_and_rewards_that_need_no_more_than_normalizing(name):
+def test_builders_have_defaults_a_name_and_rewards_that_can_be_normalized(name):
     mdp = BUILDERS[name]()
     assert mdp.name.lower().startswith(name.replace("_", ""))
     assert mdp == BUILDERS[name]()
@@ -206,7 +206,7 @@ def test_wrong_settings_are_refused(build, message):
         ),
     ],
 )
-def test_what_would_not_fit_in_memory_is_refused_before_any_work(build, message, monkeypatch):
+def test_problems_too_large_for_memory_are_refused_at_once(build, message, monkeypatch):
     monkeypatch.setattr("sojourn._memory.available_memory", lambda: 2 * 2**30)
     begun = time.perf_counter()
     with pytest.raises(MemoryLimitError, match=f"^{message}$"):
@@ -223,7 +223,7 @@ def test_what_would_not_fit_in_memory_is_refused_before_any_work(build, message,
         (lambda: garnet(50_000, 5, 5), 2 * table_bytes(250_000, 5)),
     ],
 )
-def test_the_memory_that_builders_are_said_to_take_is_what_they_take_about(build, n_bytes):
+def test_the_memory_estimate_of_builders_is_about_right(build, n_bytes):
     tracemalloc.start()
     try:
         build()

@@ -36,7 +36,7 @@ def test_wrong_rewards_are_refused(rewards, message):
 
 
 @pytest.mark.parametrize("rewards", [[["a", "b"]] * 3, None, [[1j, 0]] * 3, [[0], [0, 1], [0, 1]]])
-def test_rewards_that_are_no_numbers_are_a_type_error(rewards):
+def test_non_numeric_rewards_raise_a_type_error(rewards):
     with pytest.raises(TypeError, match=r"^rewards must be .*; got .*\.$"):
         TabularMDP(MOVES, rewards)
 
@@ -48,7 +48,7 @@ def test_rewards_by_successor_are_averaged():
     assert TabularMDP(transitions, rewards).rewards.tolist() == [[5.0], [2.0]]
 
 
-def test_one_reward_for_all_successors_is_kept_to_the_bit():
+def test_equal_rewards_of_all_successors_are_kept_exactly():
     third = np.full((3, 1, 3), 1 / 3)
     rewards = np.full((3, 1, 3), -0.1)
     assert TabularMDP(third, rewards).rewards.tolist() == [[-0.1]] * 3
@@ -93,7 +93,7 @@ def test_a_start_of_the_wrong_type_is_refused(start):
 @pytest.mark.parametrize(
     "terminal", [2, np.int64(2), [2], (2, 2), {2}, np.array([2]), np.array(2), range(2, 3), iter([2])]
 )
-def test_terminal_states_come_as_one_or_several(terminal):
+def test_terminal_may_be_one_state_or_several(terminal):
     assert TabularMDP(MOVES, ZERO, terminal=terminal).terminal == (2,)
 
 

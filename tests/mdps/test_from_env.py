@@ -1,4 +1,4 @@
-"""Gymnasium's tables are read as the environments play them."""
+"""Problems read from Gymnasium have the dynamics of the environments."""
 
 import re
 import subprocess
@@ -106,7 +106,7 @@ def test_entering_the_goal_ends_the_episode_although_its_table_goes_on():
     env.close()
 
 
-def test_a_version_that_is_gone_becomes_the_newest_with_a_warning():
+def test_a_missing_version_is_replaced_by_the_newest_with_a_warning():
     with pytest.warns(
         NewerVersionWarning, match=r"^Taxi-v3 is not in this Gymnasium; using Taxi-v4\.$"
     ) as caught:
@@ -140,7 +140,7 @@ def test_ids_without_a_table_are_refused_with_advice(env, message):
 
 
 @pytest.mark.parametrize("env", [None, 3, gymnasium.Env, {"P": {}}])
-def test_what_is_no_environment_is_a_type_error(env):
+def test_anything_but_an_environment_raises_a_type_error(env):
     with pytest.raises(TypeError, match=r"^env must be a Gymnasium id or environment; got "):
         TabularMDP.from_env(env)
 
@@ -164,7 +164,7 @@ def test_specifications_are_made_like_ids():
     assert mdp == TabularMDP.from_env("FrozenLake-v1", is_slippery=False)
 
 
-def test_names_say_the_settings():
+def test_names_include_the_settings():
     assert TabularMDP.from_env("Taxi-v4", is_rainy=True).name == "Taxi-v4(is_rainy=True)"
     env = gymnasium.make("FrozenLake8x8-v1")
     assert TabularMDP.from_env(env).name == "FrozenLake8x8-v1"
@@ -172,7 +172,7 @@ def test_names_say_the_settings():
     env.close()
 
 
-def test_wrappers_that_leave_the_table_true_are_looked_through():
+def test_wrappers_that_do_not_change_the_problem_are_ignored():
     env = wrappers.RecordEpisodeStatistics(wrappers.TimeLimit(gymnasium.make("FrozenLake-v1"), 5))
     assert TabularMDP.from_env(env) == TabularMDP.from_env("FrozenLake-v1")
     env.close()
@@ -213,7 +213,7 @@ TINY = {0: {0: [(0.5, 0, 1.0, False), (0.5, 1, 3.0, False)]}, 1: {0: [(1.0, 0, 0
 
 
 class Table:
-    """Someone else's environment: nothing but a table and a start."""
+    """A minimal third-party environment: only a table and a start."""
 
     def __init__(self, table, start=(1.0, 0.0)):
         self.P = table
@@ -246,14 +246,14 @@ def test_a_terminated_transition_may_name_any_state():
     assert mdp.rewards.tolist() == [[1.0], [0.0]]
 
 
-def test_thirds_of_one_successor_add_up():
+def test_repeated_successors_are_summed_exactly():
     third = [(1 / 3, 1, -1.0, False)] * 3
     mdp = TabularMDP.from_env(Table([[third], [third]]))
     assert mdp.transitions.data.tolist() == [1.0, 1.0]
     assert mdp.rewards.tolist() == [[-1.0], [-1.0]], "the same reward three times is that reward, to the bit"
 
 
-def test_what_cannot_happen_neither_ends_an_episode_nor_pays():
+def test_outcomes_with_probability_zero_are_ignored():
     outcomes = [(0.0, 0, -50.0, True), (1.0, 1, 0.1, False)]
     mdp = TabularMDP.from_env(Table([[outcomes], [outcomes]]))
     assert mdp.terminal == ()
@@ -336,7 +336,7 @@ def test_a_setting_that_an_environment_does_not_have_is_named(name, settings, me
     assert str(caught.value) == message
 
 
-def test_a_wrapper_of_ones_own_that_takes_steps_is_refused():
+def test_a_custom_wrapper_that_overrides_step_is_refused():
     class Louder(gymnasium.Wrapper):
         def step(self, action):
             state, reward, *rest = self.env.step(action)

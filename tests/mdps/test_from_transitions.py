@@ -98,7 +98,7 @@ def test_pandas_frames_are_read():
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), -1, 0.5, 99])
-def test_the_next_state_of_a_terminated_step_means_nothing(missing):
+def test_the_next_state_of_a_terminated_step_is_ignored(missing):
     log = [*LOG[:2], (1, 0, -1.0, missing, True), LOG[3]]
     assert estimate(log) == estimate(LOG)
     assert estimate({name: [row[i] for row in log] for i, name in enumerate(COLUMNS)}) == estimate(LOG)
@@ -114,7 +114,7 @@ def test_a_million_steps_recover_the_river():
     rewards = mdp.rewards[states, actions]
     log = dict(zip(COLUMNS, (states, actions, rewards, next_states, np.zeros(n, dtype=bool)), strict=True))
     found = estimate(log)
-    # A hundred thousand draws a pair: five standard deviations of a frequency are at most 0.0079.
+    # A hundred thousand draws per pair: five standard deviations of a frequency are at most 0.0079.
     assert found.transitions.toarray() == pytest.approx(mdp.transitions.toarray(), abs=0.008)
     assert np.array_equal(found.rewards, mdp.rewards), "constant rewards are kept to the bit"
 
@@ -185,7 +185,7 @@ def test_wrong_settings_are_refused(arguments, message):
         estimate(LOG, **arguments)
 
 
-def test_whole_floats_count():
+def test_whole_numbers_may_be_floats():
     assert estimate(LOG, n_states=2.0, n_actions=1.0) == estimate(LOG)
 
 
@@ -196,7 +196,7 @@ def test_an_empty_log_is_refused(log):
 
 
 @pytest.mark.parametrize("log", [None, 3, "log.csv", b"log"])
-def test_what_is_no_log_is_a_type_error(log):
+def test_anything_but_a_log_raises_a_type_error(log):
     with pytest.raises(TypeError, match=r"^log must be rows of \(state"):
         estimate(log)
 
@@ -206,9 +206,9 @@ def test_a_missing_or_short_column_is_named():
     renamed = {("state_next" if name == "next_state" else name): [0, 0] for name in COLUMNS}
     with pytest.raises(ValueError, match="log must have a column 'next_state'"):
         estimate(renamed)
-    with pytest.raises(ValueError, match="log column 'reward' must have one value a row"):
+    with pytest.raises(ValueError, match="log column 'reward' must have one value per row"):
         estimate(columns | {"reward": [0]})
-    with pytest.raises(ValueError, match="log column 'state' must have one value a row"):
+    with pytest.raises(ValueError, match="log column 'state' must have one value per row"):
         estimate({name: [[0, 0]] for name in COLUMNS})
 
 

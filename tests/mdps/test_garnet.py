@@ -27,7 +27,7 @@ def test_the_seed_decides():
 
 
 def test_a_seed_means_the_same_problem_in_every_version():
-    # Recorded once: results of stored experiments hang on it.
+    # Recorded values: stored experiments depend on them.
     mdp = garnet(5, 2, 2, seed=0)
     assert mdp.transitions.indices[:6].tolist() == [3, 4, 2, 4, 2, 4]
     assert mdp.rewards[0] == pytest.approx([0.028319671145462966, 0.12428327649956394], rel=1e-15)
@@ -45,7 +45,7 @@ def test_successors_are_uniform(n_states, n_successors):
 
 def test_probabilities_are_uniform_over_the_simplex():
     shares = garnet(1000, 20, 3).transitions.data.reshape(-1, 3)
-    # Dirichlet(1, 1, 1): mean 1/3, variance 1/18, whatever the place of the successor.
+    # Dirichlet(1, 1, 1): mean 1/3, variance 1/18, for every successor.
     assert shares.mean(axis=0) == pytest.approx(1 / 3, abs=5 * np.sqrt(1 / 18 / 20_000))
     assert shares.var(axis=0) == pytest.approx(1 / 18, rel=0.05)
 

@@ -1,4 +1,4 @@
-"""Problems from text: one text for one problem, things of the user's own, one-line errors."""
+"""Problems from text: canonical texts, custom problems and one-line errors."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from sojourn.mdps import parse_problem, read_problem
         ("FrozenLake-v1(map_name='8x8')", "FrozenLake-v1(map_name='8x8')"),
     ],
 )
-def test_two_texts_for_one_problem_become_one(given, text):
+def test_equivalent_texts_have_the_same_canonical_text(given, text):
     named = read_problem(given, "problem")
     assert named.text == text
     assert read_problem(named.text, "problem").text == text
 
 
-def test_what_was_named_is_built():
+def test_a_named_problem_can_be_built():
     assert parse_problem("chain(5, slip=0.2)").name == parse_problem("Chain(slip=0.2, n=5)").name
 
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A module of the user's own."""
+    """Write a user's module with custom problems."""
     code = "import sojourn as sj\nlake = sj.mdps.chain(3)\nnumber = 3\n"
     (tmp_path / "own_rivers.py").write_text(code + "def river(n=4): return sj.mdps.river_swim(n)\n")
     (tmp_path / "own_broken.py").write_text("1 / 0\n")
@@ -44,7 +44,7 @@ def own(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-def test_a_problem_of_ones_own_is_named_by_its_path(own):
+def test_a_custom_problem_is_named_by_its_import_path(own):
     assert parse_problem("own_rivers:river(5)").n_states == 5
     assert parse_problem("own_rivers:lake").n_states == 3
     assert read_problem("own_rivers:river(5)", "problem").text == "own_rivers:river(n=5)"
@@ -84,7 +84,7 @@ def test_import_paths_are_known(text):
 @pytest.mark.parametrize(
     "text", ["a", "a:", ":b", "a:b:c", "a/b:c", "../a:b", "a b:c", "1a:b", "a" * 2000 + ":b"]
 )
-def test_other_texts_are_no_import_paths(text):
+def test_other_texts_are_not_import_paths(text):
     assert not is_import_path(text)
     with pytest.raises(ValueError, match=r"must be written like 'package\.module:Name'"):
         import_object(text[:100])

@@ -1,4 +1,4 @@
-"""The problem as an object: frozen, equal by content, and the same after normalising."""
+"""The problem as an object: frozen, equal by content, and equivalent after normalizing."""
 
 import copy
 import dataclasses
@@ -38,7 +38,7 @@ def problems(draw):
 
 @settings(max_examples=80, deadline=None)
 @given(problems(), st.integers(1, 6), st.floats(0.3, 1.0))
-def test_values_of_the_normalized_problem_lead_back(mdp, n_steps, gamma):
+def test_values_of_the_normalized_problem_map_back(mdp, n_steps, gamma):
     survival = gamma ** np.arange(n_steps)
     normal = mdp.normalized()
     assert normal.rewards.min() >= 0.0
@@ -66,7 +66,7 @@ def test_normalized_rewards_reach_0_and_1_and_never_leave(numbers):
         assert normal.rewards.max() == 1.0
 
 
-def test_the_range_includes_what_terminal_states_pay():
+def test_the_range_includes_the_terminal_reward():
     # CliffWalking's numbers: -100 … -1 and a terminal 0 are mapped as -100 … 0.
     transitions = np.zeros((3, 1, 3))
     transitions[[0, 1, 2], 0, [1, 2, 2]] = 1.0
@@ -90,7 +90,7 @@ def test_normalizing_again_changes_nothing():
     assert (normal.reward_scale, normal.reward_shift) == (1.0, 7.0)
 
 
-def test_scale_and_shift_compose():
+def test_reward_scale_and_shift_compose():
     normal = TabularMDP(np.eye(2)[:, None, :], [[-10.0], [20.0]]).normalized()
     stretched = copy.copy(normal)
     # A problem in units that are rescaled already, but not yet in [0, 1]: original = r · 30 − 10.
@@ -101,7 +101,7 @@ def test_scale_and_shift_compose():
     assert (again.reward_scale, again.reward_shift) == (120.0, -70.0)
 
 
-def test_a_range_without_end_is_refused():
+def test_an_infinite_range_of_rewards_is_refused():
     with pytest.raises(ValueError, match="rewards must have a finite range"):
         TabularMDP(np.eye(2)[:, None, :], [[-1.7e308], [1.7e308]]).normalized()
 
@@ -158,7 +158,7 @@ def test_successors_are_those_of_the_table():
         (0, -1, "action must be an action in 0 … 1; got -1."),
     ],
 )
-def test_successors_of_no_pair_are_refused(state, action, message):
+def test_successors_of_an_invalid_pair_are_refused(state, action, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         river_swim(6).successors(state, action)
 
@@ -189,7 +189,7 @@ def test_notebooks_show_a_table_with_escaped_text():
 
 
 @pytest.mark.parametrize(("low", "units"), [(-10.0, "reward · 30 − 10"), (5.0, "reward · 15 + 5")])
-def test_the_way_back_to_the_original_units_is_written_with_one_sign(low, units):
+def test_the_original_units_are_shown_with_one_sign(low, units):
     mdp = TabularMDP([[[1.0], [1.0]]], [[low, 20.0]])
     assert units in mdp.normalized()._repr_html_()
 

@@ -158,7 +158,7 @@ def test_a_wrong_table_is_refused_by_name_and_place(transitions, message):
     "transitions",
     ["taxi", None, 3j * np.ones((1, 1, 1)), [[[1.0], [1.0, 0.0]]], {}, sp.eye_array(2, dtype=complex)],
 )
-def test_what_is_no_table_of_numbers_is_a_type_error(transitions):
+def test_non_numeric_tables_raise_a_type_error(transitions):
     with pytest.raises(TypeError, match=r"^transitions must .*; got .*\.$"):
         TabularMDP(transitions, ZERO)
 

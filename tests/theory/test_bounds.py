@@ -1,4 +1,4 @@
-"""Theorems 1 and 2, against many digits and the rates of their corollaries."""
+"""Theorems 1 and 2 against mpmath and against the rates of their corollaries."""
 
 import dataclasses
 import math
@@ -77,21 +77,21 @@ def test_theorem_1_by_hand():
     assert bound.second_order == pytest.approx(0.5 * math.log(120) * 18 * math.log(10), rel=1e-14)
 
 
-def test_what_cannot_happen_costs_nothing():
-    # Lengths of 1 only: there is nothing after the first step.
+def test_impossible_steps_add_nothing_to_the_bounds():
+    # All lengths are 1: there are no steps after the first.
     assert known_law_bound(sj.Fixed(1), 100, **SMALL).total == 0.0
     bound = unknown_law_bound(sj.Fixed(1), 100, horizon=5, **SMALL)
     assert (bound.truncation, bound.growth, bound.bonus, bound.second_order, bound.noise) == (0, 0, 0, 0, 0)
-    # All layers of a finite law: nothing is truncated, and more layers than there are change nothing.
+    # All layers of a finite law: nothing is truncated, and further layers change nothing.
     full = known_law_bound(sj.Uniform(1, 40), 100, **SMALL, horizon=40)
     assert full.truncation == 0.0
     assert full == known_law_bound(sj.Uniform(1, 40), 100, **SMALL, horizon=10**12)
 
 
-def test_horizon_stands_for_the_tail_after_it():
+def test_a_horizon_implies_the_truncation_of_its_tail():
     law = sj.Geometric(0.75)
     by_horizon = known_law_bound(law, 1000, **SMALL, horizon=12)
-    # Γ(13) is left after twelve layers; asked for as a truncation it takes thirteen, as N has Γ(N) ≤ Δ.
+    # Twelve layers truncate Γ(13). A truncation of Γ(13) needs thirteen: N is the least with Γ(N) ≤ Δ.
     by_truncation = known_law_bound(law, 1000, **SMALL, truncation=float(law.tail(13)))
     assert law.effective_horizon(float(law.tail(13))) == 13
     growth = 1.0 + 0.25 / 14**1.5
@@ -196,7 +196,7 @@ def test_known_law_bound_grows_with_the_corollary_s_exponent(law, low):
 
 @pytest.mark.parametrize("p", [2.0, 3.0, 5.0])
 def test_second_order_term_needs_more_episodes_than_corollary_1_says(p):
-    # N^β = N^(p−1) ~ T^((p−1)/(2p−1)) up to constants, not N^(1/2): the proof takes the latter.
+    # N^β = N^(p−1) ~ T^((p−1)/(2p−1)) up to constants, not N^(1/2), which the proof uses.
     law, low, high = sj.Polynomial(p), int(10 ** (2 * p + 4)), int(10 ** (2 * p + 8))
 
     def cleared(episodes):
@@ -229,9 +229,9 @@ def test_unknown_law_bound_grows_with_the_corollary_s_exponent(p, low):
     assert slope(lambda n: bound(n).total, low, high) <= exponent + 3.0 / math.log(low)
 
 
-def test_theorem_2_does_not_give_corollary_4():
-    # The proof has ln g(H*) ≤ (1−γ) √(ln(1/γ)/ln T) → 0 at H* = ln T/(2 ln(1/γ)). It takes γ^(1−H*), which is
-    # γ √T, for T^(1/4): ln g(H*) really grows like T^(1/4)/ln(T)^(3/2).
+def test_theorem_2_does_not_imply_corollary_4():
+    # The proof states ln g(H*) ≤ (1−γ) √(ln(1/γ)/ln T) → 0 at H* = ln T/(2 ln(1/γ)). It replaces
+    # γ^(1−H*), which is γ √T, by T^(1/4): ln g(H*) really grows like T^(1/4)/ln(T)^(3/2).
     law = sj.Geometric(0.9)
 
     def log_g(episodes):
@@ -244,7 +244,7 @@ def test_theorem_2_does_not_give_corollary_4():
     assert cleared == pytest.approx(0.25, abs=0.01)
 
 
-def test_theorem_2_gives_three_quarters_for_geometric_laws():
+def test_theorem_2_implies_exponent_three_quarters_for_geometric_laws():
     # The best H* keeps γ^(−H*) near T^(1/4), so TΓ(H*+1) is T^(3/4) up to logarithms, which lower the slope
     # by about 1.5/ln T (0.003 here); H* is a whole number, which moves it by up to ln(2)/ln(10^40) = 0.008.
     law = sj.Geometric(0.5)
@@ -281,13 +281,13 @@ def test_theorem_2_gives_three_quarters_for_geometric_laws():
         ),
     ],
 )
-def test_bad_input_gets_one_line(changes, message):
+def test_bad_input_raises_a_one_line_error(changes, message):
     law, given_numbers = sj.Geometric(0.9), {"episodes": 100, **SMALL} | changes
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         known_law_bound(law, **given_numbers)
     assert "\n" not in str(caught.value)
 
 
-def test_one_episode_estimates_nothing():
+def test_theorem_2_needs_at_least_two_episodes():
     with pytest.raises(ValueError, match=r"episodes must be a whole number ≥ 2; got 1\."):
         unknown_law_bound(sj.Geometric(0.9), 1, horizon=3, **SMALL)

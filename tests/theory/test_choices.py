@@ -1,4 +1,4 @@
-"""Truncations, exponents and block lengths, by hand."""
+"""Truncations, exponents and block lengths against hand calculations."""
 
 import math
 
@@ -62,7 +62,7 @@ def test_an_offset_adds_its_layers():
     ],
     ids=repr,
 )
-def test_other_laws_say_that_no_corollary_covers_them(law):
+def test_laws_without_a_corollary_get_the_default_choice(law):
     choice = choose_truncation(law, 1000)
     assert (choice.source, choice.beta) == ("default", 1.5)
     assert choice.truncation == pytest.approx(law.mean / 1000, rel=1e-14)
@@ -83,7 +83,7 @@ def test_finite_laws_have_no_layers_past_their_longest():
     st.integers(1, 10**6),
     st.integers(1, 10**6),
 )
-def test_more_episodes_look_further(law, one, other):
+def test_the_horizon_grows_with_the_number_of_episodes(law, one, other):
     few, many = (choose_truncation(law, episodes) for episodes in sorted((one, other)))
     assert many.truncation <= few.truncation
     assert many.horizon >= few.horizon
@@ -130,13 +130,13 @@ def test_block_length_of_the_paper_s_experiment():
     assert block_length(5000, delta=0.05) == 3094
 
 
-def test_short_experiments_never_estimate():
+def test_short_experiments_never_estimate_the_law():
     assert all(block_length(episodes) >= episodes for episodes in range(1, 785))
     assert all(block_length(episodes) < episodes for episodes in range(785, 3000))
 
 
 @given(st.integers(1, 10**9), st.floats(1e-9, 0.999))
-def test_a_block_has_an_episode(episodes, delta):
+def test_a_block_has_at_least_one_episode(episodes, delta):
     assert block_length(episodes, delta=delta) >= 1
     assert block_length(4 * episodes, delta=delta) >= block_length(episodes, delta=delta)
 
@@ -155,7 +155,7 @@ def test_a_block_has_an_episode(episodes, delta):
         (lambda: unknown_law_exponent(None), "law must be a LengthLaw, .*; got None."),
     ],
 )
-def test_bad_input_gets_one_line(call, message):
+def test_bad_input_raises_a_one_line_error(call, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         call()
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""t(h), against many digits, closed forms and the paper's own bounds on it."""
+"""t(h) against mpmath, closed forms and the paper's own bounds on it."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_quasi_hyperbolic_growth_is_the_geometric_one(first, gamma, beta):
     )
 
 
-def test_growth_is_told_where_the_discount_underflows():
+def test_growth_is_accurate_where_the_discount_underflows():
     law = sj.Geometric(0.5)
     assert law.survival(5000) == 0.0
     assert error_weight(law, 5000, beta=1.5) == 0.0
@@ -70,7 +70,7 @@ def test_growth_is_told_where_the_discount_underflows():
 
 @pytest.mark.parametrize("law", EVERY_LAW, ids=repr)
 @pytest.mark.parametrize("beta", [0.01, 1.5, 4999.0])
-def test_growth_rises_from_one_for_every_law(law, beta):
+def test_growth_starts_at_one_and_increases_for_every_law(law, beta):
     growth = log_error_growth(law, np.arange(1, 300), beta=beta)
     assert growth[0] == 0.0
     assert np.all(np.isfinite(growth))
@@ -113,7 +113,7 @@ def test_constant_of_corollary_2_is_too_small(gamma):
     assert per_stop > 1.5
 
 
-def test_the_broken_constant_is_met_in_the_paper_s_own_experiment():
+def test_the_wrong_constant_matters_in_the_paper_s_own_experiment():
     # γ = 0.95 and 100 episodes: N = 91 layers, far past the eleventh.
     law = sj.Geometric(0.95)
     n_layers = sj.theory.choose_truncation(law, 100).horizon
@@ -149,7 +149,7 @@ def test_constant_of_corollary_1_holds(p):
         ),
     ],
 )
-def test_bad_input_gets_one_line(call, message):
+def test_bad_input_raises_a_one_line_error(call, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         call()
     assert "\n" not in str(caught.value)

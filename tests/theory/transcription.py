@@ -1,4 +1,4 @@
-"""The paper's formulas in many digits, by mpmath, written as they are printed.
+"""The paper's formulas in high precision with mpmath, written as they are printed.
 
 Nothing is rearranged, and no logarithm is taken of a product.
 """
@@ -20,7 +20,7 @@ DIGITS = 60
 
 @dataclass(frozen=True)
 class Written:
-    """γ(h) and Γ(h) in many digits."""
+    """γ(h) and Γ(h) in high precision."""
 
     gamma: Callable[[int], mp.mpf]
     tail: Callable[[int], mp.mpf]
@@ -107,7 +107,7 @@ class Theorems:
         T, S, A, H, delta, beta = self.numbers()
         log_t, error = mp.log(T), T ** mp.mpf("-0.25")
         last = self.n_layers + 1
-        # L up to 300: past it, 2L ln(T) √T alone is more than the terms at L = 1 for what is tested.
+        # L up to 300: for larger L and the tested values, 2L ln(T) √T alone exceeds the terms at L = 1.
         splits = range(1, min(self.episodes, 300) + 1)
         return (
             min(T * tail(L + 1) + 2 * L * log_t * mp.sqrt(T) for L in splits),

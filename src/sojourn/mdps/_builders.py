@@ -1,4 +1,4 @@
-"""Small problems that make a point."""
+"""Small problems from the literature and from the paper."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def river_swim(n: int = 6) -> TabularMDP:
 
 
 def chain(n: int = 8, *, slip: float = 0.0, small: float = 0.2, large: float = 1.0) -> TabularMDP:
-    """Go forward for long for a large reward, or back for a small one at once.
+    """Go forward many steps for a large reward, or back at once for a small one.
 
     Forward (action 0) moves on and pays nothing; in the last state it stays and pays `large`. Back (action 1)
-    returns to the first state and pays `small`. With probability `slip` the other action is carried out, and
-    paid. The classic NChain is `chain(5, slip=0.2, small=2, large=10)`.
+    returns to the first state and pays `small`. With probability `slip` the other action is carried out and
+    its reward paid. The classic NChain is `chain(5, slip=0.2, small=2, large=10)`.
 
     Args:
         n: Number of states, at least 2.
@@ -74,7 +74,7 @@ def chain(n: int = 8, *, slip: float = 0.0, small: float = 0.2, large: float = 1
     next_states[:, 0] = np.minimum(np.arange(n) + 1, n - 1)
     paid = np.zeros((n, 2))
     paid[-1, 0], paid[:, 1] = large, small
-    transitions = (1.0 - slip) * _sure(next_states) + slip * _sure(next_states[:, ::-1])
+    transitions = (1.0 - slip) * _deterministic(next_states) + slip * _deterministic(next_states[:, ::-1])
     rewards = (1.0 - slip) * paid + slip * paid[:, ::-1]
     return TabularMDP(transitions, rewards, name=f"Chain({n})")
 
@@ -89,8 +89,8 @@ def deep_sea(n: int = 10, *, seed: int | None = None) -> TabularMDP:
 
     Args:
         n: Side of the grid, at least 1.
-        seed: None: right is action 1 everywhere. A whole number: in each state separately, a coin decides
-            which action is right.
+        seed: If None, right is action 1 in every state. If a whole number, a random coin flip per state
+            decides which action moves right.
 
     Example:
         >>> mdp = deep_sea(10)
@@ -114,15 +114,15 @@ def deep_sea(n: int = 10, *, seed: int | None = None) -> TabularMDP:
         next_states[swap] = next_states[swap][:, ::-1]
         rewards[cells[swap]] = rewards[cells[swap]][:, ::-1]
     name = f"DeepSea({n})" if seed is None else f"DeepSea({n}, seed={seed})"
-    return TabularMDP(_sure(np.vstack([next_states, [end, end]])), rewards, terminal=end, name=name)
+    return TabularMDP(_deterministic(np.vstack([next_states, [end, end]])), rewards, terminal=end, name=name)
 
 
 def two_paths() -> TabularMDP:
-    """Take 1 at once and nothing ever after, or nothing now and 1 at every later step.
+    """Take 1 now and nothing afterwards, or nothing now and 1 at every later step.
 
-    The counterexample to the paper's Lemma 1. In state 0, action 0 (A) pays 1 and leads to state 1, which
-    pays nothing for ever; action 1 (B) pays 0 and leads to state 2, which pays 1 a step. With H = 1 or 10,
-    each with probability ½, someone told H in advance earns 5.0 on average, the best blind policy 4.5.
+    This is the counterexample to the paper's Lemma 1. In state 0, action 0 (A) pays 1 and leads to state 1,
+    where every step pays 0; action 1 (B) pays 0 and leads to state 2, where every step pays 1. If H is 1 or
+    10, each with probability ½, knowing H in advance is worth 5.0 on average, and the best blind policy 4.5.
 
     Example:
         >>> two_paths().rewards
@@ -131,24 +131,24 @@ def two_paths() -> TabularMDP:
                [1., 1.]])
     """
     rewards = [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
-    return TabularMDP(_sure(np.array([[1, 2], [1, 1], [2, 2]])), rewards, name="TwoPaths")
+    return TabularMDP(_deterministic(np.array([[1, 2], [1, 1], [2, 2]])), rewards, name="TwoPaths")
 
 
 def cash_or_invest(delay: int = 5, *, cash: float = 0.1, payoff: float = 1.0) -> TabularMDP:
-    """Take a little at every step, or wait for more: the shape of the law decides.
+    """Take a small reward at every step, or wait for a larger one: the shape of the law decides.
 
     In state 0, cash (action 0) pays `cash` and you choose again at the next step. Invest (action 1) pays
     nothing during `delay` steps, this one included, then `payoff` in one step, and then you choose again.
-    Whether to invest depends on how likely the episode is to last `delay` more steps: under a geometric law
-    that is always the same, under a falling hazard it grows, and the best action changes from cash to invest
-    with the step. With the defaults: under γ(h) = h^−1.4, a Polynomial(p=1.4, offset=0), cash is best up to
-    step 6 and invest from step 7 on; under Geometric(0.95) invest is always best, and under the geometric
-    law with the mean length of that Polynomial, cash.
+    Whether to invest depends on the chance that the episode lasts `delay` more steps. Under a geometric law
+    that chance is constant; under a falling hazard it grows with the step, and the best action changes from
+    cash to invest. With the defaults and γ(h) = h^−1.4, which is `Polynomial(1.4)`, cash is best up to step 6
+    and invest from step 7 on. Under `Geometric(0.95)` invest is always best, and under the geometric law with
+    the same mean as that polynomial law, cash always is.
 
     Args:
         delay: Number of steps without pay, at least 1.
-        cash: What cash pays.
-        payoff: What an investment pays.
+        cash: Reward of the action cash.
+        payoff: Reward of an investment.
 
     Example:
         >>> mdp = cash_or_invest(delay=2)
@@ -166,20 +166,20 @@ def cash_or_invest(delay: int = 5, *, cash: float = 0.1, payoff: float = 1.0) ->
     rewards = np.zeros((delay + 1, 2))
     rewards[0, 0] = check_positive("cash", cash)
     rewards[-1] = check_positive("payoff", payoff)
-    return TabularMDP(_sure(next_states), rewards, name=f"CashOrInvest({delay})")
+    return TabularMDP(_deterministic(next_states), rewards, name=f"CashOrInvest({delay})")
 
 
 def _check_size(builder: str, argument: str, value: int, *, n_states: int, successors: int = 1) -> None:
-    """Refuse a problem of two actions that would not fit in memory."""
+    """Raise an error if a problem with two actions would not fit in memory."""
     check_fits(
-        3 * table_bytes(2 * n_states, successors),  # while they are made, put in order and checked
+        3 * table_bytes(2 * n_states, successors),  # tables are copied while they are sorted and checked
         f"{builder}({value}), of {n_states:,} states,",
         f"choose a smaller {argument}",
     )
 
 
-def _sure(next_states: IntArray) -> csr_array[np.float64, tuple[int, int]]:
-    """Return the `(S·A, S)` table of moves that never fail, from their `(S, A)` next states."""
+def _deterministic(next_states: IntArray) -> csr_array[np.float64, tuple[int, int]]:
+    """Return the `(S·A, S)` transitions of deterministic moves, given their `(S, A)` next states."""
     size = next_states.size
     entries = (np.ones(size), next_states.ravel(), np.arange(size + 1))
     return csr_array(entries, shape=(size, len(next_states)))

@@ -1,4 +1,4 @@
-"""Checks of rewards, starts and terminal states, each naming the place of what is wrong."""
+"""Validation of rewards, start and terminal states; error messages name the wrong entry."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def float_array(name: str, value: Any, rule: str) -> FloatArray:
-    """Return `value` as float64, not copied if it is; text, complex numbers and ragged rows are refused."""
+    """Return `value` as a float64 array, without a copy if possible; it must be a table of real numbers."""
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and all(isinstance(entry, numbers.Real) for entry in array.flat):
@@ -40,7 +40,7 @@ def float_array(name: str, value: Any, rule: str) -> FloatArray:
 
 
 def check_index(name: str, value: Any, count: int, kind: str = "a state") -> int:
-    """Return `value` as a state, or another `kind` of thing, in 0 … count − 1."""
+    """Return `value` as an index in 0 … count − 1; `kind` names what it counts in the error message."""
     rule = f"{kind} in 0 … {count - 1}"
     try:
         index = check_whole(name, value, least=0)
@@ -74,7 +74,7 @@ def as_start(start: Any, n_states: int) -> FloatArray:
 
 
 def as_terminal(terminal: Any, n_states: int) -> tuple[int, ...]:
-    """Return the terminal states, given as none, one or several, sorted and each once."""
+    """Return the terminal states, sorted and without duplicates; `terminal` is None, a state or several."""
     if terminal is None:
         return ()
     if (
@@ -90,7 +90,7 @@ def as_terminal(terminal: Any, n_states: int) -> tuple[int, ...]:
 
 
 def check_terminal(terminal: tuple[int, ...], table: ReadOnlyCSR, rewards: FloatArray) -> float:
-    """Check that terminal states are absorbing and pay one and the same reward; return that reward."""
+    """Check that terminal states are absorbing and all pay the same reward; return that reward."""
     if not terminal:
         return 0.0
     states = np.asarray(terminal)
@@ -121,9 +121,10 @@ def check_terminal(terminal: tuple[int, ...], table: ReadOnlyCSR, rewards: Float
 def expected_rewards(
     pairs: IntArray, probabilities: FloatArray, rewards: FloatArray, n_pairs: int
 ) -> FloatArray:
-    """Return Σ p·r of each pair; where all its rewards are the same, exactly that reward.
+    """Return the expected reward Σ p·r of each (state, action) pair.
 
-    A pair without entries gets infinity.
+    If all rewards of a pair are equal, the result is exactly that reward. A pair without entries gets
+    infinity.
     """
     lowest = np.full(n_pairs, np.inf)
     np.minimum.at(lowest, pairs, rewards)

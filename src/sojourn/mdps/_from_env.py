@@ -1,4 +1,4 @@
-"""Problems read from Gymnasium environments: the only module of the folder that imports Gymnasium."""
+"""Problems from Gymnasium environments: the only module of this folder that imports Gymnasium."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ADVICE = (
     "Use an environment with one (Taxi, FrozenLake, CliffWalking), "
     "or TabularMDP.from_transitions on logged data."
 )
-_NEUTRAL = (
+_HARMLESS_WRAPPERS = (
     wrappers.Autoreset,
     wrappers.HumanRendering,
     wrappers.OrderEnforcing,
@@ -62,7 +62,7 @@ def read_env(env: Any, start: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def name_env(env: Any, kwargs: dict[str, Any]) -> str:
-    """Return an environment's id, or else its type, with the settings it was made with."""
+    """Return the id of an environment, or else its class name, with the settings it was made with."""
     spec, bare = getattr(env, "spec", None), getattr(env, "unwrapped", env)
     problem = getattr(getattr(bare, "mdp", None), "name", None)
     label = str(spec.id) if spec is not None else str(problem or type(bare).__name__)
@@ -76,12 +76,12 @@ def make_env(env: str | EnvSpec, kwargs: dict[str, Any]) -> Any:
         env = _registered(env)
     try:
         return gymnasium.make(env, **{"disable_env_checker": True, **kwargs})
-    except Exception as error:  # whatever the environment's own constructor raises at a bad setting
+    except Exception as error:  # the environment's constructor may raise anything on a bad setting
         name = env if isinstance(env, str) else env.id
         _refuse_unknown_settings(name, env, kwargs)
         reason = " ".join(str(error).split())
         if isinstance(error, LookupError):
-            reason = f"no {reason}"  # a bare key says nothing by itself
+            reason = f"no {reason}"  # the text of a LookupError is only the missing key
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"env {name!r} could not be made: {reason}") from error
 
@@ -92,7 +92,7 @@ def _refuse_unknown_settings(name: str, env: str | EnvSpec, kwargs: dict[str, An
         entry = (gymnasium.spec(env) if isinstance(env, str) else env).entry_point
         creator = load_env_creator(entry) if isinstance(entry, str) else entry
         parameters = inspect.signature(creator).parameters  # type: ignore[arg-type]
-    except Exception:  # what cannot be looked into cannot be told apart
+    except Exception:  # without a signature, unknown settings cannot be detected
         return
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
@@ -104,7 +104,7 @@ def _refuse_unknown_settings(name: str, env: str | EnvSpec, kwargs: dict[str, An
 
 
 def _registered(name: str) -> str:
-    """Return the id itself, in the registry's spelling, or its newest version where that one is gone."""
+    """Return the id as the registry spells it, or its newest version if that version is not registered."""
     if name.lower().startswith("sojourn/"):
         importlib.import_module("sojourn.envs")  # registers them
     if name in registry:
@@ -126,7 +126,7 @@ def _registered(name: str) -> str:
 
 
 def modules_of_env(name: str) -> list[str]:
-    """Return the modules that an id's environment comes from: who registers it, if said, and who makes it."""
+    """Return the modules that register (if the id names one) and define an environment and its wrappers."""
     registering, _, plain = name.rpartition(":")
     if registering:
         importlib.import_module(registering)
@@ -139,7 +139,7 @@ def modules_of_env(name: str) -> list[str]:
 
 
 def wrapper_hiding_table(env: Any) -> str | None:
-    """Return the name of the wrapper for which an environment's transition table cannot be read, or None."""
+    """Return the name of the wrapper that makes an environment's transition table unusable, or None."""
     bare = getattr(env, "unwrapped", env)
     has_table = isinstance(getattr(bare, "mdp", None), TabularMDP) or _is_table(getattr(bare, "P", None))
     return _changing_wrapper(env) if has_table else None
@@ -148,13 +148,14 @@ def wrapper_hiding_table(env: Any) -> str | None:
 def _changing_wrapper(env: Any) -> str | None:
     """Return the name of the outermost wrapper that may change what an environment does, or None."""
     while isinstance(env, gymnasium.Wrapper):
-        if not isinstance(env, _NEUTRAL) and type(env).step is not gymnasium.Wrapper.step:
+        if not isinstance(env, _HARMLESS_WRAPPERS) and type(env).step is not gymnasium.Wrapper.step:
             return type(env).__name__
         env = env.env
     return None
 
 
 def _read(env: Any, start: Any) -> dict[str, Any]:
+    """Return the constructor arguments from the table of an environment that is made already."""
     label, wrapper = name_env(env, {}), _changing_wrapper(env)
     if wrapper is not None:
         raise NoTableError(
@@ -183,7 +184,7 @@ def _read(env: Any, start: Any) -> dict[str, Any]:
 
 
 def _tables_of(problem: TabularMDP, start: Any) -> dict[str, Any]:
-    """Return the arguments that make the problem again."""
+    """Return the constructor arguments of an equal problem."""
     return {
         "transitions": problem.transitions,
         "rewards": problem.rewards,
@@ -237,7 +238,7 @@ def _checked(pairs: Any, entries: list[Any], n_states: int, n_actions: int) -> O
     for i, entry in enumerate(entries):
         try:
             probability, next_state, reward, ends = entry
-            # Where an episode ends the next state means nothing, and may be None.
+            # If the episode ends, the next state is ignored and may be None.
             values[i] = probability, np.nan if next_state is None else next_state, reward, ends
         except (TypeError, ValueError):
             refuse(i, form)
@@ -252,7 +253,7 @@ def _checked(pairs: Any, entries: list[Any], n_states: int, n_actions: int) -> O
     ):
         if not good.all():
             refuse(int(np.argmin(good)), rule)
-    # What has no chance of happening neither ends an episode nor pays.
+    # Outcomes with probability 0 are dropped.
     happens = probabilities > 0.0
     return Outcomes(
         n_states=n_states,

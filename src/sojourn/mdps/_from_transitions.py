@@ -1,4 +1,4 @@
-"""Problems estimated from logged steps."""
+"""Problems estimated from logged steps: relative frequencies and mean rewards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = ("state", "action", "reward", "next_state", "terminated")
 def read_log(
     log: Any, n_states: int | None, n_actions: int | None, start: Any, unvisited: str
 ) -> dict[str, Any]:
-    """Return the arguments of the `TabularMDP` that the log makes most likely."""
+    """Return the constructor arguments of the `TabularMDP` estimated from the log."""
     check_choice("unvisited", unvisited, ("refuse", "stay"))
     if n_states is not None:
         n_states = check_whole("n_states", n_states, least=1)
@@ -32,7 +32,7 @@ def read_log(
     rewards = _finite(columns["reward"])
     states = _numbers("state", columns["state"], n_states)
     actions = _numbers("action", columns["action"], n_actions)
-    # Where an episode terminated the next state means nothing, and may be missing.
+    # If the episode terminated, the next state is ignored and may be missing.
     columns["next_state"][terminated] = 0.0
     next_states = _numbers("next_state", columns["next_state"], n_states)
     if n_states is None:
@@ -54,7 +54,7 @@ def read_log(
 
 
 def _untried(pairs: IntArray, n_states: int, n_actions: int, unvisited: str) -> IntArray:
-    """Return the pairs that the log never tries, or refuse them."""
+    """Return the (state, action) pairs that are not in the log, or raise an error, as `unvisited` says."""
     tried = np.unique(pairs)
     n_pairs = n_states * n_actions
     if len(tried) < n_pairs and unvisited == "refuse":
@@ -70,7 +70,7 @@ def _untried(pairs: IntArray, n_states: int, n_actions: int, unvisited: str) -> 
 
 
 def _columns(log: Any) -> dict[str, Any]:
-    """Return the five columns as new arrays of one length: float64 where that works, otherwise objects."""
+    """Return the five columns as new arrays of equal length: float64 if possible, otherwise objects."""
     names = _names(log)
     if names is None:
         return _from_rows(log)
@@ -83,7 +83,8 @@ def _columns(log: Any) -> dict[str, Any]:
     for name, column in columns.items():
         if column.shape != columns["state"].shape or column.ndim != 1:
             raise ValueError(
-                f"log column {name!r} must have one value a row {columns['state'].shape}; got {column.shape}."
+                f"log column {name!r} must have one value per row {columns['state'].shape}; "
+                f"got {column.shape}."
             )
     return columns
 
@@ -131,7 +132,7 @@ def _as_column(column: Any) -> Any:
 
 
 def _refuse(name: str, rule: str, column: Any, bad: Any) -> None:
-    """Raise the house's error for the first bad row; rows count from 0."""
+    """Raise an error that names the first bad row; rows count from 0."""
     row = int(np.argmax(bad))
     got = column[row]
     got = got.item() if isinstance(got, np.generic) else got
@@ -141,7 +142,7 @@ def _refuse(name: str, rule: str, column: Any, bad: Any) -> None:
 
 
 def _checked(name: str, rule: str, column: Any, is_good: Any) -> FloatArray:
-    """Return the column if every value is good; values that are no numbers never are."""
+    """Return the column as floats if every value is good; values that are not numbers never are."""
     if column.dtype.kind == "f":
         bad = ~is_good(column)
     else:

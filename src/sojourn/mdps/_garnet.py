@@ -1,4 +1,4 @@
-"""Random problems of any size."""
+"""Random problems of any size (GARNET)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["garnet"]
 def garnet(n_states: int, n_actions: int, n_successors: int, seed: int = 0) -> TabularMDP:
     """Draw a random problem: a GARNET, after Archibald et al. (1995).
 
-    Every (state, action) has `n_successors` different successors, drawn uniformly, with the probabilities
-    into which uniform cuts split [0, 1], and a reward uniform in [0, 1). Episodes start in state 0. The same
-    arguments give the same problem.
+    Every (state, action) pair has `n_successors` different successors, drawn uniformly. Their probabilities
+    are the lengths of the pieces into which uniform random cuts split [0, 1], and the reward is uniform in
+    [0, 1). Episodes start in state 0. The same arguments give the same problem.
 
     Args:
         n_states: Number of states.
         n_actions: Number of actions.
-        n_successors: Number of different successors of a pair, at most `n_states`.
+        n_successors: Number of different successors per pair, at most `n_states`.
         seed: Whole number.
 
     Example:
@@ -43,7 +43,7 @@ def garnet(n_states: int, n_actions: int, n_successors: int, seed: int = 0) -> T
         raise ValueError(f"n_successors must be at most n_states = {n_states}; got {n_successors}.")
     seed = check_whole("seed", seed, least=0)
     check_fits(
-        2 * table_bytes(n_states * n_actions, n_successors),  # drawn, and then checked
+        2 * table_bytes(n_states * n_actions, n_successors),  # the table and its checked copy
         f"garnet({n_states}, {n_actions}, {n_successors})",
         "choose fewer states, actions or successors",
     )
@@ -54,14 +54,14 @@ def garnet(n_states: int, n_actions: int, n_successors: int, seed: int = 0) -> T
     offsets = np.arange(n_pairs + 1) * n_successors
     table: Any = freeze(shares, columns, offsets, (n_pairs, n_states))
     if not shares.all():
-        # Two cuts at the same place: the successor between them has no chance and must go.
+        # Two cuts coincide: the successor between them has probability 0 and must be removed.
         table = csr_array(table)
     rewards = rng.random((n_states, n_actions))
     return TabularMDP(table, rewards, name=f"Garnet({n_states}, {n_actions}, {n_successors}, seed={seed})")
 
 
 def _distinct(rng: np.random.Generator, n_rows: int, count: int, below: int) -> Any:
-    """Return `(n_rows, count)` different numbers in 0 … below − 1 a row, sorted; every set equally likely."""
+    """Return `(n_rows, count)` numbers in 0 … below − 1, distinct and sorted in each row, drawn uniformly."""
     drawn = np.empty((n_rows, count), dtype=np.int32 if below < 2**31 else np.int64)
     if count * count > 16 * below:
         keys_at_once = max(1, 2**22 // below)
@@ -69,7 +69,7 @@ def _distinct(rng: np.random.Generator, n_rows: int, count: int, below: int) -> 
             keys = rng.random((min(keys_at_once, n_rows - row), below))
             drawn[row : row + keys_at_once] = np.argpartition(keys, count - 1, axis=1)[:, :count]
     else:
-        # Floyd's algorithm, all rows at once: a number that is in the set already is replaced by `top`.
+        # Floyd's algorithm, all rows at once: a number that is already in the set is replaced by `top`.
         for i in range(count):
             top = below - count + i
             new = rng.integers(0, top, size=n_rows, dtype=drawn.dtype, endpoint=True)
@@ -80,7 +80,7 @@ def _distinct(rng: np.random.Generator, n_rows: int, count: int, below: int) -> 
 
 
 def _shares(rng: np.random.Generator, n_rows: int, count: int) -> FloatArray:
-    """Return `(n_rows, count)` probabilities, uniform over all that sum to 1."""
+    """Return `(n_rows, count)` probabilities, uniformly distributed over the simplex."""
     shares = np.empty((n_rows, count))
     cuts = np.sort(rng.random((n_rows, count - 1)), axis=1)
     if count == 1:

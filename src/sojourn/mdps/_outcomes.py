@@ -1,4 +1,4 @@
-"""From lists of outcomes to the tables of a problem, with one added absorbing state."""
+"""Converts lists of outcomes to the tables of a problem, with one added absorbing state."""
 
 from __future__ import annotations
 
@@ -16,10 +16,19 @@ __all__ = ["Outcomes"]
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What can happen, or did happen, one entry an outcome: `pairs` are s·A + a, `weights` of any total.
+    """Possible or logged outcomes of actions, one entry per outcome.
 
-    Outcomes that terminated lead to an added state S, absorbing and paying 0, whatever `next_states` says of
-    them; without any, no state is added.
+    Outcomes that terminated lead to an added state S, which is absorbing and pays 0; their `next_states` are
+    ignored. If there are none, no state is added.
+
+    Attributes:
+        n_states: S, without the added state.
+        n_actions: A.
+        pairs: Index s·A + a of the state and action, `(n,)`.
+        weights: Probability or count of each outcome, `(n,)`.
+        next_states: Successor of each outcome, `(n,)`.
+        rewards: Reward of each outcome, `(n,)`.
+        terminated: Whether the outcome ended the episode, `(n,)`.
     """
 
     n_states: int
@@ -31,14 +40,14 @@ class Outcomes:
     terminated: BoolArray
 
     def tables(self, start: Any, *, divide: bool) -> dict[str, Any]:
-        """Return the arguments of a `TabularMDP`; `divide` turns counts into shares of their pair."""
+        """Return the constructor arguments of a `TabularMDP`; `divide` turns counts into frequencies."""
         n_pairs = self.n_states * self.n_actions
         totals = np.bincount(self.pairs, weights=self.weights, minlength=n_pairs)
         shares = self.weights / totals[self.pairs] if divide else self.weights
         paid = expected_rewards(self.pairs, shares, self.rewards, n_pairs)
         table = self._merged()
         if divide:
-            # Counts are merged first: they add up exactly, their shares would not.
+            # Counts are merged before the division, because their sums are exact.
             owners = np.repeat(np.arange(n_pairs), np.diff(table.indptr)[:n_pairs])
             table.data[: len(owners)] /= totals[owners]
         begin = as_start(start, self.n_states)

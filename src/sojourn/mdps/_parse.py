@@ -1,4 +1,4 @@
-"""Problems from text: what TOML files and the command line take."""
+"""Problems from text, as in TOML files and on the command line."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ BUILDERS: Mapping[str, Callable[..., TabularMDP]] = MappingProxyType(
         for builder in (cash_or_invest, chain, deep_sea, garnet, river_swim, two_paths)
     }
 )
-"""Every builder by its name."""
+"""All builders by name."""
 
 GYMNASIUM_IDS = ("CliffWalking-v1", "CliffWalkingSlippery-v1", "FrozenLake-v1", "FrozenLake8x8-v1", "Taxi-v4")
-"""Gymnasium's own environments with a transition table."""
+"""Ids of the environments in Gymnasium that have a transition table."""
 
 _NAME_AND_ARGUMENTS = re.compile(r"\s*([^()]*[^()\s])\s*(?:\((.*)\)\s*)?", re.DOTALL)
 _GYMNASIUM_ID = re.compile(r"(?:[\w.]+:)?(?:[\w.-]+/)?[\w.-]+-v\d+", re.IGNORECASE)
-_MOST_CHARACTERS = 10_000
+_MAX_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True)
 class NamedProblem:
-    """A problem's name and settings, checked but not built.
+    """The name and settings of a problem, checked but not built.
 
     Attributes:
         name: A builder, a Gymnasium id, or an import path.
@@ -48,17 +48,17 @@ class NamedProblem:
 
     @property
     def text(self) -> str:
-        """The name with every setting that is not the default: two texts for one problem give one."""
+        """Canonical text: the name with every setting that is not the default, in sorted order."""
         if self.name in BUILDERS:
             parameters = inspect.signature(BUILDERS[self.name]).parameters
-            told = {key: value for key, value in self.settings.items() if parameters[key].default != value}
+            shown = {key: value for key, value in self.settings.items() if parameters[key].default != value}
         else:
-            told = dict(self.settings)
-        inside = ", ".join(f"{key}={_plain_number(told[key])!r}" for key in sorted(told))
+            shown = dict(self.settings)
+        inside = ", ".join(f"{key}={_plain_number(shown[key])!r}" for key in sorted(shown))
         return f"{self.name}({inside})" if inside else self.name
 
     def build(self) -> TabularMDP:
-        """Return the problem itself."""
+        """Build the problem."""
         if self.name in BUILDERS:
             return BUILDERS[self.name](**self.settings)
         if not is_import_path(self.name):
@@ -74,13 +74,14 @@ class NamedProblem:
 
 
 def parse_problem(text: str) -> TabularMDP:
-    """Return the problem that a text such as "river_swim(6)" or "Taxi-v4" names.
+    """Return the problem that a text such as "river_swim(6)" or "Taxi-v4" named.
 
-    Names are taken in any case, those of builders with or without `_`; a Gymnasium id may have settings in
-    parentheses; "package.module:function(3)" is a problem of your own. Of the text itself nothing is run.
+    Names may be in upper or lower case, those of builders with or without `_`. A Gymnasium id may have
+    settings in parentheses. "package.module:function(3)" imports your own function and calls it. Arguments
+    must be literals.
 
     Raises:
-        ValueError: If it names no problem; one line says what is wrong.
+        ValueError: If the text does not name a problem; the message is one line.
 
     Example:
         >>> parse_problem("RiverSwim(n=4)")
@@ -90,35 +91,35 @@ def parse_problem(text: str) -> TabularMDP:
 
 
 def read_problem(text: str, what: str) -> NamedProblem:
-    """Return the name and settings that a text states; `what` is what messages call it."""
-    found = _NAME_AND_ARGUMENTS.fullmatch(text) if len(text) <= _MOST_CHARACTERS else None
+    """Parse the name and settings of a problem without building it; `what` names the text in errors."""
+    found = _NAME_AND_ARGUMENTS.fullmatch(text) if len(text) <= _MAX_CHARACTERS else None
     if found is None:
         raise ValueError(f"{what} must be written like 'Taxi-v4' or 'river_swim(6)'; got {text[:60]!r}.")
     name = found[1]
-    places, names = _arguments(what, text, found[2] or "")
+    positional, named = _arguments(what, text, found[2] or "")
     builder = {_plain(key): key for key in BUILDERS}.get(_plain(name))
     if builder is not None:
-        return NamedProblem(builder, check_arguments(builder, BUILDERS[builder], places, names))
+        return NamedProblem(builder, check_arguments(builder, BUILDERS[builder], positional, named))
     if is_import_path(name):
-        return _of_ones_own(name, places, names)
+        return _imported_problem(name, positional, named)
     if not _GYMNASIUM_ID.fullmatch(name):
         known = did_you_mean(name, [*BUILDERS, *GYMNASIUM_IDS])
         raise ValueError(f"Unknown environment {name[:60]!r}.{known}")
-    if places:
-        raise ValueError(f"{name} takes its settings by name; got {places[0]!r}.")
-    return NamedProblem(name, names)
+    if positional:
+        raise ValueError(f"{name} takes its settings by name; got {positional[0]!r}.")
+    return NamedProblem(name, named)
 
 
-def _of_ones_own(path: str, places: list[Any], names: dict[str, Any]) -> NamedProblem:
+def _imported_problem(path: str, positional: list[Any], named: dict[str, Any]) -> NamedProblem:
     made = import_object(path)
     if isinstance(made, TabularMDP):
-        if places or names:
+        if positional or named:
             raise ValueError(f"{path} is a problem already and takes no arguments.")
     elif callable(made):
-        names = check_arguments(path, made, places, names)
+        named = check_arguments(path, made, positional, named)
     else:
         raise ValueError(_not_a_problem(path, made))
-    return NamedProblem(path, names)
+    return NamedProblem(path, named)
 
 
 def _not_a_problem(path: str, made: object) -> str:
@@ -134,15 +135,15 @@ def _plain_number(value: Any) -> Any:
 
 
 def _arguments(what: str, text: str, inside: str) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments written between the parentheses, all of them literals."""
+    """Return the positional and named arguments between the parentheses, which must be literals."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError("more than one call")
         if any(keyword.arg is None for keyword in call.keywords):
             raise ValueError("** is not an argument")
-        places = [ast.literal_eval(argument) for argument in call.args]
-        return places, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        positional = [ast.literal_eval(argument) for argument in call.args]
+        return positional, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise ValueError(
             f"{what} must have numbers and quoted text as arguments, as in 'river_swim(6)'; "

@@ -1,4 +1,4 @@
-"""Transition tables: from what a user has to one canonical, checked, read-only sparse table."""
+"""Transition tables: conversion of all accepted forms to one canonical, checked, read-only sparse table."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["ReadOnlyCSR", "canonical", "check_probabilities", "freeze", "pair_of_entry", "table_bytes"]
 
 TOLERANCE = 1e-12
-"""How far the probabilities of a row may be from summing to 1."""
+"""Largest deviation from 1 of the sum of a row's probabilities."""
 
 _ROUNDED = 1e-4
 _FORMS = "an (S, A, S) array, a sparse (S·A, S) array or a sequence of A sparse (S, S) arrays"
 
 
 class ReadOnlyCSR(csr_array):
-    """A sparse array in CSR form that cannot be written to.
+    """A read-only sparse array in CSR form.
 
-    Row offsets are int64 and column indices int32, which is what compiled loops take. SciPy copes with that
-    in sums and products, and wants both of one type elsewhere: conversions and copies are made so.
+    Row offsets are int64 and column indices int32, as the compiled loops require. SciPy accepts that in sums
+    and products but needs equal types elsewhere, so conversions and copies use one index type.
     """
 
     def tocsr(self, copy: bool = False) -> Any:
@@ -39,7 +39,7 @@ class ReadOnlyCSR(csr_array):
         return self.tocsr().tocoo(copy=copy)
 
     def copy(self) -> Any:
-        """Return a plain `csr_array` to write to."""
+        """Return a writable plain `csr_array`."""
         return self.tocsr(copy=True)
 
     def asformat(self, format: Any, copy: bool = False) -> Any:  # noqa: A002 (SciPy's name)
@@ -47,7 +47,7 @@ class ReadOnlyCSR(csr_array):
         return self.tocsr(copy) if format == "csr" else super().asformat(format, copy)
 
     def resize(self, *shape: Any) -> None:
-        """Refuse: a checked table keeps its shape."""
+        """Raise an error: a checked table keeps its shape."""
         raise ValueError("transitions must stay as they are; resize transitions.copy().")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -67,7 +67,7 @@ class ReadOnlyCSR(csr_array):
 
 
 def freeze(data: FloatArray, indices: Any, indptr: Any, shape: tuple[int, int]) -> ReadOnlyCSR:
-    """Return a canonical table's arrays, handed over and not copied, as a read-only table."""
+    """Return a read-only table that takes over the arrays of a canonical table without copying."""
     frozen = ReadOnlyCSR(shape, dtype=np.float64)
     frozen.data = data
     frozen.indices = indices.astype(np.int32 if shape[1] < 2**31 else np.int64, copy=False)
@@ -80,7 +80,7 @@ def freeze(data: FloatArray, indices: Any, indptr: Any, shape: tuple[int, int]) 
 def canonical(transitions: Any) -> tuple[ReadOnlyCSR, int]:
     """Return the `(S·A, S)` table, sorted, merged and without zeros, and A; probabilities are not checked.
 
-    A table that is read-only already is shared, everything else is copied.
+    A table that is already read-only is shared; anything else is copied.
     """
     if isinstance(transitions, ReadOnlyCSR) and not transitions.data.flags.writeable:
         return transitions, _count_actions(transitions.shape)
@@ -101,7 +101,7 @@ def canonical(transitions: Any) -> tuple[ReadOnlyCSR, int]:
 
 
 def check_probabilities(table: ReadOnlyCSR, n_actions: int) -> None:
-    """Refuse negative and NaN probabilities, and rows that do not sum to 1, by their (s, a)."""
+    """Raise an error for negative or NaN probabilities and rows that do not sum to 1; it names (s, a)."""
     bad = ~(table.data >= 0.0)
     if bad.any():
         entry = int(np.argmax(bad))
@@ -127,7 +127,7 @@ def check_probabilities(table: ReadOnlyCSR, n_actions: int) -> None:
 
 
 def table_bytes(n_pairs: int, n_successors: int) -> int:
-    """Return the size of a problem's tables: probabilities, columns, row offsets and rewards."""
+    """Return the size in bytes of a problem's tables: probabilities, columns, row offsets and rewards."""
     return n_pairs * (n_successors * (8 + 4) + 8 + 8)
 
 

@@ -1,9 +1,16 @@
-"""The paper's bounds and choices as functions.
+"""The paper's regret bounds and parameter choices as functions.
 
-Bounds are "up to constants": every O(·) is read with the constant 1, log is the natural logarithm. They say
-how regret grows and which term leads, not how large it is. Theorems and corollaries are numbered by kind:
+Bounds are "up to constants": every O(·) is read with the constant 1, log is the natural logarithm. They show
+how regret grows and which term dominates, not how large it is. Theorems and corollaries are numbered by kind:
 theorem 1 and corollaries 1 (polynomial) and 2 (geometric) are for a known law, theorem 2 and corollaries 3
 (polynomial) and 4 (geometric) for an unknown one. The theorems are the formal ones of the appendix.
+
+Modules:
+    `_theorem1`, `_theorem2`: the regret bounds for a known and for an unknown law, term by term.
+    `_growth`: the growth t(h) of errors, which both theorems use.
+    `_choices`: the truncation, β and block length that the corollaries choose.
+    `_exponents`: the powers of T in the corollaries.
+    `_checks`: validation of arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What to hand the paper's algorithms: the truncation, β and block length of its corollaries."""
+"""Parameters of the paper's algorithms: the truncation, β and block length that its corollaries choose."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Source = Literal["corollary 1", "corollary 2", "default"]
 
 @dataclass(frozen=True)
 class Choice:
-    """A truncation for algorithm 1, and where it comes from.
+    """A truncation for algorithm 1, and its source.
 
     Attributes:
-        truncation: Δ, the weight of late steps that is given up.
-        horizon: N, the smallest with Γ(N) ≤ Δ, at most the longest length: how many layers are learned.
+        truncation: Δ, the weight given up beyond the horizon.
+        horizon: N, the number of layers: the smallest N with Γ(N) ≤ Δ, at most the longest length.
         beta: β, the free parameter of theorem 1; the algorithm does not use it.
-        source: "corollary 1" (polynomial laws), "corollary 2" (geometric ones) or "default", where the paper
-            has no corollary for the law.
+        source: "corollary 1" (polynomial laws), "corollary 2" (geometric laws) or "default" (the paper has no
+            corollary for the law).
     """
 
     truncation: float
@@ -33,10 +33,11 @@ class Choice:
 
 
 def choose_truncation(law: LengthLaw, episodes: int) -> Choice:
-    """Return the truncation that the paper's corollary takes for T episodes under this law.
+    """Return the truncation that the paper's corollary chooses for T episodes under this law.
 
     Geometric and quasi-hyperbolic laws: Δ = 1/(T(1−γ)), β = 3/2. Polynomial laws: Δ = T^(−(p−1)/(2p−1)),
-    times (p−1)^(−1/(2p−1)) for p > 2, and β = p − 1. All others: Δ = Γ(1)/T, β = 3/2, a choice of Sojourn's.
+    times (p−1)^(−1/(2p−1)) for p > 2, and β = p − 1. All others: Δ = Γ(1)/T, β = 3/2, which is
+    Sojourn's own choice.
 
     The corollaries are stated for γ^(h−1) and h^(−p). Their Δ is used for quasi-hyperbolic laws too, whose
     t(h)/γ(h) is that of the geometric law, and for polynomial laws with an offset, whose tail is the same.
@@ -65,7 +66,7 @@ def choose_truncation(law: LengthLaw, episodes: int) -> Choice:
 
 
 def corollary(law: LengthLaw, episodes: float) -> tuple[float, float, Source]:
-    """Return Δ, β and where they come from."""
+    """Return Δ, β and their source."""
     match law:
         case Geometric() | QuasiHyperbolic():
             return 1.0 / (episodes * (1.0 - law.gamma)), 1.5, "corollary 2"
@@ -77,9 +78,10 @@ def corollary(law: LengthLaw, episodes: float) -> tuple[float, float, Source]:
 
 
 def block_length(episodes: int, *, delta: float = 0.1) -> int:
-    """Return the first block of algorithm 2, B = √T · ln T · ln(ln(T)/δ), to the nearest whole number ≥ 1.
+    """Return the length of the first block of algorithm 2, rounded, at least 1.
 
-    With B ≥ T the law is never estimated: at δ = 0.1 that is so up to T = 784.
+    It is B = √T · ln T · ln(ln(T)/δ). If B ≥ T, the law is never estimated; for δ = 0.1 that is so up to
+    T = 784.
 
     Example:
         >>> block_length(100), block_length(5_000)
@@ -89,6 +91,6 @@ def block_length(episodes: int, *, delta: float = 0.1) -> int:
 
 
 def exact_block_length(episodes: float, delta: float) -> float:
-    """Return √T · ln T · ln(ln(T)/δ), or 0 where ln T ≤ δ and that is below 0."""
+    """Return √T · ln T · ln(ln(T)/δ), or 0 if that is negative (ln T ≤ δ)."""
     log_t = math.log(episodes)
     return math.sqrt(episodes) * log_t * math.log(max(log_t / delta, 1.0))

@@ -1,4 +1,4 @@
-"""How errors grow on their way back to the first step: the function t(h) of theorem 1."""
+"""The growth of errors as they propagate back to the first step: the function t(h) of theorem 1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ __all__ = ["at_steps", "error_growth", "error_weight", "log_error_growth", "log_
 def log_error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray:
     """Return ln(t(h)/γ(h)) = Σ_{j=2}^{h} ln(1 + γ(j)/(j^β Γ(j))), also where γ(h) is too small for a float.
 
-    Past the longest length nothing is added. Time and memory go with the largest h, at most 10⁷.
+    Steps past the longest length add nothing. Time and memory are proportional to the largest h, which must
+    be at most 10⁷.
 
     Args:
         law: The law of episode lengths.
@@ -36,8 +37,9 @@ def log_error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray
 def error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray:
     """Return t(h)/γ(h) = Π_{j=2}^{h} (1 + γ(j)/(j^β Γ(j))): growth of an error beyond its discount.
 
-    For a geometric law and β = 3/2 the paper bounds this by e^(1−γ). That fails for every γ once h is large;
-    what holds is e^(1.6124 (1−γ)), with ζ(3/2) − 1 for a sum that the paper takes to be at most 1.
+    For a geometric law and β = 3/2 the paper bounds this by e^(1−γ). That is false for every γ once h is
+    large. The correct bound is e^(1.6124 (1−γ)), where ζ(3/2) − 1 replaces a sum that the paper takes to
+    be at most 1.
 
     Example:
         >>> from sojourn.laws import Geometric
@@ -50,7 +52,7 @@ def error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray:
 def error_weight(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray:
     """Return t(h) = γ(h) Π_{j=2}^{h} (1 + γ(j)/(j^β Γ(j))): weight in the regret of an error made at step h.
 
-    It is 0 where γ(h) is too small for a float; `log_error_growth` and `law.log_survival` still tell it then.
+    It is 0 where γ(h) is too small for a float; use `log_error_growth` and `law.log_survival` there.
 
     Example:
         >>> from sojourn.laws import Geometric
@@ -65,13 +67,13 @@ def log_growth_table(law: LengthLaw, last: int, beta: float) -> FloatArray:
     """Return ln(t(h)/γ(h)) for h = 1 … last."""
     j = np.arange(2.0, last + 1.0)
     remaining = law.remaining(j)
-    # j^−β, as j^β overflows first; γ/Γ is 1/remaining where the layer exists and adds nothing where not.
+    # j^−β, because j^β would overflow; γ/Γ is 1/remaining, and layers past the longest length add nothing.
     ratio = np.divide(np.exp(-beta * np.log(j)), remaining, out=np.zeros_like(j), where=remaining > 0.0)
     return np.concatenate((np.zeros(1), np.cumsum(np.log1p(ratio))))
 
 
 def at_steps(h: ArrayLike, table: Callable[[int], FloatArray]) -> FloatArray:
-    """Return the entries for steps `h` of a table that starts at step 1 and is made as long as needed."""
+    """Return the entries at steps `h` of a table for steps 1 … last, computed up to the largest h."""
     given = steps(h)
     last = check_layers("h", int(given.max(initial=1.0)))
     found: FloatArray = table(last)[given.astype(np.int64) - 1]

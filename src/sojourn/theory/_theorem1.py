@@ -1,4 +1,4 @@
-"""Theorem 1: regret when the law of lengths is known."""
+"""Theorem 1: the regret bound for a known law."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class RegretBound:
     """The terms of theorem 1, up to constants, for T episodes with N layers.
 
     Attributes:
-        truncation: ΔT · t(N+1)/γ(N+1): what comes after the last layer.
-        noise: max_h t(h) γ(h+1)/γ(h) · √(TN ln(TN/δ)): chance in the states met.
+        truncation: ΔT · t(N+1)/γ(N+1): the steps after the last layer.
+        noise: max_h t(h) γ(h+1)/γ(h) · √(TN ln(TN/δ)): randomness of the visited states.
         bonus: max_h t(h) Γ(h+1)/γ(h) · L √(SATN): exploration.
         second_order: max_h t(h) Γ(h+1)²/(γ(h) γ(h+1)) · L S²A N^β ln(TN): errors of the model times errors of
-            the value. It leads until T is large: for γ = 0.9 with 6 states and 2 actions until T = 10^12.5.
+            the value. It dominates until T is large: for γ = 0.9, 6 states and 2 actions, until T = 10^12.5.
     """
 
     truncation: float
@@ -60,13 +60,13 @@ def known_law_bound(
     Args:
         law: The law of episode lengths.
         episodes: T.
-        n_states: S, the absorbing state included if there is one.
+        n_states: S, including the absorbing state if there is one.
         n_actions: A.
-        delta: The probability δ that the bound may fail.
-        horizon: N, cut to the longest length; then Δ = Γ(N+1).
-        truncation: Δ; then N is `law.effective_horizon(truncation)`. Without either, what `choose_truncation`
-            says.
-        beta: β; by default what `choose_truncation` says.
+        delta: Failure probability δ of the bound.
+        horizon: N, at most the longest length; then Δ = Γ(N+1).
+        truncation: Δ; then N is `law.effective_horizon(truncation)`. If neither is given, the result of
+            `choose_truncation` is used.
+        beta: β; by default that of `choose_truncation`.
 
     Raises:
         ValueError: If a number is out of range, or N is above 10⁷.
@@ -108,9 +108,7 @@ def _truncate(
 ) -> tuple[int, float]:
     """Return N and Δ."""
     if horizon is not None and truncation is not None:
-        raise ValueError(
-            f"horizon must be None where truncation is given; got {horizon!r} and {truncation!r}."
-        )
+        raise ValueError(f"horizon must be None if truncation is given; got {horizon!r} and {truncation!r}.")
     if horizon is not None:
         n_layers = within_longest(law, horizon)
         return n_layers, float(law.tail(n_layers + 1))
@@ -121,7 +119,7 @@ def _truncate(
 
 
 def within_longest(law: LengthLaw, horizon: int) -> int:
-    """Return a number of layers, none of them past the longest length."""
+    """Return the number of layers, at most the longest length."""
     n_layers = check_whole("horizon", horizon, least=1)
     return check_layers("horizon", n_layers if law.longest is None else min(n_layers, law.longest))
 
@@ -133,6 +131,6 @@ def log_remaining(law: LengthLaw, h: ArrayLike) -> FloatArray:
 
 
 def exp(x: float) -> float:
-    """Return e^x, inf where it is too large for a float."""
+    """Return e^x, or inf if it is too large for a float."""
     with np.errstate(over="ignore"):
         return float(np.exp(x))

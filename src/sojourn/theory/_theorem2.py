@@ -1,4 +1,4 @@
-"""Theorem 2: regret when the law of lengths is estimated on the way."""
+"""Theorem 2: the regret bound for a law that is estimated while learning."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class UnknownLawBound:
     """The terms of theorem 2, up to constants, for T episodes with H* layers.
 
     Attributes:
-        estimation: min over L = 1 … T of TΓ(L+1) + 2L ln(T) √T: rewards weighed with the estimated law.
-        truncation: Γ(H*+1) T: what comes after the last layer.
-        blocks: √T ln(T) ln(ln(T)/δ): the statement's Õ(√T), and the first block, played without a law.
-        growth: ln(T) · t(H*+1)/γ(H*+1) · g(H*+1).
+        estimation: min over L = 1 … T of TΓ(L+1) + 2L ln(T) √T: rewards weighted with the estimated law.
+        truncation: Γ(H*+1) T: the steps after the last layer.
+        blocks: √T ln(T) ln(ln(T)/δ): the Õ(√T) of the statement, and the first block, which has no law yet.
+        growth: ln(T) · t(H*+1)/γ(H*+1) · g(H*+1): growth of errors up to the last layer.
         bonus: max_h t(h)/γ(h) g(h) (Γ(h+1) + T^(−1/4)) · ln(T)^(5/2) √(SATH*): exploration.
         second_order: max_h t(h)/γ(h) g(h) (Γ(h+1) + T^(−1/4))²/γ(h+1) · ln(T)² ln(TH*) S²A (H*)^β.
         noise: max_h t(h)/γ(h) g(h) (γ(h+1) + T^(−1/4)) · ln(T)^(5/2) √(TH* ln(TH*/δ)).
@@ -58,22 +58,23 @@ def unknown_law_bound(
 ) -> UnknownLawBound:
     """Return the bound of theorem 2 on the regret of algorithm 2, term by term and up to constants.
 
-    This is the formal statement of the appendix. The informal one in the text has Γ(H*) T for Γ(H*+1) T, and
-    O(T^(−1/4))/Γ(h+1) for 1 + O(T^(−1/4))/Γ(h+1), so that its main term would vanish as T grows. Where the
-    formal statement writes Õ, the logarithms of its proof are taken. Terms with γ(h+1) = 0 are 0.
+    This is the formal statement of the appendix. The informal one in the text has Γ(H*) T instead of
+    Γ(H*+1) T, and O(T^(−1/4))/Γ(h+1) instead of 1 + O(T^(−1/4))/Γ(h+1), so that its main term would vanish as
+    T grows. Where the formal statement writes Õ, the logarithms of its proof are used. Terms with γ(h+1) = 0
+    are 0.
 
-    It is what the paper states, not what it proves. The proof bounds a product,
+    This is what the paper states, not what it proves. The proof bounds a product,
     (Γ(H*+1) T + blocks) · growth, by the sum of its factors; drops the factor L = ln(SATN/δ) of theorem 1;
     and rests on a rate for |Γ̂ − Γ| that fails for heavy tails. The first two cost logarithms.
 
     Args:
         law: The true law of episode lengths.
         episodes: T, at least 2.
-        horizon: H*, cut to the longest length.
-        n_states: S, the absorbing state included if there is one.
+        horizon: H*, at most the longest length.
+        n_states: S, including the absorbing state if there is one.
         n_actions: A.
-        delta: The probability δ that the bound may fail.
-        beta: β; by default what `choose_truncation` says.
+        delta: Failure probability δ of the bound.
+        beta: β; by default that of `choose_truncation`.
 
     Raises:
         ValueError: If a number is out of range, or H* is above 10⁷.
@@ -98,7 +99,7 @@ def unknown_law_bound(
     after = np.arange(2, n_layers + 2)
     survival = law.log_survival(after)
     tail = survival + log_remaining(law, after)
-    alive = survival > -math.inf  # an estimate never exceeds the longest length either: other layers are void
+    alive = survival > -math.inf  # later layers do not exist: no estimated length exceeds the longest one
     log_error = np.full(int(alive.sum()), -0.25 * log_t)
     growth_here, survival = growth[:-1][alive], survival[alive]
     wide_tail = np.logaddexp(tail[alive], log_error)
@@ -126,7 +127,7 @@ def unknown_law_bound(
 
 
 def log_estimation_growth(law: LengthLaw, h: ArrayLike, *, episodes: int, beta: float) -> FloatArray:
-    """Return ln g(h) = T^(−1/4) Σ_{k=2}^{h} 1/(γ(k) + k^β Γ(k)): growth of errors by an estimated law.
+    """Return ln g(h) = T^(−1/4) Σ_{k=2}^{h} 1/(γ(k) + k^β Γ(k)): growth of errors due to estimating the law.
 
     This is large wherever γ(h) is far below T^(−1/4); inf past the longest length, where no layer exists.
 
@@ -142,7 +143,7 @@ def log_estimation_growth(law: LengthLaw, h: ArrayLike, *, episodes: int, beta: 
 def _log_estimation_table(law: LengthLaw, last: int, beta: float, episodes: float) -> FloatArray:
     """Return ln g(h) for h = 1 … last."""
     k = np.arange(2.0, last + 1.0)
-    # ln of 1/(γ (1 + k^β Γ/γ)), as γ underflows and k^β overflows.
+    # Computed as ln of 1/(γ (1 + k^β Γ/γ)), because γ may underflow and k^β overflow.
     log_terms = -law.log_survival(k) - np.logaddexp(0.0, beta * np.log(k) + log_remaining(law, k))
     with np.errstate(over="ignore"):
         terms = np.exp(log_terms) * episodes**-0.25
