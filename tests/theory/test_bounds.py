@@ -277,7 +277,7 @@ def test_theorem_2_implies_exponent_three_quarters_for_geometric_laws():
         ({"truncation": 0.0}, "truncation must be > 0 for a law with no longest length; got 0.0."),
         (
             {"horizon": 3, "truncation": 0.1},
-            "horizon must be None where truncation is given; got 3 and 0.1.",
+            "horizon must be None if truncation is given; got 3 and 0.1.",
         ),
     ],
 )
