@@ -74,7 +74,7 @@ class NamedProblem:
 
 
 def parse_problem(text: str) -> TabularMDP:
-    """Return the problem that a text such as "river_swim(6)" or "Taxi-v4" named.
+    """Return the problem that a text such as "river_swim(6)" or "Taxi-v4" names.
 
     Names may be in upper or lower case, those of builders with or without `_`. A Gymnasium id may have
     settings in parentheses. "package.module:function(3)" imports your own function and calls it. Arguments
