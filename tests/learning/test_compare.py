@@ -98,9 +98,9 @@ def test_the_table_is_written_out():
         "a <problem>, lengths from Fixed(length=2): 1 episode, 3 seeds, 95% intervals, "
         "regret certified to 1.5e-07",
         "",
-        "learner    total regret  minus the first's  reward an episode",
-        "first           20 ± 25                  0          2.0 ± 2.5",
-        "the other       22 ± 29          2.0 ± 4.3              1 ± 0",
+        "agent      total regret  difference from the first  reward per episode",
+        "first           20 ± 25                          0           2.0 ± 2.5",
+        "the other       22 ± 29                  2.0 ± 4.3               1 ± 0",
     ]
     assert repr(found) == str(found) == found.table()
 
@@ -231,12 +231,16 @@ def test_progress_rises_to_one():
 @pytest.mark.parametrize(
     ("agents", "settings", "message"),
     [
-        (BOLD, {}, r"agents must be a list of learners, or a mapping from names; got UCBVI\(.*\)\."),
-        ([], {}, r"agents must have at least one learner; got none\."),
-        ({}, {}, r"agents must have at least one learner; got none\."),
-        ([BOLD, 3], {}, r"agents\[1\] must be a learner, such as UCBVI\(Geometric\(0\.95\)\); got 3\."),
-        ([sj.RandomPlayer], {}, r"agents\[0\] must be a learner, such as .*; got <class '.*'>\."),
-        ({"a": 3}, {}, r"agents\['a'\] must be a learner, such as .*; got 3\."),
+        (BOLD, {}, r"agents must be a list, or a mapping from names to agents; got UCBVI\(.*\)\."),
+        ([], {}, r"agents must have at least one agent; got none\."),
+        ({}, {}, r"agents must have at least one agent; got none\."),
+        (
+            [BOLD, 3],
+            {},
+            r"agents\[1\] must be an agent's settings, such as UCBVI\(Geometric\(0\.95\)\); got 3\.",
+        ),
+        ([sj.RandomPlayer], {}, r"agents\[0\] must be an agent's settings, such as .*; got <class '.*'>\."),
+        ({"a": 3}, {}, r"agents\['a'\] must be an agent's settings, such as .*; got 3\."),
         ({1: BOLD}, {}, r"agents must have names that are one line of text; got 1\."),
         ({"a\nb": BOLD}, {}, r"agents must have names that are one line of text; got 'a\\nb'\."),
         ([BOLD], {"seeds": 0}, r"seeds must be a whole number ≥ 1; got 0\."),

@@ -81,7 +81,7 @@ def test_the_run_says_what_it_cannot_know():
     assert 0.0 < run.seconds < 60.0
     assert run.episodes_per_second == 20 / run.seconds
     assert "mean reward" in repr(run)
-    assert "episodes a second" in run._repr_html_()
+    assert "episodes per second" in run._repr_html_()
     run.plot()
 
 
@@ -356,4 +356,4 @@ def test_learners_are_compared_on_environments():
     played = sj.compare(agents, "Blackjack-v1", LAW, episodes=1_000, seeds=3, reward_range=(-1, 1))
     assert np.isnan(played.cumulative_regret).all()
     assert (played.rewards[1] > played.rewards[0]).all()
-    assert "reward an episode" in str(played)
+    assert "reward per episode" in str(played)

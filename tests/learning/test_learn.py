@@ -377,5 +377,5 @@ def test_long_episodes_take_memory_for_what_they_visit_alone():
 
 def test_what_is_no_learner_is_refused():
     for agent in (None, sj.UCBVI, GEOMETRIC):
-        with pytest.raises(TypeError, match="agent must be a learner"):
+        with pytest.raises(TypeError, match="agent must be an agent's settings, such as UCBVI"):
             sj.learn(agent, sj.mdps.river_swim(3), GEOMETRIC, episodes=2)

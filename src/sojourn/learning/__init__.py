@@ -1,4 +1,4 @@
-"""Learning: learners played on a problem, with exact regret, alone and side by side."""
+"""Learning: play agents on a problem, compute their exact regret and compare them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several learners on the same problem and the same seeds."""
+"""Compares several agents on the same problem and the same seeds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 _ALL_KEPT = 10_000
-"""Up to so many episodes, the regret after each is kept."""
+"""Up to this number of episodes, the regret after every episode is kept."""
 
 _MOST_CHECKPOINTS = 2_000
+"""Number of checkpoints of longer trials."""
 
 
 def compare(
@@ -40,45 +41,46 @@ def compare(
     progress: Callable[[float], object] | None = None,
     reward_range: tuple[float, float] | None = None,
 ) -> Comparison:
-    """Play several learners on the same seeds, and compare their exact regret.
+    """Play several agents on the same seeds and compare their exact regret.
 
-    On one seed all learners meet the same lengths and start states, so that their differences, paired by
-    seed, are known better than either one's regret. Up to 10,000 episodes the cumulative regret after every
-    episode is kept; of longer trials, that at about 2,000 checkpoints.
+    On each seed all agents meet the same lengths and start states, so their differences, paired by seed, are
+    more precise than the regret of either. The cumulative regret is kept after every episode up to 10,000
+    episodes, and at about 2,000 checkpoints of longer trials.
 
     Args:
-        agents: The learners' settings, in a list, or by the names that they are to be called:
-            `{"ours": UCBVI(law), "chance": RandomPlayer()}`. Differences are to the first.
-        mdp: The problem, as `learn` takes it; without a transition table there is no regret to compare, only
-            rewards.
-        law: What nature draws lengths from.
-        episodes: Number of episodes that every learner plays on every seed.
-        seeds: Number of seeds, from 0 on, or the seeds themselves.
-        progress: Called now and then with the share of the work that is done.
-        reward_range: Least and largest reward of a step, for an environment without a table only.
+        agents: The agents' settings, as a list or by display name:
+            `{"ours": UCBVI(law), "chance": RandomPlayer()}`. Differences are from the first.
+        mdp: The problem, as `learn` takes it. Without a transition table only rewards can be compared, not
+            regret.
+        law: The law that lengths are drawn from.
+        episodes: Number of episodes per agent and seed.
+        seeds: Number of seeds, counted from 0, or the seeds themselves.
+        progress: Called from time to time with the share of the work that is done.
+        reward_range: Least and largest reward per step, only for an environment without a table.
 
     Example:
         >>> import sojourn as sj
         >>> from sojourn.learning import compare
         >>> law = sj.Fixed(5)
-        >>> learners = {"careful": sj.UCBVI(law), "bold": sj.UCBVI(law, sj.PaperBonus(0.01))}
-        >>> found = compare(learners, sj.mdps.river_swim(4), law, episodes=300, seeds=5)
+        >>> agents = {"careful": sj.UCBVI(law), "bold": sj.UCBVI(law, sj.PaperBonus(0.01))}
+        >>> found = compare(agents, sj.mdps.river_swim(4), law, episodes=300, seeds=5)
         >>> found.names, found.cumulative_regret.shape
         (('careful', 'bold'), (2, 5, 300))
-        >>> bool(found.difference.high[1] < 0)  # bold is the better one, beyond chance
+        >>> bool(found.difference.high[1] < 0)  # bold is better, and significantly so
         True
     """
     names, settings = _check_agents(agents)
     episodes = check_whole("episodes", episodes, least=1)
     numbers = _check_seeds(seeds)
     if not isinstance(mdp, TabularMDP):
-        mdp = read_table(mdp) or mdp  # once, and not for every trial
+        mdp = read_table(mdp) or mdp  # once, not for every trial
     checkpoints = spread_episodes(episodes, _ALL_KEPT if episodes <= _ALL_KEPT else _MOST_CHECKPOINTS)
     shape = (len(names), len(numbers), checkpoints.size)
-    check_fits(8 * int(np.prod(shape)), "The comparison", "take fewer learners or seeds")
+    check_fits(8 * int(np.prod(shape)), "The comparison", "take fewer agents or seeds")
     cumulative, width, rewards = np.full(shape, np.nan), np.full(shape[:2], np.nan), np.empty(shape[:2])
     problem, n_trials = "", len(names) * len(numbers)
-    for i, seed in enumerate(numbers):  # learners inside: what one of them refuses comes up on the first seed
+    # Agents are the inner loop, so that an agent which fails does so on the first seed.
+    for i, seed in enumerate(numbers):
         for j, agent in enumerate(settings):
             done = i * len(names) + j
             share = _share_of(progress, done, n_trials) if progress is not None else None
@@ -98,7 +100,7 @@ def _check_agents(
     agents: Iterable[Agent] | Mapping[str, Agent],
 ) -> tuple[tuple[str, ...], tuple[Agent, ...]]:
     if not isinstance(agents, Iterable):
-        raise TypeError(f"agents must be a list of learners, or a mapping from names; got {agents!r}.")
+        raise TypeError(f"agents must be a list, or a mapping from names to agents; got {agents!r}.")
     if isinstance(agents, Mapping):
         for name in agents:
             if not isinstance(name, str) or not name.strip() or not name.isprintable():
@@ -109,10 +111,12 @@ def _check_agents(
         settings = tuple(agents)
         places = [f"agents[{i}]" for i in range(len(settings))]
     if not settings:
-        raise ValueError("agents must have at least one learner; got none.")
+        raise ValueError("agents must have at least one agent; got none.")
     for place, agent in zip(places, settings, strict=True):
         if isinstance(agent, type) or not isinstance(agent, Agent):
-            raise TypeError(f"{place} must be a learner, such as UCBVI(Geometric(0.95)); got {agent!r}.")
+            raise TypeError(
+                f"{place} must be an agent's settings, such as UCBVI(Geometric(0.95)); got {agent!r}."
+            )
     return tuple(agents) if isinstance(agents, Mapping) else name_agents(settings), settings
 
 

@@ -1,4 +1,4 @@
-"""What came of several learners on the same seeds."""
+"""Results of several agents on the same problem, law and seeds."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison"]
 
-_HEADER = ("learner", "total regret", "minus the first's", "reward an episode")
+_HEADER = ("agent", "total regret", "difference from the first", "reward per episode")
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Several learners, one problem, one law, the same seeds for all; it prints as a small table.
+    """Results of several agents on one problem, one law and the same seeds; prints as a small table.
 
     Attributes:
-        names: What the learners are called; no two alike.
-        agents: Their settings.
-        problem: The name of the problem.
-        law: The law that nature drew lengths from.
+        names: Display names of the agents, all different.
+        agents: The agents' settings.
+        problem: Name of the problem, or its size if it has no name.
+        law: The law that lengths were drawn from.
         seeds: The seeds.
-        checkpoints: `(n,)` numbers of episodes, rising, the last one all of them.
-        cumulative_regret: `(agents, seeds, n)` regret summed over the first episodes, up to each checkpoint;
-            NaN for learners that do not show their policy.
-        regret_width: `(agents, seeds)` how wide the certified bracket of the total regret is, or NaN.
-        rewards: `(agents, seeds)` mean reward that was collected in an episode.
+        checkpoints: `(n,)` rising numbers of episodes; the last is the number of all episodes.
+        cumulative_regret: `(agents, seeds, n)` regret summed up to each checkpoint; NaN for learners that do
+            not show their policy.
+        regret_width: `(agents, seeds)` width of the certified bracket of the total regret, or NaN.
+        rewards: `(agents, seeds)` mean reward per episode.
     """
 
     names: tuple[str, ...]
@@ -57,43 +57,43 @@ class Comparison:
 
     @property
     def episodes(self) -> int:
-        """Number of episodes that every learner played on every seed."""
+        """Number of episodes played per agent and seed."""
         return int(self.checkpoints[-1])
 
     @property
     def total_regret(self) -> Estimate:
-        """Regret summed over all episodes: mean over seeds and its 95% interval, each `(agents,)`."""
+        """Regret summed over all episodes: mean over seeds and 95% interval, each `(agents,)`."""
         return estimate_mean(self.cumulative_regret[:, :, -1])
 
     @property
     def difference(self) -> Estimate:
-        """Total regret minus the first learner's, paired by seed, each `(agents,)`; the first is 0."""
+        """Total regret less that of the first agent, paired by seed, each `(agents,)`; the first is 0."""
         total = self.cumulative_regret[:, :, -1]
         return paired_difference(total, total[:1])
 
     @property
     def mean_reward(self) -> Estimate:
-        """Reward collected in an episode: mean over seeds and its 95% interval, each `(agents,)`."""
+        """Reward per episode: mean over seeds and 95% interval, each `(agents,)`."""
         return estimate_mean(self.rewards)
 
     @property
     def reward_difference(self) -> Estimate:
-        """Reward in an episode minus the first learner's, paired by seed, each `(agents,)`."""
+        """Reward per episode less that of the first agent, paired by seed, each `(agents,)`."""
         return paired_difference(self.rewards, self.rewards[:1])
 
     @property
     def interquartile_regret(self) -> Interval:
-        """Interquartile mean of the total regret and its 95% bootstrap interval, each `(agents,)`."""
+        """Interquartile mean of the total regret and 95% bootstrap interval, each `(agents,)`."""
         return bootstrap_interval(self.cumulative_regret[:, :, -1])
 
     @property
     def improvement(self) -> FloatArray:
-        """Probability that a learner's total regret is less than the first's, over all pairs, `(agents,)`."""
+        """Share of pairs of trials in which an agent has less total regret than the first, `(agents,)`."""
         total = self.cumulative_regret[:, :, -1]
         return probability_of_improvement(total, total[:1])
 
     def table(self) -> str:
-        """Return the means and their 95% intervals as a table in plain text, one line a learner."""
+        """Return the means and 95% intervals as a plain-text table, one line per agent."""
         rows = [_HEADER, *self._rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
         lines = [
@@ -103,7 +103,7 @@ class Comparison:
         return "\n".join([self._title(), "", *lines])
 
     def plot(self, ax: Axes | None = None, *, log: bool = False) -> Figure:
-        """Draw the mean cumulative regret of every learner; see `sojourn.plots.comparison_figure`."""
+        """Draw the mean cumulative regret of every agent; see `sojourn.plots.comparison_figure`."""
         from sojourn.plots import comparison_figure  # noqa: PLC0415
 
         return comparison_figure(self, ax=ax, log=log)

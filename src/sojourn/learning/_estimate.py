@@ -1,4 +1,4 @@
-"""Means over seeds, with what the number of seeds leaves open."""
+"""Means over seeds with their confidence intervals."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sojourn._typing import ArrayLike, FloatArray
 __all__ = ["LEVEL", "Estimate", "estimate_mean"]
 
 LEVEL = 0.95
+"""Confidence level of all intervals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Estimate:
 
     Attributes:
         mean: The means.
-        half_width: Half the width of Student's interval; NaN where a single number says nothing of it.
+        half_width: Half the width of Student's interval; NaN for a single value.
     """
 
     mean: FloatArray
@@ -38,7 +39,7 @@ class Estimate:
         return np.asarray(self.mean + self.half_width)
 
     def texts(self) -> list[str]:
-        """Return each as "mean ± half width", rounded to what is known; "—" where there is none."""
+        """Return each as "mean ± half width", rounded to two digits of the half width; "—" for NaN."""
         pairs = zip(np.ravel(self.mean).tolist(), np.ravel(self.half_width).tolist(), strict=True)
         return [_text(mean, half_width) for mean, half_width in pairs]
 

@@ -69,7 +69,7 @@ def learn(
         (True, np.float64(-1.0), (18, 10, 0))
     """
     if isinstance(agent, type) or not isinstance(agent, Agent):
-        raise TypeError(f"agent must be a learner, such as UCBVI(Geometric(0.95)); got {agent!r}.")
+        raise TypeError(f"agent must be an agent's settings, such as UCBVI(Geometric(0.95)); got {agent!r}.")
     if not isinstance(law, LengthLaw):
         raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
     episodes = check_whole("episodes", episodes, least=1)

@@ -1,4 +1,4 @@
-"""Learners in few words, no two alike."""
+"""Short display names for agents, all different."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from sojourn.planning import Plan
 __all__ = ["name_agents"]
 
 _MOST = 60
+"""Longest text that is shown for one setting."""
 
 
 def name_agents(agents: Iterable[object]) -> tuple[str, ...]:
-    """Return a name for each learner, made from its settings: no two are alike.
+    """Return a name for each agent, made from its settings; all names are different.
 
-    A name says the type, the laws, the bonuses with their scale and every setting that is not the default;
-    learners that are told apart by none of these are numbered.
+    A name has the type, the laws, the bonuses with their scale and every setting that is not the default.
+    Agents whose names would be equal are numbered.
 
     Example:
         >>> import sojourn as sj
@@ -43,7 +44,7 @@ def name_agents(agents: Iterable[object]) -> tuple[str, ...]:
 
 
 def _settings(thing: object) -> str:
-    """Return the type with the settings that matter; a type without settings alone."""
+    """Return the type and, in parentheses, the settings that differ from the default."""
     kind = type(thing).__name__
     if not dataclasses.is_dataclass(thing):
         return kind
@@ -58,7 +59,7 @@ def _settings(thing: object) -> str:
 
 
 def _is_object(value: object) -> bool:
-    """Tell whether a value has settings of its own: a law, a bonus, another learner."""
+    """Whether a value has settings of its own: a law, a bonus or another agent."""
     return isinstance(value, LengthLaw) or dataclasses.is_dataclass(value)
 
 

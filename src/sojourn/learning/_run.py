@@ -1,4 +1,4 @@
-"""What came of one trial."""
+"""The result of one trial."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ __all__ = ["Run"]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One learner, one problem, one law, one seed; all arrays have one entry an episode.
+    """Result of one agent on one problem with one law and seed; arrays have one entry per episode.
 
     Attributes:
-        agent: The learner's settings.
-        problem: The name of the problem.
-        law: The law that nature drew lengths from.
+        agent: The agent's settings.
+        problem: Name of the problem, or its size if it has no name.
+        law: The law that lengths were drawn from.
         seed: The seed.
         starts: State in which the episode began.
-        lengths: Steps that were played.
-        observed: Whether the length was seen: False where the environment ended the episode.
-        rewards: Reward that was collected, in the environment's own units.
+        lengths: Number of steps played.
+        observed: Whether the length was observed; False if the environment ended the episode first.
+        rewards: Sum of the rewards, in the environment's own units.
         regret: V*(x) − V^π(x) for the episode's start state x and policy π, exact, in the environment's own
-            units and never clipped; None if the learner does not show its policy, or the problem is an
+            units and never clipped. None if the learner does not show its policy, or if the problem is an
             environment without a transition table.
-        regret_width: How wide the certified bracket of the regret is, or None.
+        regret_width: Width of the certified bracket of the regret, or None.
         price: Price of not knowing the length, for the episode's start state; None without a table.
-        seconds: How long playing took, planning and learning included; no result depends on it.
-        observations: What an environment without a table showed, in the order of the states' numbers; None
-            where the problem itself numbers them.
-        learner: The learner after the last episode: its counts, Q values, estimates, and whatever it keeps.
+        seconds: Time that playing took, including planning and learning; no result depends on it.
+        observations: The observations of an environment without a table, in the order of their state numbers;
+            None if the problem numbers its states itself.
+        learner: The learner after the last episode, with its counts, Q values and estimates.
     """
 
     agent: Agent
@@ -62,16 +62,16 @@ class Run:
 
     @property
     def clairvoyant_regret(self) -> FloatArray | None:
-        """Regret against someone who is told each length in advance: the price comes on top."""
+        """Regret against a policy that knows each length in advance: the regret plus the price."""
         return None if self.regret is None or self.price is None else self.regret + self.price
 
     @property
     def episodes_per_second(self) -> float:
-        """How fast it was played."""
+        """Number of episodes played per second."""
         return self.lengths.size / self.seconds if self.seconds > 0.0 else math.nan
 
     def plot(self, ax: Axes | None = None, *, log: bool = False) -> Figure:
-        """Draw the regret, summed and an episode at a time; see `sojourn.plots.run_figure`."""
+        """Draw the cumulative regret and the regret per episode; see `sojourn.plots.run_figure`."""
         from sojourn.plots import run_figure  # noqa: PLC0415
 
         return run_figure(self, ax=ax, log=log)
@@ -82,12 +82,12 @@ class Run:
 
     def _repr_html_(self) -> str:
         rows = [
-            ("learner", self.agent),
+            ("agent", self.agent),
             ("problem", self.problem),
             ("law", self.law),
             ("seed", self.seed),
             ("result", self._summary()),
-            ("speed", f"{self.episodes_per_second:,.0f} episodes a second"),
+            ("speed", f"{self.episodes_per_second:,.0f} episodes per second"),
         ]
         return _html.table("Run", rows)
 

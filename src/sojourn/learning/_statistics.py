@@ -1,6 +1,6 @@
-"""Statistics over seeds, beyond the mean: what `compare` and experiments both say of their trials.
+"""Statistics over seeds beyond the mean, for comparisons and experiments.
 
-They live beside `learn` and not with experiments, because comparisons use them and imports go one way.
+They live in `learning` and not in `experiments` because `Comparison` uses them and imports go one way.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ __all__ = [
     "standard_error",
 ]
 
-_AT_ONCE = 100  # draws; always so many, for what is drawn to be a function of the seed alone
+_BATCH = 100
+"""Resamples drawn at a time: constant, so that the draws depend on the seed alone."""
 
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """A statistic and an interval around it, not necessarily in its middle; all arrays have the same shape.
+    """A statistic and an interval that need not be centered on it; all arrays have the same shape.
 
     Attributes:
-        value: The statistic of the values themselves.
-        low: Lower end.
-        high: Upper end.
+        value: The statistic.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
     """
 
     value: FloatArray
@@ -56,15 +57,15 @@ def standard_error(values: ArrayLike, axis: int = -1) -> FloatArray:
 
 
 def interquartile_mean(values: ArrayLike, axis: int = -1) -> FloatArray:
-    """Return the mean of the middle half: a quarter of the values, rounded down, is left out at each end.
+    """Return the mean without the lowest and the highest quarter of the values, rounded down.
 
-    It is less at the mercy of a few seeds than the mean, and uses more of them than the median.
+    A few extreme seeds move it less than the mean, and it uses more seeds than the median.
 
     Example:
         >>> float(interquartile_mean([0.0, 1.0, 2.0, 3.0, 1000.0]))  # the middle three
         2.0
     """
-    array = np.sort(np.asarray(values, dtype=np.float64), axis=axis)  # NaN goes last, and stays in the mean
+    array = np.sort(np.asarray(values, dtype=np.float64), axis=axis)  # NaN sorts last; see below
     n = array.shape[axis]
     out = n // 4
     middle = np.take(array, np.arange(out, n - out), axis=axis).mean(axis=axis)
@@ -79,18 +80,18 @@ def bootstrap_interval(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Interval:
-    """Return a statistic over the last axis, with the percentile interval of the bootstrap.
+    """Return a statistic over the last axis with its percentile bootstrap interval.
 
-    Seeds are drawn with replacement, as many as there are, the same ones in every row: so rows stay paired.
-    The interval goes from the (1 − level)/2 to the (1 + level)/2 quantile of the statistic over all such
-    draws. It is a function of the values and `seed`.
+    Each resample draws as many seeds as there are, with replacement, and the same ones for every row, so that
+    rows stay paired. The interval goes from the (1 − level)/2 to the (1 + level)/2 quantile of the statistic
+    over all resamples. It depends only on the values and `seed`.
 
     Args:
         values: `(..., seeds)`.
         statistic: A function of an array and an `axis`, such as `interquartile_mean` or `numpy.mean`.
-        level: How often the interval is to cover, in (0, 1).
-        resamples: Number of draws.
-        seed: Seed of the draws.
+        level: Confidence level, in (0, 1).
+        resamples: Number of resamples.
+        seed: Seed of the resampling.
 
     Example:
         >>> found = bootstrap_interval([3.0, 3.0, 3.0], np.mean)
@@ -103,8 +104,8 @@ def bootstrap_interval(
     n = array.shape[-1]
     rng = np.random.default_rng(seed)
     found = []
-    for first in range(0, resamples, _AT_ONCE):
-        drawn = rng.integers(n, size=(min(_AT_ONCE, resamples - first), n))
+    for first in range(0, resamples, _BATCH):
+        drawn = rng.integers(n, size=(min(_BATCH, resamples - first), n))
         found.append(statistic(array[..., drawn], axis=-1))
     again = np.concatenate(found, axis=-1)
     low, high = np.quantile(again, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=-1)
@@ -114,8 +115,8 @@ def bootstrap_interval(
 def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Estimate:
     """Return the mean of `values` − `baseline` over the last axis, seed by seed, with Student's 95% interval.
 
-    Under common random numbers both met the same lengths and start states on a seed, so that the difference
-    is known better than either.
+    With common random numbers both have the same lengths and start states on each seed, so the difference is
+    more precise than either mean.
 
     Example:
         >>> found = paired_difference([2.0, 3.0, 5.0], [1.0, 1.0, 2.0])
@@ -128,10 +129,10 @@ def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Estimate:
 def probability_of_improvement(
     values: ArrayLike, baseline: ArrayLike, *, less_is_better: bool = True
 ) -> FloatArray:
-    """Return how often one of `values` is better than one of `baseline`, over all pairs; a tie is half.
+    """Return the share of pairs in which `values` is better than `baseline`; a tie counts as half.
 
-    This is the Mann–Whitney statistic over the number of pairs, along the last axis. For regret less is
-    better.
+    This is the Mann–Whitney statistic divided by the number of pairs, along the last axis. Lower is better by
+    default, as for regret.
 
     Example:
         >>> float(probability_of_improvement([1.0, 2.0], [2.0, 3.0]))  # better, better, tie, better

@@ -72,6 +72,6 @@ def _chapter(name: str, comparison: Comparison) -> Chapter:
         comparison.difference.texts(),
         comparison.mean_reward.texts(),
     )
-    header = ("learner", "total regret", "difference from the first", "reward per episode")
+    header = ("agent", "total regret", "difference from the first", "reward per episode")
     table = ReportTable("With 95% intervals", header, list(zip(*columns, strict=True)))
     return Chapter(name, f"{name}: {comparison.problem}, {law}", text, (picture,), (table,))
