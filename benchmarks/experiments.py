@@ -1,11 +1,11 @@
-"""What running an experiment costs beside its trials.
+"""Measures the overhead of running an experiment.
 
-    python benchmarks/experiments.py executor   200 jobs of 50 ms on two workers, against the ideal
-    python benchmarks/experiments.py run        the same as a whole command, its start included
-    python benchmarks/experiments.py finished   how long it takes to see that 10,000 trials are there
+    python benchmarks/experiments.py executor   200 jobs of 50 ms on two workers, compared with the ideal
+    python benchmarks/experiments.py run        the same as a whole command, including its start
+    python benchmarks/experiments.py finished   a run whose 10,000 trials are all finished
 
-Machines are noisy: of three measurements the best counts; measure on a machine that has nothing else to do.
-Exits 1 if a promise is not kept.
+The best of three measurements counts; run it on an otherwise idle machine. The exit code is 1 if a limit is
+exceeded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def nap(text: str) -> bytes:
 
 
 class Napper:
-    """A learner that takes its time."""
+    """An agent that sleeps before each trial."""
 
     def start(self, **_: object) -> Napper:
         time.sleep(NAP)
@@ -74,15 +74,15 @@ def run() -> bool:
     rest, ideal = total - start, (JOBS - 1) * NAP / WORKERS
     over = rest / ideal - 1.0
     print(
-        f"run: {total:.2f} s in all. Start: {start:.2f} s until the first trial is there. From there on "
+        f"run: {total:.2f} s in all. Start: {start:.2f} s until the first trial is finished. After that "
         f"{rest:.2f} s, ideally {ideal:.2f} s: {100 * over:.1f}% more; with the start "
-        f"{100 * (total / IDEAL - 1):.0f}% more. Computing, naps apart: {busy:.2f} s of two processors"
+        f"{100 * (total / IDEAL - 1):.0f}% more. Processor time without naps: {busy:.2f} s"
     )
     return over < 0.2
 
 
 def whole_run() -> tuple[float, float, float]:
-    """Return the seconds of a whole command, those before its first trial, and those of processors."""
+    """Return the seconds of a whole command, the seconds before its first trial, and the processor time."""
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "naps.toml"
         spec.write_text(SPEC.format(seeds=JOBS, learner="experiments:Napper"))
@@ -98,7 +98,7 @@ def whole_run() -> tuple[float, float, float]:
 
 
 def computing(before: os.times_result) -> float:
-    """Return the seconds that processors gave to processes that have ended since then."""
+    """Return the processor time of child processes that have ended since `before`."""
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
 
@@ -113,14 +113,14 @@ def finished() -> bool:
                 for trial in cell.trials:
                     store.add_trial(trial.key, play_trial(trial.text), 0.0)
         run_experiment(experiment, store, executor=ThisProcess())
-        found = [seconds_to_see(spec) for _ in range(TIMES)]
+        found = [time_finished_run(spec) for _ in range(TIMES)]
     total, busy = min(found)
-    print(f"finished: {total:.2f} s to see that 10,000 trials are there, {busy:.2f} s of it computing")
+    print(f"finished: {total:.2f} s to check 10,000 finished trials, {busy:.2f} s of processor time")
     return total < 2.0
 
 
-def seconds_to_see(spec: Path) -> tuple[float, float]:
-    """Return how long a command takes that has nothing to do, and how much of it a processor."""
+def time_finished_run(spec: Path) -> tuple[float, float]:
+    """Return the duration and the processor time of a command that has nothing to do."""
     begun, before = time.perf_counter(), os.times()
     command = [sys.executable, "-m", "sojourn", "run", str(spec)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -132,7 +132,7 @@ def seconds_to_see(spec: Path) -> tuple[float, float]:
 def main() -> None:
     load = os.getloadavg()[0]
     if load > 0.5 * usable_cores():
-        print(f"busy machine, load {load:.1f} on {usable_cores()} processors: what follows is too slow")
+        print(f"busy machine, load {load:.1f} on {usable_cores()} processors: the results will be too slow")
     parts = {"executor": executor, "run": run, "finished": finished}
     chosen = sys.argv[1:] or list(parts)
     kept = [parts[name]() for name in chosen]

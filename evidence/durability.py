@@ -1,15 +1,15 @@
-"""What experiments survive, measured: kills, damage, full disks, hostile files, many trials.
+"""Measures what experiments survive: kills, damage, full disks, hostile specs, many trials.
 
-    python evidence/durability.py kills        SIGKILL to all of a run of 200 trials, 25 times, at random
+    python evidence/durability.py kills        25 SIGKILLs at random points of a run of 200 trials
     python evidence/durability.py sameness     1, 2 and 4 workers, another order, another hash seed, Ray
-    python evidence/durability.py corruptions  200 random corruptions over every kind of file of a store
-    python evidence/durability.py disk         a full disk: a small tmpfs of its own
-    python evidence/durability.py hostile      TOML that wishes no good
+    python evidence/durability.py corruptions  200 random corruptions of trials, manifests and the marker
+    python evidence/durability.py disk         a full disk: a small tmpfs
+    python evidence/durability.py hostile      hostile specs
     python evidence/durability.py names        names and links that would lead out of the store
     python evidence/durability.py benchmarks   overhead, and 10,000 finished trials: benchmarks/experiments.py
 
-Without a name, all of them: about five minutes on two cores. A line each, with what was measured; exits 1 if
-a promise is not kept. What cannot be measured on this machine is said to be skipped.
+Without an argument, all of them run: about five minutes on two cores. Each check prints one line with its
+measurements, or that this machine cannot run it. The exit code is 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Slow:
 
 
 def write_spec(folder: Path, *, trials: int = TRIALS, nap: float = 0.0) -> Path:
-    """Write an experiment of so many trials, half of which take a while and write down that they began."""
+    """Write a spec with a number of trials, half of which sleep for `nap` seconds and log that they began."""
     (folder / "slow_learner.py").write_text(LEARNER)
     spec = folder / "trials.toml"
     spec.write_text(SPEC.format(seeds=trials // 2, nap=nap))
@@ -83,12 +83,12 @@ def write_spec(folder: Path, *, trials: int = TRIALS, nap: float = 0.0) -> Path:
 
 
 def files_of(store: Path) -> dict[str, bytes]:
-    """Return the bytes of all finished trials by name."""
+    """Return the bytes of all finished trials by file name."""
     return {path.name: path.read_bytes() for path in (store / "trials").glob("*.npz")}
 
 
 def kills(folder: Path) -> tuple[bool, str]:
-    """Kill a run again and again; then let it finish, and compare it with one that nobody disturbed."""
+    """Kill a run again and again; then let it finish, and compare it with an undisturbed run."""
     spec, rng = write_spec(folder, nap=0.1), random.Random(0)
     store, lost, before = spec.with_suffix(".results"), 0, {}
     for _ in range(KILLS):
@@ -99,7 +99,7 @@ def kills(folder: Path) -> tuple[bool, str]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        # Half of the kills fall anywhere, many of them while the run starts; half after so many trials more.
+        # Half of the kills come at a random time, often during the start; half after some more trials.
         moment = time.monotonic() + rng.uniform(0.0, 4.0)
         more = rng.randrange(1, 16) if rng.random() < 0.5 else 0
         while time.monotonic() < moment or len(names_of(store)) < have + more:
@@ -130,7 +130,7 @@ def kills(folder: Path) -> tuple[bool, str]:
 
 
 def names_of(store: Path) -> list[str]:
-    """Return the names of finished trials."""
+    """Return the file names of finished trials."""
     return [path.name for path in (store / "trials").glob("*.npz")]
 
 
@@ -142,17 +142,17 @@ def _ends_soon(folder: Path) -> bool:
 
 
 class Shuffled(ThisProcess):
-    """Runs jobs here, in another order."""
+    """Runs jobs in this process, in another order."""
 
     def run(self, function: str, jobs: object) -> object:
-        """Run them."""
+        """Run the jobs."""
         mixed: list[Job] = list(jobs)  # type: ignore[call-overload]
         random.Random(1).shuffle(mixed)
         return super().run(function, mixed)
 
 
 def sameness(folder: Path) -> tuple[bool, str]:
-    """Play the same experiment in every way that there is."""
+    """Play the same experiment with every executor and compare the bytes."""
     spec = write_spec(folder, trials=40)
     ways: dict[str, tuple[list[str], dict[str, str]]] = {
         "1 worker": (["--workers", "1"], {}),
@@ -180,28 +180,28 @@ def sameness(folder: Path) -> tuple[bool, str]:
 
 
 def corruptions(folder: Path) -> tuple[bool, str]:
-    """Damage files of a store one by one; each must be found, and made good by the next run."""
+    """Damage files of a store one by one; `verify_store` must find and the next run must repair each."""
     spec, rng = write_spec(folder, trials=10), random.Random(2)
     experiment, store = read_experiment(spec), folder / "store"
     run_experiment(experiment, store, executor=ThisProcess())
     sound = files_of(store)
-    found = mended = tried = 0
+    found = repaired = tried = 0
     while tried < CORRUPTIONS:
         kinds = [list((store / "trials").iterdir()), list((store / "experiments").iterdir())]
-        kinds += [[store / "timings.log"], [store / "sojourn-store.json"]]
+        kinds += [[store / "sojourn-store.json"]]
         path = rng.choice(sorted(kinds[tried % len(kinds)]))
         if not damage(path, rng.choice(WAYS), rng):
             continue
         tried += 1
         found += bool(verify_store(store).findings)
         report = run_experiment(experiment, store, executor=ThisProcess())
-        mended += bool(report.notes) and files_of(store) == sound and verify_store(store).findings == ()
-    kept = found == mended == CORRUPTIONS
-    return kept, f"{CORRUPTIONS} corruptions over 4 kinds of files: {found} found, {mended} made good"
+        repaired += bool(report.notes) and files_of(store) == sound and verify_store(store).findings == ()
+    kept = found == repaired == CORRUPTIONS
+    return kept, f"{CORRUPTIONS} corruptions of 3 kinds of files: {found} found, {repaired} repaired"
 
 
 def disk(folder: Path) -> tuple[bool, str] | None:
-    """Fill a small disk, in a mount namespace of its own; then make it larger and go on."""
+    """Fill a small disk in a separate mount namespace; then enlarge it and resume."""
     spec, place = write_spec(folder), folder / "disk"
     place.mkdir()
     inside = (
@@ -210,20 +210,20 @@ def disk(folder: Path) -> tuple[bool, str] | None:
     try:
         command = ["unshare", "--map-root-user", "--mount", "sh", "-c", inside]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
-        told = json.loads(done.stdout)
+        result = json.loads(done.stdout)
     except (OSError, ValueError):
         return None
-    error = told["error"].removeprefix(f"Error: {place}/store: ")
-    kept = told["lines"] == 1 and told["code"] == 1 and "No space left" in error
-    kept = kept and told["findings"] == 0 and 0 < told["kept"] < TRIALS and told["then"] == TRIALS
+    error = result["error"].removeprefix(f"Error: {place}/store: ")
+    kept = result["lines"] == 1 and result["code"] == 1 and "No space left" in error
+    kept = kept and result["findings"] == 0 and 0 < result["kept"] < TRIALS and result["then"] == TRIALS
     return kept, (
-        f"one line ({error.strip()!r}), exit code {told['code']}; {told['kept']} trials kept, "
-        f"{told['findings']} findings; with room again {told['then']} of {TRIALS}"
+        f"one line ({error.strip()!r}), exit code {result['code']}; {result['kept']} trials kept, "
+        f"{result['findings']} findings; {result['then']} of {TRIALS} after enlarging the disk"
     )
 
 
 def fill(spec: str, place: str) -> None:
-    """Run an experiment on the small disk, and say what came of it."""
+    """Run an experiment on the small disk, and print the result as JSON."""
     store = f"{place}/store"
     command = [*RUN, spec, "--on", "here", "--store", store]
     full = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -231,7 +231,7 @@ def fill(spec: str, place: str) -> None:
     verdict = verify_store(store)
     subprocess.run(["mount", "-o", "remount,size=50m", place], check=True)
     subprocess.run(command, check=True, capture_output=True)
-    told = {
+    result = {
         "error": "\n".join(errors),
         "lines": len(errors),
         "code": full.returncode,
@@ -239,11 +239,11 @@ def fill(spec: str, place: str) -> None:
         "findings": len(verdict.findings),
         "then": verify_store(store).trials,
     }
-    print(json.dumps(told))
+    print(json.dumps(result))
 
 
 def hostile(folder: Path) -> tuple[bool, str]:
-    """Read files that somebody who wishes no good might write."""
+    """Read hostile specs."""
     slowest, refused = 0.0, 0
     for text in FILES.values():
         path = folder / "hostile.toml"
@@ -262,7 +262,7 @@ def hostile(folder: Path) -> tuple[bool, str]:
 
 
 def names(folder: Path) -> tuple[bool, str]:
-    """Use names and links that would lead out of the store."""
+    """Use names and links that would lead out of the store; nothing may be written or read there."""
     tricks = ["../x", "/tmp/x", "a/b", "nul\\u0000", "..", "x" * 90]
     inside = folder / "inside"
     inside.mkdir()
@@ -286,7 +286,7 @@ def names(folder: Path) -> tuple[bool, str]:
 
 
 def benchmarks(_: Path) -> tuple[bool, str]:
-    """Measure what running costs beside the trials."""
+    """Measure the overhead of a run."""
     command = [sys.executable, str(ROOT / "benchmarks" / "experiments.py")]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT / "benchmarks")
     return done.returncode == 0, "; ".join(" ".join(line.split()) for line in done.stdout.splitlines())
@@ -298,7 +298,7 @@ CHECKS: dict[str, Callable[[Path], tuple[bool, str] | None]] = {
 
 
 def main() -> None:
-    """Run the checks that were named, or all."""
+    """Run the named checks, or all."""
     if sys.argv[1:2] == ["_fill"]:
         fill(*sys.argv[2:])
         return
@@ -307,7 +307,7 @@ def main() -> None:
         sys.exit(f"Unknown check {unknown[0]!r}; there are {', '.join(CHECKS)}.")
     broken = 0
     for name in sys.argv[1:] or CHECKS:
-        sys.modules.pop("slow_learner", None)  # every check writes its own
+        sys.modules.pop("slow_learner", None)  # every check writes this module again
         with tempfile.TemporaryDirectory() as folder:
             found = CHECKS[name](Path(folder))
         state = "skip" if found is None else "ok  " if found[0] else "FAIL"

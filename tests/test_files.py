@@ -1,20 +1,23 @@
-"""Archives on disk: whole or not at all, and nothing of another kind."""
+"""Archives: written whole or not at all; damaged and hostile ones are refused."""
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
 
-from sojourn._files import read_archive, write_archive
+from sojourn._files import pack_archive, read_archive, write_archive
 
 ABOUT = {"format": "thing 1", "note": "ρ"}
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b.c": np.array([], dtype=np.int32), "d": np.float64(0.1)}
 
 
-def test_what_was_written_is_read(tmp_path):
+def test_archives_are_read_as_they_were_written(tmp_path):
     about, arrays = read_archive(write_archive(tmp_path / "x", ABOUT, ARRAYS), form="thing 1", writer="me")
     assert about == ABOUT
     assert arrays.keys() == ARRAYS.keys()
@@ -23,25 +26,25 @@ def test_what_was_written_is_read(tmp_path):
         assert arrays[name].dtype == array.dtype
 
 
-def test_the_file_may_be_read_by_others(tmp_path):
+def test_archives_are_readable_by_other_users(tmp_path):
     path = write_archive(tmp_path / "x.npz", ABOUT, ARRAYS)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
-def test_file_and_folder_are_synced_and_the_new_name_comes_between(tmp_path, monkeypatch):
+def test_a_file_is_synced_before_and_its_folder_after_the_rename(tmp_path, monkeypatch):
     path, seen = tmp_path / "x.npz", []
     fsync = os.fsync
 
-    def watch(handle):
+    def record(handle):
         seen.append((stat.S_ISDIR(os.fstat(handle).st_mode), path.exists()))
         fsync(handle)
 
-    monkeypatch.setattr(os, "fsync", watch)
+    monkeypatch.setattr(os, "fsync", record)
     write_archive(path, ABOUT, ARRAYS)
     assert seen == [(False, False), (True, True)]
 
 
-def test_what_cannot_be_json_is_refused_before_writing(tmp_path):
+def test_a_description_that_is_not_json_is_refused_before_writing(tmp_path):
     with pytest.raises(TypeError):
         write_archive(tmp_path / "x.npz", {"format": object()}, ARRAYS)
     assert list(tmp_path.iterdir()) == []
@@ -58,3 +61,67 @@ def test_another_format_is_named(tmp_path):
     path = write_archive(tmp_path / "x", ABOUT, ARRAYS)
     with pytest.raises(ValueError, match=r"x.npz has the format 'thing 1'; this version reads 'thing 2'.$"):
         read_archive(path, form="thing 2", writer="me")
+
+
+def npy(header: str, data: bytes = bytes(48), version: int = 1) -> bytes:
+    """The content of a member: a header as NumPy writes it, and some data."""
+    text = header.encode() + b"\n"
+    size = len(text).to_bytes(2 if version == 1 else 4, "little")
+    return b"\x93NUMPY" + bytes([version, 0]) + size + text + data
+
+
+def archive(*members: bytes, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """An archive whose description is sound, with some members called "a"."""
+    packed = io.BytesIO(pack_archive(ABOUT, {}))
+    with zipfile.ZipFile(packed, "a", compression) as file:
+        for member in members:
+            file.writestr("a.npy", member)
+    return packed.getvalue()
+
+
+def patch(content: bytes, offset: int, value: int, size: int) -> bytes:
+    """The archive with another value in the directory's entry of "a"."""
+    place = content.rindex(b"a.npy") - 46 + offset
+    return content[:place] + value.to_bytes(size, "little") + content[place + size :]
+
+
+SOUND = "{'descr': '<f8', 'fortran_order': False, 'shape': (6,)}"
+HOSTILE = {
+    "a shape of 8 TB": archive(npy(SOUND.replace("6", "1000000000000"))),
+    "a shape of more than fits an integer": archive(npy(SOUND.replace("6", "9" * 40))),
+    "a negative shape": archive(npy(SOUND.replace("6", "-6"))),
+    "a shape that is smaller than the data": archive(npy(SOUND.replace("6", "5"))),
+    "a declared size of 2 GB": patch(archive(npy(SOUND)), 24, 2**31 - 1, 4),
+    "a bomb of LZMA": archive(npy(SOUND, bytes(20_000_000)), compression=zipfile.ZIP_LZMA),
+    "encryption": patch(archive(npy(SOUND)), 8, 1, 2),
+    "an unknown compression": patch(archive(npy(SOUND)), 10, 99, 2),
+    "pickled objects": archive(npy(SOUND.replace("<f8", "|O"))),
+    "a header of code": archive(npy("{'descr': __import__('os').getcwd(), 'shape': (6,)}")),
+    "a header of 60 kB": archive(npy(SOUND + " " * 60_000)),
+    "a header of another version": archive(npy(SOUND, version=2)),
+    "no array": archive(b"text"),
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_archives_are_refused_without_using_memory(tmp_path, content):
+    (tmp_path / "x.npz").write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="is not a file that me wrote, or it is damaged"):
+            read_archive(tmp_path / "x.npz", form="thing 1", writer="me")
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archives_of_another_compression_are_read(tmp_path, compression):
+    (tmp_path / "x.npz").write_bytes(archive(npy(SOUND), compression=compression))
+    assert read_archive(tmp_path / "x.npz", form="thing 1", writer="me")[1]["a"].tolist() == [0.0] * 6
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_the_last_of_two_members_of_one_name_counts(tmp_path):
+    (tmp_path / "x.npz").write_bytes(archive(npy(SOUND), npy(SOUND, np.ones(6).tobytes())))
+    assert read_archive(tmp_path / "x.npz", form="thing 1", writer="me")[1]["a"].tolist() == [1.0] * 6

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def _forget_own_modules():
 
 @pytest.fixture
 def write(tmp_path):
-    """Write an experiment, by default a tiny one with some lines replaced, and return its path."""
+    """Write a spec, by default a tiny one with some lines replaced, and return its path."""
 
     def write(*changes: tuple[str, str], text: str = TINY, name: str = "tiny.toml") -> Path:
         for old, new in changes:
@@ -46,15 +47,23 @@ def write(tmp_path):
     return write
 
 
-@pytest.fixture
-def store(write, tmp_path):
-    """A store with the tiny experiment in it."""
-    folder = tmp_path / "store"
-    report = run_experiment(read_experiment(write()), folder, executor=ThisProcess())
+@pytest.fixture(scope="session")
+def tiny_store(tmp_path_factory):
+    """A store of the tiny experiment that no test may change."""
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
+    report = run_experiment(read_experiment(folder / "tiny.toml"), folder / "store", executor=ThisProcess())
     assert (report.played, report.failures) == (9, ())
-    return folder
+    return folder / "store"
+
+
+@pytest.fixture
+def store(write, tiny_store, tmp_path):
+    """A store of the tiny experiment, whose spec is beside it."""
+    write()
+    return Path(shutil.copytree(tiny_store, tmp_path / "store"))
 
 
 def contents(store: Path) -> dict[str, bytes]:
-    """The bytes of every trial's file, by its name."""
+    """Return the bytes of every trial file by its name."""
     return {path.name: path.read_bytes() for path in (store / "trials").iterdir()}

@@ -1,4 +1,4 @@
-"""Doing harm to stores and runs, and seeing what is left: for tests, and for evidence/durability.py."""
+"""Damages files and finds processes that are left: for tests and for evidence/durability.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WAYS = ("flipped", "truncated", "zeroed", "swapped")
 
 
 def damage(path: Path, how: str, rng: random.Random, others: Sequence[Path] = ()) -> bool:
-    """Change a file, or exchange it with another; return whether it changed."""
+    """Change a file, or exchange its content with another file; return whether it changed."""
     content = path.read_bytes()
     changed = bytearray(content)
     i, j = rng.randrange(len(changed)), rng.randrange(len(changed))
@@ -32,6 +32,6 @@ def damage(path: Path, how: str, rng: random.Random, others: Sequence[Path] = ()
 
 
 def alive(folder: Path) -> list[str]:
-    """Return the processes that were told of a folder: a run by its file, workers by where modules are."""
+    """Return the processes whose command line names a folder: a run with its spec, and its workers."""
     listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
     return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]

@@ -1,4 +1,4 @@
-"""Jobs for executors."""
+"""Functions that tests run as jobs of executors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+
+def echo(text: str) -> bytes:
+    return text.encode()
 
 
 def nap(text: str) -> bytes:
@@ -22,23 +26,23 @@ def plan(text: str) -> bytes:
 
 
 def leave(text: str) -> bytes:
-    """Call `sys.exit` with a number, or be ended as by a signal."""
+    """Call `sys.exit` with a number, or raise what a signal handler raises."""
     if text == "signal":
         raise Ended(143)
     sys.exit(int(text))
 
 
 class Ended(SystemExit):
-    """What a handler of signals raises."""
+    """Raised by a signal handler to end the program."""
 
 
 def long_nap(text: str) -> bytes:
-    time.sleep(0.5)
+    time.sleep(0.3)
     return text.encode()
 
 
 def fork(text: str) -> bytes:
-    """Leave a process behind that holds all that is open, write down its number, and do as is said."""
+    """Fork a child that inherits all open files, note both process ids, and then do what the text says."""
     how, _, folder = text.partition(" ")
     child = os.fork()
     if child == 0:
@@ -61,7 +65,7 @@ def fork(text: str) -> bytes:
 
 
 def spin(text: str) -> bytes:
-    """Be busy for long, and let no other thread of this process do anything."""
+    """Keep the GIL for a minute: no other thread of this process runs."""
     (Path(text.partition(" ")[2]) / f"{os.getpid()}.pid").touch()
     sys.setswitchinterval(1000.0)
     end = time.monotonic() + 60.0
@@ -70,8 +74,8 @@ def spin(text: str) -> bytes:
     return b""
 
 
-def open_stores(folder, number, begin, told):
-    """Open new stores at the same time as others do; tell what goes wrong."""
+def open_stores(folder, number, begin, errors):
+    """Open new stores at the same time as other processes; report errors."""
     from sojourn.experiments import Store
 
     for i in range(number):
@@ -80,4 +84,4 @@ def open_stores(folder, number, begin, told):
             with Store(folder / str(i)).writing():
                 pass
         except Exception as error:
-            told.put(f"{type(error).__name__}: {error}")
+            errors.put(f"{type(error).__name__}: {error}")

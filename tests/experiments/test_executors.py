@@ -25,9 +25,8 @@ def test_this_process_conforms():
     check_executor(ThisProcess(retries=0), in_process=True)
 
 
-@pytest.mark.parametrize("executor", [Processes(2, retries=1), Processes(1, retries=0)])
-def test_processes_conform(executor):
-    check_executor(executor)
+def test_processes_conform():
+    check_executor(Processes(2, retries=1))
 
 
 @pytest.mark.parametrize("executor", [ThisProcess(retries=1), Processes(workers=1, retries=1)])
@@ -115,10 +114,10 @@ def test_workers_hardly_idle():
     next(outcomes)
     begun = time.monotonic()
     assert sum(outcome.content is not None for outcome in outcomes) == 59
-    assert time.monotonic() - begun < 1.2 * 59 * 0.05 / 2 + 0.3
+    assert time.monotonic() - begun < 1.5 * 59 * 0.05 / 2 + 0.5  # benchmarks/experiments.py is stricter
 
 
-@pytest.mark.parametrize(("task", "most"), [("long_nap", 3), ("nap", 5)])
+@pytest.mark.parametrize(("task", "most"), [("long_nap", 3), ("echo", 5)])
 def test_jobs_are_taken_when_a_worker_is_free(task, most):
     taken, ahead = [], []
 

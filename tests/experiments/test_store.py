@@ -190,16 +190,16 @@ def test_folders_that_are_not_stores_are_refused(tmp_path, write):
 
 
 def test_runs_that_begin_together_on_a_new_store_do_not_stop_each_other(tmp_path):
-    together = multiprocessing.get_context("spawn")
-    begin, told = together.Barrier(4), together.SimpleQueue()
-    opening = [together.Process(target=open_stores, args=(tmp_path, 100, begin, told)) for _ in range(4)]
+    spawn = multiprocessing.get_context("spawn")
+    begin, errors = spawn.Barrier(4), spawn.SimpleQueue()
+    opening = [spawn.Process(target=open_stores, args=(tmp_path, 30, begin, errors)) for _ in range(4)]
     for process in opening:
         process.start()
     for process in opening:
         process.join(60.0)
     assert [process.exitcode for process in opening] == [0] * 4
-    assert [told.get() for _ in range(400) if not told.empty()] == []
-    assert all((tmp_path / str(i) / MARKER).read_bytes() == MARKER_CONTENT for i in range(100))
+    assert [errors.get() for _ in range(120) if not errors.empty()] == []
+    assert all((tmp_path / str(i) / MARKER).read_bytes() == MARKER_CONTENT for i in range(30))
 
 
 @pytest.mark.parametrize("left", [f".{MARKER}.ab12_xyz.tmp", MARKER])
@@ -510,7 +510,7 @@ def test_a_file_in_place_of_a_folder_is_refused(store):
 
 
 def test_large_files_are_hashed_piece_by_piece(tmp_path):
-    content = bytes(200 << 20)
+    content = bytes(40 << 20)
     file = StoredFile(str(tmp_path), f"{'0' * 32}-{content_hash(content)}.npz")
     file.path.write_bytes(content)
     del content
