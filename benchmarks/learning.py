@@ -23,10 +23,10 @@ from sojourn._kernels import (
     ProblemArrays,
     ReferenceArrays,
     apply_update,
-    follow,
+    count_step,
     initialize_q_row,
     number_state,
-    record,
+    sample_successor,
 )
 from sojourn.agents._table_memory import empty_episode_buffer
 from sojourn.learning._learn import start_on
@@ -58,11 +58,11 @@ class Dense:
     """Update-Q-values on dense tables, one BLAS product a layer: what one would write first."""
 
     def __init__(self, learner: sj.agents.UCBVILearner, mdp: sj.TabularMDP) -> None:
-        self.belief, self.outlook = learner._belief, learner._outlook
+        self.assumed = learner._assumed
         self.rewards, self.terminal = mdp.rewards, mdp.terminal[0] if mdp.terminal else None
-        self.terminal_value = mdp.terminal_reward * self.outlook.caps
-        n_layers = self.belief.ratios.size
-        self.q = np.ones((n_layers, *mdp.rewards.shape)) * self.belief.caps[:, np.newaxis, np.newaxis]
+        self.terminal_value = mdp.terminal_reward * self.assumed.caps
+        n_layers = self.assumed.ratios.size
+        self.q = np.ones((n_layers, *mdp.rewards.shape)) * self.assumed.caps[:-1, np.newaxis, np.newaxis]
 
     def update(self, counts: np.ndarray) -> None:
         n_states, n_actions = self.rewards.shape
@@ -70,12 +70,12 @@ class Dense:
         seen = visits > 0
         model = (counts / np.maximum(visits, 1)[:, :, np.newaxis]).reshape(n_states * n_actions, n_states)
         root = 1.0 / np.sqrt(np.maximum(visits, 1))
-        value = np.full(n_states, self.outlook.last)
-        for h in reversed(range(self.belief.ratios.size)):
+        value = np.full(n_states, self.assumed.final_value)
+        for h in reversed(range(self.assumed.ratios.size)):
             if self.terminal is not None:
                 value[self.terminal] = self.terminal_value[h + 1]
-            backup = self.rewards + self.belief.ratios[h] * (model @ value).reshape(n_states, n_actions)
-            backup += self.belief.bonus[h] * root
+            backup = self.rewards + self.assumed.ratios[h] * (model @ value).reshape(n_states, n_actions)
+            backup += self.assumed.bonus[h] * root
             self.q[h] = np.where(seen, np.minimum(self.q[h], backup), self.q[h])
             value = self.q[h].max(axis=1)
 
@@ -94,19 +94,19 @@ def draw(mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -> tuple[np.ndarr
 
 def seconds_an_episode(
     learner: sj.agents.UCBVILearner,
-    world: ProblemArrays,
-    scale: ReferenceArrays,
+    problem: ProblemArrays,
+    reference: ReferenceArrays,
     starts: np.ndarray,
     drawn: np.ndarray,
 ) -> float:
     clock = time.perf_counter()
-    learner.play(world, scale, np.random.default_rng(2), starts, drawn)
+    learner.play(problem, reference, np.random.default_rng(2), starts, drawn)
     return (time.perf_counter() - clock) / starts.size
 
 
 def steps_of(
     learner: sj.agents.UCBVILearner,
-    world: ProblemArrays,
+    problem: ProblemArrays,
     rng: np.random.Generator,
     starts: np.ndarray,
     drawn: np.ndarray,
@@ -118,10 +118,10 @@ def steps_of(
         while h < length and not ended:
             h += 1
             action = learner.act(state, h)
-            row = state * world.n_actions + action
-            following = int(follow(world, row, rng.random()))
-            ended = bool(world.is_terminal[following])
-            learner.observe(state, action, float(world.rewards[row]), following, ended)
+            row = state * problem.n_actions + action
+            following = int(sample_successor(problem, row, rng.random()))
+            ended = bool(problem.is_terminal[following])
+            learner.observe(state, action, float(problem.rewards[row]), following, ended)
             steps.append((state, action, -1 if ended else following))
             state = following
         learner.end_episode(h, not ended)
@@ -130,7 +130,7 @@ def steps_of(
 
 
 @numba.njit
-def take_down(tables, belief, rule, room, rewards, steps, ends, learns):  # type: ignore[no-untyped-def]
+def count_and_update(tables, assumed, update, buffer, rewards, steps, ends, learns):  # type: ignore[no-untyped-def]
     """Count the steps of episodes and, if asked, replan after each."""
     first = 0
     for k in range(ends.size):
@@ -139,17 +139,17 @@ def take_down(tables, belief, rule, room, rewards, steps, ends, learns):  # type
             state, action, following = steps[i]
             here = number_state(tables, state)
             there = 0 if following < 0 else number_state(tables, following)
-            pair = record(tables, here, action, there, True)
+            pair = count_step(tables, here, action, there, True)
             if tables.visits[pair] == 1:
-                initialize_q_row(tables, belief, pair)
-            tables.paid[pair] = rewards[state, action]
-            if room.mark[pair] != k:
-                room.mark[pair] = k
-                room.played[n_played] = pair
+                initialize_q_row(tables, assumed, pair)
+            tables.reward_total[pair] = rewards[state, action]
+            if buffer.last_played[pair] != k:
+                buffer.last_played[pair] = k
+                buffer.played[n_played] = pair
                 n_played += 1
         first = ends[k]
         if learns:
-            apply_update(rule, tables, belief, room, n_played, 0)
+            apply_update(update, tables, assumed, buffer, n_played, 0)
 
 
 def replanning_alone(twins: list[sj.agents.UCBVILearner], steps: np.ndarray, ends: np.ndarray) -> float:
@@ -157,29 +157,29 @@ def replanning_alone(twins: list[sj.agents.UCBVILearner], steps: np.ndarray, end
     seconds = []
     for learns, learner in zip((True, False), twins, strict=True):
         learner._make_room(4_096)
-        room = empty_episode_buffer(learner._tables.visits.size, 0)
-        parts = (learner._tables, learner._belief, learner.rule, room, learner._rewards)
-        take_down(*parts, steps[:0], ends[:0], learns)
+        buffer = empty_episode_buffer(learner._tables.visits.size, 0)
+        parts = (learner._tables, learner._assumed, learner.update, buffer, learner._rewards)
+        count_and_update(*parts, steps[:0], ends[:0], learns)
         clock = time.perf_counter()
-        take_down(*parts, steps, ends, learns)
+        count_and_update(*parts, steps, ends, learns)
         seconds.append((time.perf_counter() - clock) / ends.size)
     return seconds[0] - seconds[1]
 
 
 def taxi() -> bool:
     mdp, law = sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.95)
-    normalized, world, judge = mdp.normalized(), problem_arrays(mdp), Reference(mdp, law)
-    unvalued = judge.scale._replace(survival=np.zeros(0), tails=np.zeros(1))
+    normalized, problem, reference = mdp.normalized(), problem_arrays(mdp), Reference(mdp, law)
+    unvalued = reference.unvalued_arrays
     print(f"Taxi, geometric 0.95, {EPISODES:,} episodes; BLAS threads: {blas_threads()}")
     is_fine = True
     for scale, (promise, whole_promise) in PROMISES.items():
         starts, drawn = draw(mdp, law, EPISODES)
-        seconds_an_episode(start(mdp, law, scale, EPISODES), world, judge.scale, starts[:5], drawn[:5])
+        seconds_an_episode(start(mdp, law, scale, EPISODES), problem, reference.arrays, starts[:5], drawn[:5])
         learner = start(mdp, law, scale, EPISODES)
-        whole = seconds_an_episode(learner, world, judge.scale, starts, drawn)
-        played = seconds_an_episode(start(mdp, law, scale, EPISODES), world, unvalued, starts, drawn)
+        whole = seconds_an_episode(learner, problem, reference.arrays, starts, drawn)
+        played = seconds_an_episode(start(mdp, law, scale, EPISODES), problem, unvalued, starts, drawn)
         walker, twins = start(mdp, law, scale, EPISODES), [start(mdp, law, scale, EPISODES) for _ in range(2)]
-        alone = replanning_alone(twins, *steps_of(walker, world, np.random.default_rng(2), starts, drawn))
+        alone = replanning_alone(twins, *steps_of(walker, problem, np.random.default_rng(2), starts, drawn))
         live = np.arange(mdp.n_states - 1)
         is_same = np.array_equal(twins[0].q_values(live), learner.q_values(live))
 
@@ -188,7 +188,7 @@ def taxi() -> bool:
         dense, rng, seconds, worst = Dense(twin, normalized), np.random.default_rng(2), [], 0.0
         counts = np.zeros((mdp.n_states, mdp.n_actions, mdp.n_states))
         for k in range(RIVAL_EPISODES):
-            twin.play(world, judge.scale, rng, starts[k : k + 1], drawn[k : k + 1])
+            twin.play(problem, reference.arrays, rng, starts[k : k + 1], drawn[k : k + 1])
             counts[:] = 0.0
             for s, a, y, n in twin.transition_counts:
                 counts[s, a, y if y >= 0 else mdp.terminal[0]] = n
@@ -234,34 +234,34 @@ def dense_sweep(counts, visits, rewards, ratios, bonus, q, value):  # type: igno
 
 def river() -> bool:
     mdp, law, episodes = sj.mdps.river_swim(6), sj.Geometric(0.9), 10**7
-    world, judge = problem_arrays(mdp), Reference(mdp, law)
+    problem, reference = problem_arrays(mdp), Reference(mdp, law)
     learner = start(mdp, law, 1.0, episodes)
     starts, drawn = draw(mdp, law, 1_000_000)
     print(f"RiverSwim(6), geometric 0.9, scale 1, {learner.n_layers} layers, replanning every episode")
-    empty = judge.scale._replace(survival=np.zeros(0), tails=np.zeros(1))
+    empty = reference.unvalued_arrays
     rng = np.random.default_rng(0)
-    learner.play(world, empty, rng, starts[:10], drawn[:10])
+    learner.play(problem, empty, rng, starts[:10], drawn[:10])
     is_fine = True
     for stop in (10_000, 1_000_000):
         n = stop - learner.episode - VALUED
         clock = time.perf_counter()
-        learner.play(world, empty, rng, starts[:n], drawn[:n])
+        learner.play(problem, empty, rng, starts[:n], drawn[:n])
         played = (time.perf_counter() - clock) / n
         clock = time.perf_counter()
-        learner.play(world, judge.scale, rng, starts[:VALUED], drawn[:VALUED])
+        learner.play(problem, reference.arrays, rng, starts[:VALUED], drawn[:VALUED])
         whole = (time.perf_counter() - clock) / VALUED
         counts, visits = np.zeros((6, 2, 6)), np.zeros((6, 2))
         for s, a, y, k in learner.transition_counts:
             counts[s, a, y] = k
         visits = counts.sum(axis=2)
-        q = np.ones((learner.n_layers, 6, 2)) * learner._belief.caps[:, np.newaxis, np.newaxis]
-        value = np.full((learner.n_layers + 1, 6), learner._outlook.last)
+        q = np.ones((learner.n_layers, 6, 2)) * learner._assumed.caps[:-1, np.newaxis, np.newaxis]
+        value = np.full((learner.n_layers + 1, 6), learner._assumed.final_value)
         table = (
             counts,
             visits,
             np.array(mdp.rewards),
-            learner._belief.ratios,
-            learner._belief.bonus,
+            learner._assumed.ratios,
+            learner._assumed.bonus,
             q,
             value,
         )
@@ -273,7 +273,7 @@ def river() -> bool:
         with tempfile.TemporaryDirectory() as folder:
             path = learner.save(Path(folder) / "learner.npz")
             walker, *twins = (sj.load_learner(path) for _ in range(3))
-        alone = replanning_alone(twins, *steps_of(walker, world, rng, starts[:VALUED], drawn[:VALUED]))
+        alone = replanning_alone(twins, *steps_of(walker, problem, rng, starts[:VALUED], drawn[:VALUED]))
         print(
             f"  up to episode {stop:,}: play and replan {played * 1e6:.2f} µs, "
             f"at its end with exact regret {whole * 1e6:.2f} µs, replanning alone {alone * 1e6:.2f} µs, "
@@ -296,12 +296,12 @@ def growth() -> bool:
         (1_000, 50, 2_000),
     ]:
         mdp = sj.mdps.garnet(n_states, 3, 3, seed=0)
-        world, judge = problem_arrays(mdp), Reference(mdp, law)
+        problem, reference = problem_arrays(mdp), Reference(mdp, law)
         agent = sj.UCBVI(law, sj.PaperBonus(0.001), horizon=horizon)
         learner = start_on(agent, mdp, episodes, np.random.default_rng(0))
         starts, drawn = draw(mdp, law, episodes)
         clock = time.perf_counter()
-        learner.play(world, judge.scale, np.random.default_rng(2), starts, drawn)
+        learner.play(problem, reference.arrays, np.random.default_rng(2), starts, drawn)
         seconds = time.perf_counter() - clock
         size = sum(array.nbytes for array in learner._tables) / 2**20
         print(f"  {n_states:>8,}{horizon:>8}{episodes:>8,}{seconds / episodes * 1e6:>10.1f}{size:>8.1f}")

@@ -260,13 +260,13 @@ def _seconds(agent: Any, mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -
 
     There is no public function that plays without evaluating policies, so this one uses private modules.
     """
-    scale = cached_reference(mdp, law).scale._replace(survival=np.zeros(0), tails=np.zeros(1))
-    world, clocks = problem_arrays(mdp), []
+    unvalued = cached_reference(mdp, law).unvalued_arrays
+    problem, clocks = problem_arrays(mdp), []
     for _ in range(CLOCKS):
         rng = np.random.default_rng(0)
         starts, drawn = rng.choice(mdp.n_states, size=episodes, p=mdp.start), law.sample(rng, episodes)
         learner = start_on(agent, mdp, episodes, rng)
         begun = time.process_time()
-        learner.play(world, scale, rng, starts, drawn)
+        learner.play(problem, unvalued, rng, starts, drawn)
         clocks.append(time.process_time() - begun)
     return min(clocks)

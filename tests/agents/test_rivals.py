@@ -74,35 +74,37 @@ def test_both_ways_of_playing_give_the_same_bits(agent, mdp, law, monkeypatch):
 def test_regret_is_that_of_the_policy_played(agent, law):
     # The forward valuation against `evaluate` of the written-out policy, also for coins and lumped models.
     mdp = sj.mdps.garnet(8, 3, 2, seed=7)
-    judge, world = _learn.Reference(mdp, law), _learn.problem_arrays(mdp)
+    reference, problem = _learn.Reference(mdp, law), _learn.problem_arrays(mdp)
     learner = start(agent, mdp, 30)
     rng = np.random.default_rng(1)
     for _ in range(4):
-        exact = sj.evaluate(mdp, law, learner.policy(), after=learner.after, tolerance=judge.tolerance / 10)
-        value, width = judge.value(learner, world, 2)
+        exact = sj.evaluate(
+            mdp, law, learner.policy(), after=learner.after, tolerance=reference.tolerance / 10
+        )
+        value, width = reference.value(learner, problem, 2)
         assert value == pytest.approx(exact.value[2], abs=width + exact.width)
-        learner.play(world, judge.scale, rng, np.array([2, 2]), law.sample(rng, 2).clip(max=40))
+        learner.play(problem, reference.arrays, rng, np.array([2, 2]), law.sample(rng, 2).clip(max=40))
 
 
-def layer_of(h, n_layers, manner):
+def layer_of(h, n_layers, options):
     """The layer, counted from 1, that plays step h, or None if it is not counted."""
-    if h > n_layers and manner.get("count") == "first":
+    if h > n_layers and options.get("count") == "first":
         return None
-    return min(h, n_layers) if manner.get("after") == "hold" else (h - 1) % n_layers + 1
+    return min(h, n_layers) if options.get("after") == "hold" else (h - 1) % n_layers + 1
 
 
-MANNERS = [{}, {"after": "hold"}, {"count": "first"}]
+OPTIONS = [{}, {"after": "hold"}, {"count": "first"}]
 """What is played past the last layer, and what is learned from it."""
 
 
-@pytest.mark.parametrize(("longest", "manner"), [(6, {}), *((15, manner) for manner in MANNERS)], ids=str)
+@pytest.mark.parametrize(("longest", "options"), [(6, {}), *((15, options) for options in OPTIONS)], ids=str)
 @pytest.mark.parametrize("belief", [sj.Fixed(6), GEOMETRIC, SHAPED], ids=repr)
 @pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
-def test_q_learning_is_that_of_jin_and_others(mdp, belief, manner, longest):
+def test_q_learning_is_that_of_jin_and_others(mdp, belief, options, longest):
     # In episodes no longer than N its updates at the end are those made step by step, as here; in longer ones
     # they are made at the end, in the order of the steps.
     mdp, episodes = mdp.normalized(), 60
-    agent = sj.QLearning(belief, 0.003, horizon=6, **manner)
+    agent = sj.QLearning(belief, 0.003, horizon=6, **options)
     n_layers, truncation = agent.layers(episodes)
     reach = float(belief.survival(n_layers + 1))
     dense = reference.DenseQLearning(
@@ -119,7 +121,7 @@ def test_q_learning_is_that_of_jin_and_others(mdp, belief, manner, longest):
     steps = []
 
     def watch(h, state, action, following):
-        steps.append((layer_of(h, n_layers, manner), state, action, following))
+        steps.append((layer_of(h, n_layers, options), state, action, following))
         if longest == 6:
             learn_all()
 
@@ -137,13 +139,13 @@ def test_q_learning_is_that_of_jin_and_others(mdp, belief, manner, longest):
     assert (dense.counts > 3).any()
 
 
-@pytest.mark.parametrize("manner", MANNERS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("form", ["layered", "stationary"])
 @pytest.mark.parametrize("rate", [0.3, "mean"])
 @pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
-def test_epsilon_greedy_is_watkins(mdp, rate, form, manner):
+def test_epsilon_greedy_is_watkins(mdp, rate, form, options):
     mdp, episodes = mdp.normalized(), 60
-    agent = sj.EpsilonGreedy(SHAPED, 0.3, rate=rate, form=form, horizon=7, **manner)
+    agent = sj.EpsilonGreedy(SHAPED, 0.3, rate=rate, form=form, horizon=7, **options)
     is_stationary, shape = form == "stationary", (mdp.n_states, mdp.n_actions)
     gamma = 1 - 1 / SHAPED.mean
     h = np.arange(1, 9)
@@ -156,7 +158,7 @@ def test_epsilon_greedy_is_watkins(mdp, rate, form, manner):
     law = sj.Uniform(1, 16)
     for _ in play(learner, mdp, law, episodes, 1, lambda *step: steps.append(step)):
         for h, state, action, following in steps:
-            layer = layer_of(h, 7, manner)
+            layer = layer_of(h, 7, options)
             if layer is not None:
                 dense.step(layer, state, action, mdp.rewards[state, action], following)
         steps.clear()
@@ -197,8 +199,8 @@ def test_bonuses_are_what_they_say():
     left = np.array([3.0, 2.0, 1.0, 0.0])  # Γ(h+1)/γ(h) of Fixed(4)
     np.testing.assert_allclose(sj.EQO(0.5).of_one_visit(sj.Fixed(4), size), 0.5 * log * left)
     spread = sj.SimpleBernstein(0.5).spread(sj.Fixed(4), size)
-    np.testing.assert_allclose(spread.outer, [0.5, 0.5, 0.5, 0.0])
-    np.testing.assert_allclose(spread.plain, log * left)
+    np.testing.assert_allclose(spread.factor, [0.5, 0.5, 0.5, 0.0])
+    np.testing.assert_allclose(spread.linear, log * left)
     assert spread.variance == pytest.approx(log)
 
 
@@ -346,8 +348,14 @@ def test_episodes_too_long_to_keep_are_played_step_by_step_with_the_same_bits(mo
     np.testing.assert_array_equal(parts.regret, whole.regret)
     np.testing.assert_array_equal(parts.learner.q_values(), whole.learner.q_values())
     monkeypatch.undo()
-    learner, judge, world = start(agent, mdp, 3), _learn.Reference(mdp, GEOMETRIC), _learn.problem_arrays(mdp)
-    played = learner.play(world, judge.scale, np.random.default_rng(0), np.array([0]), np.array([10**12]))
+    learner, reference, problem = (
+        start(agent, mdp, 3),
+        _learn.Reference(mdp, GEOMETRIC),
+        _learn.problem_arrays(mdp),
+    )
+    played = learner.play(
+        problem, reference.arrays, np.random.default_rng(0), np.array([0]), np.array([10**12])
+    )
     assert not played.observed[0]
 
 

@@ -90,8 +90,8 @@ def test_the_general_bonus_is_not_the_classic_one_for_a_fixed_length():
     size = Size(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
     classic = sj.Bernstein().spread(sj.Fixed(4), size)
     general = sj.GeneralBernstein().spread(sj.Fixed(4), size)
-    np.testing.assert_allclose(classic.most, 16.0)
-    np.testing.assert_allclose(general.most, [9.0, 4.0, 1.0, 0.0])
+    np.testing.assert_allclose(classic.next_cap, 16.0)
+    np.testing.assert_allclose(general.next_cap, [9.0, 4.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize("way", ["changes", "sweeps", "either"])
@@ -109,7 +109,9 @@ def test_replanning_gives_the_bits_of_a_full_sweep(mdp, belief, rewards, way):
         n_moved += bool((q[: len(before)] < before).any())
         before = q
         if way != "either":
-            learner._desk.sweeps[:] = 2 if way == "sweeps" else 0  # 2: there is always one more to come
+            learner._ucbvi_update.sweeps[:] = (
+                2 if way == "sweeps" else 0
+            )  # 2: there is always one more to come
     assert n_moved > 10
 
 

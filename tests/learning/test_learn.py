@@ -68,8 +68,8 @@ def test_both_ways_learn_the_same(mdp):
         )
         drawn = GEOMETRIC.sample(np.random.default_rng(2), 40)
         starts = np.random.default_rng(3).choice(mdp.n_states, size=40, p=mdp.start)
-        judge = _learn.Reference(mdp, GEOMETRIC)
-        player(learner, judge, starts, drawn, rng=np.random.default_rng(4), progress=lambda share: None)
+        reference = _learn.Reference(mdp, GEOMETRIC)
+        player(learner, reference, starts, drawn, rng=np.random.default_rng(4), progress=lambda share: None)
         learners.append(learner)
     fast, slow = learners
     assert fast.transition_counts == slow.transition_counts
@@ -97,7 +97,7 @@ def test_both_ways_learn_the_same(mdp):
 def test_regret_is_that_of_the_policy_played(mdp, law, ties, after):
     # The forward valuation against `evaluate` of the written-out policy, a different algorithm.
     agent = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.001), horizon=7, after=after, ties=ties)
-    judge, world, normalized = _learn.Reference(mdp, law), _learn.problem_arrays(mdp), mdp.normalized()
+    reference, problem, normalized = _learn.Reference(mdp, law), _learn.problem_arrays(mdp), mdp.normalized()
     learner = agent.start(
         n_states=mdp.n_states,
         n_actions=mdp.n_actions,
@@ -109,19 +109,19 @@ def test_regret_is_that_of_the_policy_played(mdp, law, ties, after):
     rng, n_forward = np.random.default_rng(1), 0
     live = np.setdiff1d(np.arange(mdp.n_states), mdp.terminal)
     for _ in range(8):
-        exact = sj.evaluate(mdp, law, learner.policy(), after=after, tolerance=judge.tolerance / 10)
+        exact = sj.evaluate(mdp, law, learner.policy(), after=after, tolerance=reference.tolerance / 10)
         for start in live[:10]:
-            n_forward += not np.isnan(learner.value_from(world, judge.scale, start)[0])
-            value, width = judge.value(learner, world, start)
-            assert width <= judge.tolerance
+            n_forward += not np.isnan(learner.policy_value(problem, reference.arrays, start)[0])
+            value, width = reference.value(learner, problem, start)
+            assert width <= reference.tolerance
             assert value == pytest.approx(exact.value[start], abs=width + exact.width)
         learner.play(
-            world,
-            judge.scale,
+            problem,
+            reference.arrays,
             rng,
             rng.choice(live, size=2),
             law.sample(rng, 2).clip(max=50),
-            value_of=judge.value_of_table,
+            value_of=reference.value_of_table,
         )
     assert n_forward == 8 * live[:10].size
 
@@ -134,7 +134,9 @@ def test_a_policy_that_cannot_be_followed_is_valued_as_a_table(monkeypatch):
     monkeypatch.setattr(
         _learn.Reference,
         "value",
-        lambda judge, learner, world, start: asked.append(start) or judge.value_of_table(learner, start),
+        lambda reference, learner, problem, start: (
+            asked.append(start) or reference.value_of_table(learner, start)
+        ),
     )
     monkeypatch.setattr(_learn, "play_compiled", _learn.play_by_protocol)
     np.testing.assert_array_equal(sj.learn(agent, mdp, law, episodes=5).regret, run.regret)
@@ -163,7 +165,11 @@ def test_what_is_kept_between_valuations_does_not_change_them(mdp, horizon, ties
     # the same value. Where the clock starts again, early layers are played late by states reached late.
     law = sj.Geometric(0.85)
     agent = sj.UCBVI(law, sj.PaperBonus(0.003), horizon=horizon, after=after, ties=ties)
-    judge, world, start = _learn.Reference(mdp, law), _learn.problem_arrays(mdp), int(mdp.start.argmax())
+    reference, problem, start = (
+        _learn.Reference(mdp, law),
+        _learn.problem_arrays(mdp),
+        int(mdp.start.argmax()),
+    )
     learner = agent.start(
         n_states=mdp.n_states,
         n_actions=mdp.n_actions,
@@ -173,12 +179,12 @@ def test_what_is_kept_between_valuations_does_not_change_them(mdp, horizon, ties
     )
     rng = np.random.default_rng(1)
     for _ in range(300):
-        kept, width = judge.value(learner, world, start)
+        kept, width = reference.value(learner, problem, start)
         exact = sj.evaluate(mdp, law, learner.policy(), after=after, tolerance=1e-10)
         assert kept == pytest.approx(exact.value[start], abs=width + exact.width)
-        learner._traced = None
-        assert judge.value(learner, world, start)[0] == kept
-        learner.play(world, judge.scale, rng, np.array([start]), law.sample(rng, 1))
+        learner._valuation = None
+        assert reference.value(learner, problem, start)[0] == kept
+        learner.play(problem, reference.arrays, rng, np.array([start]), law.sample(rng, 1))
 
 
 def test_chances_that_underflow_are_let_go():

@@ -75,9 +75,9 @@ def full_sweep(learner, before):
     `before` are the Q values before it, by pairs. Sums are formed in the order of the package's backups, so
     that results can be compared bit for bit.
     """
-    tables, belief = learner._tables, learner._belief
+    tables, assumed = learner._tables, learner._assumed
     n_states, n_pairs = int(tables.sizes[0]), int(tables.sizes[1])
-    q, value = np.tile(belief.caps, (n_pairs, 1)), tables.value[:n_states].copy()
+    q, value = np.tile(assumed.caps[:-1], (n_pairs, 1)), tables.value[:n_states].copy()
     q[: len(before)] = before
     arcs = {pair: [] for pair in range(n_pairs)}
     for pair in range(n_pairs):
@@ -89,14 +89,14 @@ def full_sweep(learner, before):
         for pair in range(n_pairs):
             n = float(tables.visits[pair])
             root = 1.0 / np.sqrt(n)
-            reward = float(tables.paid[pair])
-            if belief.reward_bonus >= 0.0:
-                reward = reward / n + belief.reward_bonus * root
+            reward = float(tables.reward_total[pair])
+            if assumed.reward_bonus >= 0.0:
+                reward = reward / n + assumed.reward_bonus * root
             expected = None
             for state, count in arcs[pair]:
                 term = (count / n) * value[state, h + 1]
                 expected = term if expected is None else expected + term
-            backup = (reward + belief.ratios[h] * expected) + belief.bonus[h] * root
+            backup = (reward + assumed.ratios[h] * expected) + assumed.bonus[h] * root
             q[pair, h] = min(q[pair, h], backup)
         for state in range(1, n_states):
             pairs = tables.pair_of[state]

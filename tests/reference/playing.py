@@ -42,6 +42,6 @@ def count_violations(learners, q_star):
     for learner in learners:
         q = learner.q_values(np.arange(len(q_star)))[0]
         found += bool((q < q_star - 1e-9).any())
-        below += (q < learner._belief.caps[0] - 1e-9).mean()
+        below += (q < learner._assumed.caps[0] - 1e-9).mean()
         n += 1
     return found, below / n

@@ -1,19 +1,24 @@
 """Compiled loops: arrays in, arrays out, no checks.
 
-A problem's transitions are `rows` = (indptr, indices, data, A): compressed sparse rows, row s·A + a holding
-P(·|s, a); rewards are flat in the same order. `packed` holds the same numbers in the order of `_slices`.
+`planning` holds backward induction, policy evaluation and tail certificates; `learning` the episode loop and
+the updates of all learners; `valuation` the value of a learner's policy from a start state.
+
+A problem's transitions are compressed sparse rows: row s·A + a holds P(·|s, a). Rewards are flat in the same
+order. Planning also takes the same numbers in the order of `planning._blocked_rows`.
 """
 
 from __future__ import annotations
 
-from sojourn._kernels._problem import PlayOptions, ProblemArrays, ReferenceArrays
+from sojourn._kernels._problem import ProblemArrays
 from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
 from sojourn._kernels.learning._full_replan import SweepScratch
-from sojourn._kernels.learning._greedy import choose, fill_policy
-from sojourn._kernels.learning._incremental_replan import IncrementalScratch, watch_all
-from sojourn._kernels.learning._play import follow, play
-from sojourn._kernels.learning._tables import MOST_MASKED, Tables, find_state, number_state, record
-from sojourn._kernels.learning._tie_breaking import mix_in, priority
+from sojourn._kernels.learning._greedy import choose_action, fill_policy
+from sojourn._kernels.learning._incremental_replan import IncrementalScratch, find_all_incumbents
+from sojourn._kernels.learning._learner_state import LearnerState
+from sojourn._kernels.learning._play import Episodes, PlayStatus, play, sample_successor
+from sojourn._kernels.learning._play_options import PlayOptions
+from sojourn._kernels.learning._tables import MOST_MASKED, Tables, count_step, find_state, number_state
+from sojourn._kernels.learning._tie_breaking import priority
 from sojourn._kernels.learning._update_bernstein import BernsteinUpdate
 from sojourn._kernels.learning._update_psrl import PSRLUpdate
 from sojourn._kernels.learning._update_q_learning import QLearningUpdate
@@ -30,17 +35,21 @@ from sojourn._kernels.planning._backward_induction import (
 from sojourn._kernels.planning._blocked_rows import fill_slices, measure_slices
 from sojourn._kernels.planning._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels.planning._policy_cycle import follow_policy_cycle
-from sojourn._kernels.valuation._forward_value import look_up_states, value_from
+from sojourn._kernels.valuation._forward_value import Valuation, fill_state_numbers, policy_value
 from sojourn._kernels.valuation._incremental_value import ValueCache
+from sojourn._kernels.valuation._reference import ReferenceArrays, ValueScratch
 
 __all__ = [
     "MOST_MASKED",
     "AssumedLaw",
     "BernsteinUpdate",
     "EpisodeBuffer",
+    "Episodes",
     "IncrementalScratch",
+    "LearnerState",
     "PSRLUpdate",
     "PlayOptions",
+    "PlayStatus",
     "ProblemArrays",
     "QLearningUpdate",
     "ReferenceArrays",
@@ -48,32 +57,33 @@ __all__ = [
     "Tables",
     "UCBVIGammaUpdate",
     "UCBVIUpdate",
+    "Valuation",
     "ValueCache",
+    "ValueScratch",
     "accumulate_horizons",
     "apply_update",
-    "choose",
+    "choose_action",
+    "count_step",
     "evaluate_deterministic",
     "evaluate_stochastic",
     "fill_policy",
     "fill_slices",
+    "fill_state_numbers",
+    "find_all_incumbents",
     "find_state",
-    "follow",
     "follow_policy_cycle",
     "gain_slope",
     "induce",
     "initialize_q_row",
-    "look_up_states",
     "lower_gain",
     "measure_slices",
-    "mix_in",
     "number_state",
     "play",
+    "policy_value",
     "preserving_residual",
     "priority",
     "raise_gain",
-    "record",
     "residuals",
+    "sample_successor",
     "sweep",
-    "value_from",
-    "watch_all",
 ]

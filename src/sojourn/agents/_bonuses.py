@@ -175,11 +175,11 @@ class SimpleBernstein:
         """Return the terms of the bonus for layers 1 … N."""
         h, log, none = np.arange(1, size.horizon + 1), size.log(), np.zeros(size.horizon)
         return BernsteinUpdate(
-            outer=self.scale * law.continuation(h),
+            factor=self.scale * law.continuation(h),
             variance=log,
-            plain=law.remaining(h + 1) * log,
-            rare=none,
-            most=none,
+            linear=law.remaining(h + 1) * log,
+            next_term=none,
+            next_cap=none,
         )
 
 
@@ -220,9 +220,9 @@ def _classic(name: str, law: LengthLaw, size: Size) -> tuple[float, float]:
 def _spread(scale: float, outer: FloatArray, caps: FloatArray, log: float, size: Size) -> BernsteinUpdate:
     pairs = float(size.n_states) ** 2 * size.n_actions
     return BernsteinUpdate(
-        outer=scale * outer,
+        factor=scale * outer,
         variance=8.0 * log,
-        plain=14.0 * caps * log / 3.0,
-        rare=100.0**2 * caps**3 * pairs * log**2,
-        most=caps**2,
+        linear=14.0 * caps * log / 3.0,
+        next_term=100.0**2 * caps**3 * pairs * log**2,
+        next_cap=caps**2,
     )

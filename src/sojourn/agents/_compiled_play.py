@@ -9,52 +9,58 @@ from typing import Any
 import numpy as np
 
 from sojourn._kernels import (
+    Episodes,
+    LearnerState,
     PlayOptions,
+    PlayStatus,
     ProblemArrays,
     ReferenceArrays,
-    ValueCache,
-    look_up_states,
+    Valuation,
+    fill_state_numbers,
     play,
-    value_from,
+    policy_value,
 )
 from sojourn._typing import FloatArray, IntArray
 from sojourn.agents._episode import play_episode, step_on_table
 from sojourn.agents._protocol import Played
-from sojourn.agents._table_memory import empty_episode_buffer, empty_value_cache
+from sojourn.agents._table_memory import empty_episode_buffer, empty_valuation
 from sojourn.agents._table_views import TableViews
 
 __all__ = ["CompiledPlay"]
 
-_MOST_STEPS = 1 << 20  # of an episode that a rule is shown without returning to Python
+ValueOf = Callable[[Any, int], tuple[float, float]]
+
+_MOST_STEPS = 1 << 20
+"""Longest episode whose steps are kept for an update in compiled code; longer ones are played in Python."""
 _MOST_AHEAD = 4_096
-"""States that room is made for before an episode that might visit so many."""
+"""Largest number of states for which room is made in advance; longer episodes are played in Python."""
 
 
 class CompiledPlay(TableViews, ABC):
-    """Plays episodes, and values the policies that are played, by the same bits as the protocol does."""
+    """Plays whole episodes in compiled code, bit for bit as `act`, `observe` and `end_episode` would."""
 
     keeps_steps = False
-    """Whether its rule asks for the steps of an episode in their order."""
-    keeps_traces = False
-    """Whether its policy is often that of the last episode, so that valuations are worth keeping."""
+    """Whether the update needs the single steps of an episode in their order."""
+    caches_values = False
+    """Whether successive policies are often similar, so that caching their valuation pays."""
 
     episode: int
-    _traced: tuple[FloatArray, ValueCache] | None
+    _valuation: Valuation | None
 
     @property
     @abstractmethod
-    def rule(self) -> Any:
-        """What is made of an episode, as kernels take it."""
+    def update(self) -> Any:
+        """Parameters and scratch arrays of the update; the type selects the kernel."""
 
     @property
     @abstractmethod
     def n_layers(self) -> int:
-        """Number of layers N, after which its clock has gone round."""
+        """Number of layers N of the policy."""
 
     @property
     @abstractmethod
-    def manner(self) -> PlayOptions:
-        """How it plays, as kernels take it."""
+    def options(self) -> PlayOptions:
+        """How the learner plays, in the form that kernels take."""
 
     @abstractmethod
     def act(self, state: int, h: int) -> int:
@@ -62,7 +68,7 @@ class CompiledPlay(TableViews, ABC):
 
     @abstractmethod
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
-        """Take in one step, the one that was just acted."""
+        """Take in the step that was just acted."""
 
     @abstractmethod
     def end_episode(self, length: int, observed: bool) -> None:
@@ -70,108 +76,122 @@ class CompiledPlay(TableViews, ABC):
 
     @abstractmethod
     def _make_room(self, n_steps: int) -> None:
-        """Make room for so many more steps, whatever they visit."""
+        """Enlarge the tables until `n_steps` more steps fit, whatever they visit."""
 
-    def value_from(self, world: ProblemArrays, scale: ReferenceArrays, start: int) -> tuple[float, float]:
-        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
-        look_up_states(self._tables, scale.numbers)
-        parts = (self._tables, self._belief, self.manner, scale, self._trace_of(scale))
-        value, width = value_from(world, *parts, self.episode, start)
+    def policy_value(
+        self, problem: ProblemArrays, reference: ReferenceArrays, start: int
+    ) -> tuple[float, float]:
+        """Return the value of the coming episode's policy from a start state, and its bracket's width.
+
+        The value is NaN if it cannot be found by following the policy forward.
+        """
+        valuation = self._valuation_for(problem, reference)
+        fill_state_numbers(self._tables, valuation.scratch.state_numbers)
+        learner = (self._tables, self._assumed, self.options)
+        value, width = policy_value(problem, *learner, valuation, self.episode, start)
         return float(value), float(width)
 
     def play(
         self,
-        world: ProblemArrays,
-        scale: ReferenceArrays,
+        problem: ProblemArrays,
+        reference: ReferenceArrays,
         rng: np.random.Generator,
         starts: IntArray,
         drawn: IntArray,
         *,
-        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
+        value_of: ValueOf | None = None,
         early: FloatArray | None = None,
         n_early: int = 0,
     ) -> Played:
         """Play whole episodes.
 
-        `value_of` values the coming policy from a start state where following it forward does not. To `early`
-        `(episodes,)` the rewards of the first `n_early` steps of each episode are added.
+        Args:
+            problem: The problem.
+            reference: Constants of policy valuation.
+            rng: Random numbers for transitions.
+            starts: `(episodes,)` start states.
+            drawn: `(episodes,)` lengths of episodes that do not end in an absorbing state.
+            value_of: Values a learner's policy from a start state if following it forward does not.
+            early: `(episodes,)` to which the rewards of the first `n_early` steps are added.
+            n_early: Number of such steps.
         """
-        size = starts.size
-        lengths, observed = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
-        rewards, values, widths = np.empty(size), np.full(size, np.nan), np.full(size, np.nan)
-        done, known = 0, np.full(2, np.nan)
-        early = np.zeros(size) if early is None else early
+        episodes = _new_episodes(starts, drawn, early, n_early)
+        valuation = self._valuation_for(problem, reference)
         longest = min(int(drawn.max(initial=0)), _MOST_STEPS) if self.keeps_steps else 0
-        while done < size:
-            rest = slice(done, None)
-            n_played = play(
-                world,
-                self._tables,
-                self._belief,
-                self.rule,
-                self.manner,
-                scale,
-                self._trace_of(scale),
+        done = 0
+        while done < starts.size:
+            n_played, status = play(
+                problem,
+                LearnerState(self._tables, self._assumed, self.update, self.options),
+                valuation,
                 empty_episode_buffer(self._tables.visits.size, longest),
+                episodes.since(done),
                 self.episode,
-                starts[rest],
-                drawn[rest],
                 rng,
-                lengths[rest],
-                observed[rest],
-                rewards[rest],
-                n_early,
-                early[rest],
-                values[rest],
-                widths[rest],
-                known,
             )
-            is_stuck = n_played < 0
-            n_played = -1 - n_played if is_stuck else n_played
             done += n_played
             self.episode += n_played
-            known[:] = np.nan
-            if is_stuck:
-                known[:] = self._value(world, scale, int(starts[done]), value_of)
-            elif done < size:
-                ahead = int(min(drawn[done], world.is_terminal.size))
-                if ahead <= _MOST_AHEAD and not (self.keeps_steps and drawn[done] > longest):
-                    self._make_room(int(min(drawn[done], world.data.size)))
-                else:  # room for whatever so long an episode might visit would be far too much
-                    known[:] = self._value(world, scale, int(starts[done]), value_of)
+            if status == PlayStatus.NEEDS_VALUE:
+                self._fill_value(problem, reference, episodes, done, value_of)
+            elif status == PlayStatus.NEEDS_ROOM:
+                length = int(drawn[done])
+                is_short = min(length, problem.is_terminal.size) <= _MOST_AHEAD
+                if is_short and not (self.keeps_steps and length > longest):
+                    self._make_room(min(length, problem.data.size))
+                else:  # room for everything that such an episode might visit would be far too much
+                    self._fill_value(problem, reference, episodes, done, value_of)
                     one = play_episode(
                         self,
-                        step_on_table(world, rng),
+                        step_on_table(problem, rng),
                         int(starts[done]),
-                        int(drawn[done]),
+                        length,
                         n_actions=self.n_actions,
                         n_early=n_early,
                     )
-                    lengths[done], observed[done], rewards[done] = one.length, one.observed, one.total
-                    values[done], widths[done] = known
-                    early[done] += one.early
-                    known[:] = np.nan
+                    episodes.lengths[done], episodes.observed[done] = one.length, one.observed
+                    episodes.rewards[done] = one.total
+                    episodes.early_rewards[done] += one.early
                     done += 1
-        return Played(lengths, observed, rewards, values, widths)
+        return Played(episodes.lengths, episodes.observed, episodes.rewards, episodes.values, episodes.widths)
 
-    def _value(
+    def _fill_value(
         self,
-        world: ProblemArrays,
-        scale: ReferenceArrays,
-        start: int,
-        value_of: Callable[[Any, int], tuple[float, float]] | None,
-    ) -> tuple[float, float]:
-        """Return what the coming policy is worth, however it can be found."""
-        if scale.survival.size == 0:
-            return np.nan, np.nan
-        value, width = self.value_from(world, scale, start)
-        if not np.isnan(value):
-            return value, width
-        return (np.inf, np.inf) if value_of is None else value_of(self, start)
+        problem: ProblemArrays,
+        reference: ReferenceArrays,
+        episodes: Episodes,
+        k: int,
+        value_of: ValueOf | None,
+    ) -> None:
+        """Value the policy of episode k: by following it forward, else by `value_of`, else infinite."""
+        if reference.survival.size == 0:
+            return
+        start = int(episodes.starts[k])
+        value, width = self.policy_value(problem, reference, start)
+        if np.isnan(value):
+            value, width = (np.inf, np.inf) if value_of is None else value_of(self, start)
+        episodes.values[k], episodes.widths[k] = value, width
 
-    def _trace_of(self, scale: ReferenceArrays) -> ValueCache:
-        """Return what the last valuation by this scale saw, or a clean sheet for it."""
-        if self._traced is None or self._traced[0] is not scale.survival:
-            kept = empty_value_cache(scale if self.keeps_traces else scale._replace(start=-1), self.n_layers)
-            self._traced = scale.survival, kept
-        return self._traced[1]
+    def _valuation_for(self, problem: ProblemArrays, reference: ReferenceArrays) -> Valuation:
+        """Return the scratch arrays and the cache for this reference; new ones if it is another reference."""
+        if self._valuation is None or self._valuation.reference.survival is not reference.survival:
+            n_states = problem.is_terminal.size
+            self._valuation = empty_valuation(
+                reference, n_states, self.n_layers, is_cached=self.caches_values
+            )
+        return self._valuation
+
+
+def _new_episodes(starts: IntArray, drawn: IntArray, early: FloatArray | None, n_early: int) -> Episodes:
+    """Return episodes to play, with arrays for their results; no value is known."""
+    size = starts.size
+    return Episodes(
+        starts=starts,
+        drawn=drawn,
+        n_early=n_early,
+        lengths=np.empty(size, dtype=np.int64),
+        observed=np.empty(size, dtype=np.bool_),
+        rewards=np.empty(size),
+        early_rewards=np.zeros(size) if early is None else early,
+        values=np.full(size, np.nan),
+        widths=np.full(size, np.nan),
+    )

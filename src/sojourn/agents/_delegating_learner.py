@@ -68,9 +68,9 @@ class DelegatingLearner(ABC):
         counts: list[tuple[int, int, int, int]] = self.playing.transition_counts
         return counts
 
-    def value_from(
+    def policy_value(
         self, problem: ProblemArrays, reference: ReferenceArrays, start: int
     ) -> tuple[float, float]:
         """Return the value of the coming episode's policy from a start state and its width, or NaN."""
-        value, width = self.playing.value_from(problem, reference, start)
+        value, width = self.playing.policy_value(problem, reference, start)
         return value, width

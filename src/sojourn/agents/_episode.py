@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sojourn._kernels import ProblemArrays, follow
+from sojourn._kernels import ProblemArrays, sample_successor
 
 __all__ = ["Episode", "Step", "play_episode", "step_on_table"]
 
@@ -75,9 +75,11 @@ def step_on_table(problem: ProblemArrays, rng: np.random.Generator) -> Callable[
 
     def step(state: int, action: int) -> Step:
         row = state * problem.n_actions + action
-        next_state = int(follow(problem, row, rng.random()))
+        next_state = int(sample_successor(problem, row, rng.random()))
         terminated = bool(problem.is_terminal[next_state])
-        return Step(next_state, float(problem.rewards[row]), float(problem.paid[row]), terminated, False)
+        return Step(
+            next_state, float(problem.rewards[row]), float(problem.raw_rewards[row]), terminated, False
+        )
 
     return step
 

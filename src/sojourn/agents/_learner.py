@@ -11,13 +11,13 @@ from sojourn._kernels import (
     AssumedLaw,
     PlayOptions,
     Tables,
-    ValueCache,
+    Valuation,
     apply_update,
-    choose,
+    choose_action,
+    count_step,
     fill_policy,
     initialize_q_row,
     number_state,
-    record,
 )
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
@@ -26,7 +26,6 @@ from sojourn.agents._checks import check_terminal_reward, is_number, is_whole
 from sojourn.agents._compiled_play import CompiledPlay
 from sojourn.agents._table_memory import (
     START_ROOM,
-    Outlook,
     copied,
     empty_episode_buffer,
     empty_tables,
@@ -39,18 +38,17 @@ TERMINAL = 0
 """Number of the absorbing state."""
 
 _NO_NAME = -1  # what that is called, which no state of an environment is
-_NO_PRIOR = np.zeros((0, 0))
 _SLACK = 1e-9  # of rewards mapped to [0, 1], for rounding
 
 
 class TabularLearner(CompiledPlay):
     """A learner whose policy is greedy in Q values. States are numbered as they appear.
 
-    A subclass says by its `rule` what is made of an episode. Its settings have `ties`, `after` and `count`.
+    A subclass says by its `update` what is made of an episode. Its settings have `ties`, `after` and `count`.
 
     Args:
         settings: What it was started with.
-        outlook: What its belief says layer by layer; Q starts from its caps.
+        assumed: The law that it assumes, layer by layer; Q starts from its caps.
         n_states: Number of states, or None if they are numbered as they appear.
         n_actions: Number of actions.
         rewards: `(S, A)` rewards if they are known.
@@ -71,7 +69,7 @@ class TabularLearner(CompiledPlay):
     def __init__(
         self,
         settings: Any,
-        outlook: Outlook,
+        assumed: AssumedLaw,
         *,
         n_states: int | None,
         n_actions: int,
@@ -92,39 +90,31 @@ class TabularLearner(CompiledPlay):
         self._low, self._span = low, high - low
         self._rewards = None if rewards is None else self._scaled_table(rewards)
         self._key = np.uint64(key)
-        self._outlook, self._clock = outlook, clock
-        self._belief = AssumedLaw(
-            outlook.ratios,
-            outlook.caps[:-1].copy(),
-            outlook.bonus,
-            outlook.power,
-            outlook.reward_bonus,
-            _NO_PRIOR,
-        )
+        self._assumed, self._clock = assumed, clock
         self._played: list[int] = []
         self._seen_this_episode: set[int] = set()
         self._steps: list[tuple[int, int, int, float]] = []
         self._awaited: tuple[int, int, int] | None = None
         self._step = 0
         self._tables = self._empty_tables(START_ROOM, self._pairs_of(START_ROOM), START_ROOM)
-        self._traced: tuple[FloatArray, ValueCache] | None = None
+        self._valuation: Valuation | None = None
         number_state(self._tables, _NO_NAME)
         absorbing = self._scaled(terminal_reward)
-        self._tables.value[TERMINAL] = absorbing * (outlook.caps if worth is None else worth)
+        self._tables.value[TERMINAL] = absorbing * (assumed.caps if worth is None else worth)
 
     @property
     def n_layers(self) -> int:
         """Number of layers N, after which its clock has gone round."""
-        return self._outlook.ratios.size if self._clock is None else self._clock
+        return self._assumed.ratios.size if self._clock is None else self._clock
 
     @property
-    def manner(self) -> PlayOptions:
+    def options(self) -> PlayOptions:
         """How it plays, as kernels take it."""
         settings = self.settings
         return PlayOptions(
             key=self._key,
             is_random=settings.ties == "random",
-            starts_again=settings.after == "restart",
+            restarts=settings.after == "restart",
             counts_all=settings.count == "all",
             n_layers=self.n_layers,
             counts_arcs=self.counts_arcs,
@@ -148,7 +138,9 @@ class TabularLearner(CompiledPlay):
         self._check_state(state)
         if not is_whole(h) or h < 1:
             raise ValueError(f"h must be a whole number ≥ 1; got {h!r}.")
-        action = int(choose(self._tables, self._belief, self.manner, self.episode, state, self._layer(h)))
+        action = int(
+            choose_action(self._tables, self._assumed, self.options, self.episode, state, self._layer(h))
+        )
         self._awaited = (state, action, h)
         return action
 
@@ -173,14 +165,14 @@ class TabularLearner(CompiledPlay):
         self._make_room(1)
         here = number_state(self._tables, state)
         there = TERMINAL if terminated else number_state(self._tables, next_state)
-        pair = record(self._tables, here, action, there, self.counts_arcs)
+        pair = count_step(self._tables, here, action, there, self.counts_arcs)
         if self._tables.visits[pair] == 1:
-            initialize_q_row(self._tables, self._belief, pair)
+            initialize_q_row(self._tables, self._assumed, pair)
         if self._rewards is not None:
-            paid = self._tables.paid[pair] = self._rewards[state, action]
+            paid = self._tables.reward_total[pair] = self._rewards[state, action]
         else:
             paid = self._scaled(reward)
-            self._tables.paid[pair] += paid
+            self._tables.reward_total[pair] += paid
         if self._counts_layers:
             self._tables.visits_at[here, self._layer(h)] += 1
         if self.keeps_steps:
@@ -205,7 +197,7 @@ class TabularLearner(CompiledPlay):
         if self.n_states is None:
             raise ValueError("policy needs the number of states; this learner numbers them as they appear.")
         actions = np.empty((self.n_layers, self.n_states), dtype=np.min_scalar_type(self.n_actions - 1))
-        fill_policy(self._tables, self._belief, self.manner, self.episode, actions)
+        fill_policy(self._tables, self._assumed, self.options, self.episode, actions)
         return actions
 
     def save(self, path: str | Path) -> Path:
@@ -216,11 +208,29 @@ class TabularLearner(CompiledPlay):
 
     @property
     def _counts_layers(self) -> bool:
-        """Whether visits of states are counted by layers."""
+        """Whether the visits of states are counted per layer during an episode."""
+        return False
+
+    @property
+    def _has_layer_visits(self) -> bool:
+        """Whether the tables have room for visits of states per layer."""
+        return self._counts_layers
+
+    @property
+    def _has_incumbents(self) -> bool:
+        """Whether the tables keep what incremental replanning needs."""
         return False
 
     def _empty_tables(self, states: int, pairs: int, arcs: int) -> Tables:
-        return empty_tables(self._outlook, self.n_actions, states, pairs, arcs, is_watched=False)
+        return empty_tables(
+            self._assumed,
+            self.n_actions,
+            states=states,
+            pairs=pairs,
+            arcs=arcs,
+            has_incumbents=self._has_incumbents,
+            has_layer_visits=self._has_layer_visits,
+        )
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
         """Make room beside the tables, whatever a subclass keeps there."""
@@ -231,8 +241,8 @@ class TabularLearner(CompiledPlay):
         steps = empty_episode_buffer(n_played, n_steps)
         steps.played[:] = self._played
         for i, step in enumerate(self._steps):
-            steps.pairs[i], steps.layers[i], steps.following[i], steps.rewards[i] = step
-        apply_update(self.rule, self._tables, self._belief, steps, n_played, n_steps)
+            steps.pairs[i], steps.layers[i], steps.successors[i], steps.rewards[i] = step
+        apply_update(self.update, self._tables, self._assumed, steps, n_played, n_steps)
         self._played.clear()
         self._steps.clear()
 
@@ -287,7 +297,7 @@ class TabularLearner(CompiledPlay):
             arcs *= 2
         if (states, pairs, arcs) == (old.names.size, old.visits.size, old.arc_to.size):
             return
-        n_layers = self._outlook.ratios.size
+        n_layers = self._assumed.ratios.size
         check_fits(
             table_bytes(n_layers, states, pairs) + table_bytes(n_layers, old.names.size, old.visits.size),
             f"A learner of {n_layers:,} layers that has seen {n_pairs:,} pairs",

@@ -65,13 +65,15 @@ class CompiledLearner(PlanningLearner, Protocol):
     def has_compiled_loop(self) -> bool:
         """Whether it does, with the settings that it has."""
 
-    def value_from(self, world: ProblemArrays, scale: ReferenceArrays, start: int) -> tuple[float, float]:
+    def policy_value(
+        self, problem: ProblemArrays, reference: ReferenceArrays, start: int
+    ) -> tuple[float, float]:
         """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
 
     def play(
         self,
-        world: ProblemArrays,
-        scale: ReferenceArrays,
+        problem: ProblemArrays,
+        reference: ReferenceArrays,
         rng: np.random.Generator,
         starts: IntArray,
         drawn: IntArray,

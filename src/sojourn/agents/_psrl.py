@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import PSRLUpdate
+from sojourn._kernels import AssumedLaw, PSRLUpdate
 from sojourn._validation import check_choice, check_nonnegative, check_positive
 from sojourn.agents._layered_agent import LayeredAgent, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._table_memory import Outlook
+from sojourn.agents._table_memory import make_assumed_law
 
 __all__ = ["PSRL", "PSRLLearner"]
 
@@ -83,15 +83,11 @@ class PSRL(LayeredAgent):
             )
         n_layers, _ = self.layers(episodes)
         is_small = is_named and known * problem["n_actions"] * n_layers <= _MOST_APART
-        outlook = Outlook(
-            ratios=self.law.continuation(np.arange(1, n_layers + 1)),
-            caps=worth_of(self.law, n_layers),
-            last=0.0,
-            bonus=np.zeros(n_layers),
-        )
+        ratios = self.law.continuation(np.arange(1, n_layers + 1))
+        assumed = make_assumed_law(ratios, worth_of(self.law, n_layers), 0.0)
         return PSRLLearner(
             self,
-            outlook,
+            assumed,
             rng,
             all_states=known,
             is_apart=self.unseen == "apart" or (self.unseen == "default" and is_small),
@@ -107,18 +103,18 @@ class PSRLLearner(TabularLearner):
     def __init__(
         self,
         settings: PSRL,
-        outlook: Outlook,
+        assumed: AssumedLaw,
         rng: np.random.Generator,
         *,
         all_states: int,
         is_apart: bool,
         **problem: Any,
     ) -> None:
-        super().__init__(settings, outlook, **problem)
+        super().__init__(settings, assumed, **problem)
         self._rng, self._all_states, self._is_apart = rng, all_states, is_apart
         self._best = np.zeros(0)
         if self._rewards is not None:
-            self._belief = self._belief._replace(prior=np.ascontiguousarray(self._rewards))
+            self._assumed = self._assumed._replace(prior_rewards=np.ascontiguousarray(self._rewards))
             self._best = self._rewards.max(axis=1)
         self._all_best = float(self._best.sum())
         self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
@@ -128,8 +124,8 @@ class PSRLLearner(TabularLearner):
         self._learn()
 
     @property
-    def rule(self) -> PSRLUpdate:
-        """What is made of an episode, as kernels take it."""
+    def update(self) -> PSRLUpdate:
+        """Parameters and scratch arrays of the update."""
         return PSRLUpdate(
             rng=self._rng,
             n_states=self._all_states,

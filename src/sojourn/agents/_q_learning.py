@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import QLearningUpdate
+from sojourn._kernels import AssumedLaw, QLearningUpdate
 from sojourn._validation import (
     check_choice,
     check_closed_unit,
@@ -19,7 +19,7 @@ from sojourn._validation import (
 )
 from sojourn.agents._layered_agent import LayeredAgent, discount_of, states_of, value_after, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._table_memory import START_ROOM, Outlook
+from sojourn.agents._table_memory import START_ROOM, make_assumed_law
 from sojourn.laws import LengthLaw
 
 __all__ = ["EpsilonGreedy", "QLearning", "QLearningLearner"]
@@ -71,15 +71,15 @@ class QLearning(LayeredAgent):
         n_layers, truncation = self.layers(episodes)
         caps = worth_of(self.law, n_layers)
         log = math.log(known * problem["n_actions"] * episodes * n_layers / self.delta)
-        outlook = Outlook(
-            ratios=self.law.continuation(np.arange(1, n_layers + 1)),
-            caps=caps,
-            last=value_after(self.law, n_layers, truncation),
+        assumed = make_assumed_law(
+            self.law.continuation(np.arange(1, n_layers + 1)),
+            caps,
+            value_after(self.law, n_layers, truncation),
             bonus=self.scale * caps[:-1] * math.sqrt(n_layers * log),
         )
         return QLearningLearner(
             self,
-            outlook,
+            assumed,
             lead=float(n_layers),
             is_capped=True,
             **problem,
@@ -155,15 +155,14 @@ class EpsilonGreedy(LayeredAgent):
         low, high = check_reward_range(problem["reward_range"])
         absorbing = (problem["terminal_reward"] - low) / (high - low)
         initial = absorbing if self.initial is None else self.initial
-        outlook = Outlook(
-            ratios=law.continuation(np.arange(1, n_layers + 1)),
-            caps=initial * worth,
-            last=absorbing * float(worth[-1]),
-            bonus=np.zeros(n_layers),
+        assumed = make_assumed_law(
+            law.continuation(np.arange(1, n_layers + 1)),
+            initial * worth,
+            absorbing * float(worth[-1]),
         )
         return QLearningLearner(
             self,
-            outlook,
+            assumed,
             rate=0.0 if isinstance(self.rate, str) else float(self.rate),
             **problem,
             clock=clock,
@@ -180,20 +179,20 @@ class QLearningLearner(TabularLearner):
     def __init__(
         self,
         settings: QLearning | EpsilonGreedy,
-        outlook: Outlook,
+        assumed: AssumedLaw,
         *,
         rate: float = 0.0,
         lead: float = 0.0,
         is_capped: bool = False,
         **problem: Any,
     ) -> None:
-        super().__init__(settings, outlook, **problem)
+        super().__init__(settings, assumed, **problem)
         self._rate, self._lead, self._is_capped = rate, lead, is_capped
-        self._counts = np.zeros((START_ROOM, outlook.ratios.size), dtype=np.int64)
+        self._counts = np.zeros((START_ROOM, assumed.ratios.size), dtype=np.int64)
 
     @property
-    def rule(self) -> QLearningUpdate:
-        """What is made of an episode, as kernels take it."""
+    def update(self) -> QLearningUpdate:
+        """Parameters and counts of the update."""
         is_stationary = getattr(self.settings, "form", "layered") == "stationary"
         return QLearningUpdate(self._counts, self._rate, self._lead, self._is_capped, is_stationary)
 

@@ -1,31 +1,59 @@
 """Learners in play on disk: one `.npz` file, arrays and a line of JSON, no pickle.
 
-All tables are kept as they are, and so is what the belief says layer by layer: a learner that comes back goes
-on bit for bit. The desk is room to work in: nothing of it is kept.
+All tables are kept as they are, and so is the assumed law layer by layer: a learner that comes back goes on
+bit for bit. Scratch arrays are not kept. Some names on disk differ from those in code: they are those of the
+first version of the format.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
-from sojourn._kernels import Tables, watch_all
+from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables, find_all_incumbents
 from sojourn.agents._registry import BONUSES
-from sojourn.agents._table_memory import Outlook, empty_incremental_scratch, empty_sweep_scratch
+from sojourn.agents._table_memory import empty_ucbvi_update, make_assumed_law
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner
 from sojourn.laws import law_to_text, parse_law
 
 __all__ = ["load_learner", "save_learner"]
 
 _FORMAT = "sojourn learner 1"
-_KEPT = [
-    name for name in Tables._fields if name not in {"watch", "second", "best"}
-]  # those follow from the others
+_NOT_KEPT = {"incumbent", "runner_up", "greedy_masks"}  # computed from the other tables
+_TABLES_ON_DISK = {
+    "reward_total": "paid",
+    "reward_estimate": "reward",
+    "bonus_share": "root",
+    "last_arc_into": "into",
+    "arc_next_into": "arc_other",
+}
+_KEPT = {
+    name: f"tables.{_TABLES_ON_DISK.get(name, name)}" for name in Tables._fields if name not in _NOT_KEPT
+}
+"""Tables that are kept, with their names on disk."""
+
+_LAW_ON_DISK = {
+    "outlook.ratios": "ratios",
+    "outlook.caps": "caps",
+    "outlook.last": "final_value",
+    "outlook.bonus": "bonus",
+    "outlook.power": "bonus_power",
+    "outlook.reward_bonus": "reward_bonus",
+}
+"""Names on disk of the parts of an `AssumedLaw`."""
+
+_BERNSTEIN_ON_DISK = {
+    "outlook.spread.outer": "factor",
+    "outlook.spread.variance": "variance",
+    "outlook.spread.plain": "linear",
+    "outlook.spread.rare": "next_term",
+    "outlook.spread.most": "next_cap",
+}
+"""Names on disk of the parts of a `BernsteinUpdate`; their arrays are empty for other bonuses."""
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -50,10 +78,9 @@ def save_learner(learner: UCBVILearner, path: str | Path) -> Path:
     }
     if learner._rewards is not None:
         arrays["rewards"] = learner._rewards
-    for name in _KEPT:
-        arrays[f"tables.{name}"] = getattr(learner._tables, name)
-    for name, part in _parts_of_outlook(learner._outlook):
-        arrays[f"outlook.{name}"] = part
+    for name, disk in _KEPT.items():
+        arrays[disk] = getattr(learner._tables, name)
+    arrays.update(_law_to_arrays(learner))
     return write_archive(path, about, arrays)
 
 
@@ -82,7 +109,7 @@ def load_learner(path: str | Path) -> UCBVILearner:
     wrong = _what_is_wrong(learner)
     if wrong:
         raise ValueError(f"{path} is a damaged learner: {wrong}.")
-    watch_all(learner._tables)
+    find_all_incumbents(learner._tables)
     return learner
 
 
@@ -108,39 +135,37 @@ def _settings_from_text(told: dict[str, Any]) -> UCBVI:
     return UCBVI(**{**told, "law": parse_law(told["law"]), "bonus": kind(**bonus)})
 
 
-def _parts_of_outlook(outlook: Outlook) -> Iterator[tuple[str, Any]]:
-    """Yield the arrays and numbers of an outlook, those of tuples in it by a dotted name."""
-    for field in dataclasses.fields(outlook):
-        part = getattr(outlook, field.name)
-        if isinstance(part, tuple):
-            yield from ((f"{field.name}.{name}", value) for name, value in part._asdict().items())  # type: ignore[attr-defined]
-        else:
-            yield field.name, part
+def _law_to_arrays(learner: UCBVILearner) -> dict[str, Any]:
+    """Return the assumed law and the bonus under their names on disk."""
+    assumed = learner._assumed
+    arrays: dict[str, Any] = {disk: getattr(assumed, name) for disk, name in _LAW_ON_DISK.items()}
+    for disk, name in _BERNSTEIN_ON_DISK.items():
+        absent = 0.0 if name == "variance" else np.empty(0)
+        arrays[disk] = absent if learner._bernstein is None else getattr(learner._bernstein, name)
+    return arrays
 
 
-def _outlook_of(arrays: Arrays) -> Outlook:
-    kinds, parts = get_type_hints(Outlook), {}
-    for field in dataclasses.fields(Outlook):
-        names = getattr(kinds[field.name], "_fields", None)
-        if names is None:
-            parts[field.name] = _plain(arrays[f"outlook.{field.name}"])
-        else:
-            inner = {name: _plain(arrays[f"outlook.{field.name}.{name}"]) for name in names}
-            parts[field.name] = kinds[field.name](**inner)
-    return Outlook(**parts)
+def _law_from_arrays(arrays: Arrays) -> tuple[AssumedLaw, BernsteinUpdate | None]:
+    parts = {name: _plain(arrays[disk]) for disk, name in _LAW_ON_DISK.items()}
+    bernstein = BernsteinUpdate(**{name: _plain(arrays[disk]) for disk, name in _BERNSTEIN_ON_DISK.items()})
+    if parts["reward_bonus"] < 0.0:
+        parts["reward_bonus"] = None
+    return make_assumed_law(**parts), bernstein if np.size(bernstein.factor) > 0 else None
 
 
 def _plain(array: np.ndarray[Any, Any]) -> Any:
     """Return an array of floats in C order, or its number if it holds only one without a shape."""
     if array.dtype != np.float64:
-        raise ValueError(f"outlook must hold floats; got {array.dtype}.")
+        raise ValueError(f"The assumed law must hold floats; got {array.dtype}.")
     return array.item() if array.ndim == 0 else np.ascontiguousarray(array)
 
 
 def _rebuild(about: dict[str, Any], arrays: Arrays) -> UCBVILearner:
+    assumed, bernstein = _law_from_arrays(arrays)
     learner = UCBVILearner(
         _settings_from_text(about["settings"]),
-        _outlook_of(arrays),
+        assumed,
+        bernstein=bernstein,
         n_states=None if about["n_states"] is None else int(about["n_states"]),
         n_actions=int(about["n_actions"]),
         rewards=arrays.get("rewards"),
@@ -150,11 +175,10 @@ def _rebuild(about: dict[str, Any], arrays: Arrays) -> UCBVILearner:
     )
     learner.episode = int(about["episode"])
     learner._low, learner._span = float(about["low"]), float(about["span"])
-    kept = {name: np.ascontiguousarray(arrays[f"tables.{name}"]) for name in _KEPT}
+    kept = {name: np.ascontiguousarray(arrays[disk]) for name, disk in _KEPT.items()}
     rooms = (kept["names"].size, kept["visits"].size, kept["arc_to"].size)
     learner._tables = learner._empty_tables(*rooms)._replace(**kept)
-    learner._desk = empty_incremental_scratch(learner.n_layers, *rooms[:2])
-    learner._sheet = empty_sweep_scratch(*rooms)
+    learner._ucbvi_update = empty_ucbvi_update(learner.n_layers, *rooms)
     learner._played = [int(pair) for pair in arrays["played"]]
     learner._seen_this_episode = set(learner._played)
     learner._last_planned = {int(pair): int(count) for pair, count in arrays["last_planned"]}
@@ -164,8 +188,8 @@ def _rebuild(about: dict[str, Any], arrays: Arrays) -> UCBVILearner:
 def _what_is_wrong(learner: UCBVILearner) -> str:
     """Return what the parts of a learner break, or nothing: compiled loops look at nothing twice."""
     tables = learner._tables
-    if not _has_layers(learner._outlook):
-        return "its belief does not fit its layers"
+    if not _has_layers(learner):
+        return "its assumed law does not fit its layers"
     for name, (kind, shape) in _expected(learner).items():
         found = getattr(tables, name)
         if (found.dtype, found.shape) != (kind, shape):
@@ -177,7 +201,7 @@ def _what_is_wrong(learner: UCBVILearner) -> str:
     ):
         return "its tables hold more than fits"
     pairs, arcs, order = slice(n_pairs), slice(n_arcs), np.arange(n_arcs)
-    newer, older = tables.arc_next[arcs], tables.arc_other[arcs]
+    newer, older = tables.arc_next[arcs], tables.arc_next_into[arcs]
     most = np.inf if learner.n_states is None else learner.n_states
     holds = [
         _are_in(tables.slots, -1, n_states),
@@ -185,7 +209,7 @@ def _what_is_wrong(learner: UCBVILearner) -> str:
         _are_in(tables.names[1:n_states], 0, most),
         _are_in(tables.pair_of, -1, n_pairs),
         np.array_equal(tables.tried, np.count_nonzero(tables.pair_of >= 0, axis=1)),
-        _are_in(tables.into, -1, n_arcs),
+        _are_in(tables.last_arc_into, -1, n_arcs),
         _are_in(tables.state_of[pairs], 0, n_states),
         _are_in(tables.action_of[pairs], 0, learner.n_actions),
         _are_in(tables.visits[pairs], 1, np.inf),
@@ -202,7 +226,7 @@ def _what_is_wrong(learner: UCBVILearner) -> str:
         return "its tables point outside themselves"
     if not (_pairs_agree(tables, n_pairs) and _arcs_agree(tables, n_pairs, n_arcs)):
         return "its tables contradict each other"
-    numbers = (tables.value[:n_states], tables.q[pairs], tables.paid[pairs], learner._outlook.bonus)
+    numbers = (tables.value[:n_states], tables.q[pairs], tables.reward_total[pairs], learner._assumed.bonus)
     if not all(np.isfinite(part).all() for part in numbers):
         return "its tables hold what is not a number"
     return ""
@@ -224,30 +248,33 @@ def _arcs_agree(tables: Tables, n_pairs: int, n_arcs: int) -> bool:
     """Tell whether every arc is in the list of its own pair, and in that of its own successor, once."""
     pairs, following = tables.arc_from[:n_arcs], tables.arc_next[:n_arcs]
     linked = np.concatenate([tables.first_arc[:n_pairs], following[following >= 0]])
-    older = tables.arc_other[:n_arcs]
-    into = np.concatenate([tables.into[tables.into >= 0], older[older >= 0]])
-    order, heads = np.arange(n_arcs), np.flatnonzero(tables.into >= 0)
+    older = tables.arc_next_into[:n_arcs]
+    into = np.concatenate([tables.last_arc_into[tables.last_arc_into >= 0], older[older >= 0]])
+    order, heads = np.arange(n_arcs), np.flatnonzero(tables.last_arc_into >= 0)
     return bool(
         np.array_equal(np.sort(linked), order)
         and np.array_equal(np.sort(into), order)
         and np.array_equal(pairs[tables.first_arc[:n_pairs]], np.arange(n_pairs))
         and np.array_equal(pairs[following[following >= 0]], pairs[following >= 0])
-        and np.array_equal(tables.arc_to[tables.into[heads]], heads)
+        and np.array_equal(tables.arc_to[tables.last_arc_into[heads]], heads)
         and np.array_equal(tables.arc_to[older[older >= 0]], tables.arc_to[:n_arcs][older >= 0])
     )
 
 
-def _has_layers(outlook: Outlook) -> bool:
-    """Tell whether all that a belief says is said for the same layers, or not at all."""
-    n_layers = outlook.ratios.size
-    shapes = {name: np.shape(part) for name, part in _parts_of_outlook(outlook)}
-    caps = shapes.pop("caps")
-    allowed = {(), (0,), (n_layers,)}
+def _has_layers(learner: UCBVILearner) -> bool:
+    """Return whether all parts of the assumed law and of the bonus have the same number of layers."""
+    assumed, bernstein = learner._assumed, learner._bernstein
+    n_layers = np.size(assumed.ratios)
+    per_layer = [assumed.ratios, assumed.bonus]
+    if bernstein is not None:
+        per_layer += [bernstein.factor, bernstein.linear, bernstein.next_term, bernstein.next_cap]
+    single = [assumed.final_value, assumed.bonus_power, assumed.reward_bonus]
+    single += [] if bernstein is None else [bernstein.variance]
     return (
         n_layers > 0
-        and caps == (n_layers + 1,)
-        and shapes["bonus"] == (n_layers,)
-        and set(shapes.values()) <= allowed
+        and np.shape(assumed.caps) == (n_layers + 1,)
+        and all(np.shape(part) == (n_layers,) for part in per_layer)
+        and all(np.shape(part) == () for part in single)
     )
 
 

@@ -1,86 +1,113 @@
-"""Tables with room to grow, and what a belief fills them with."""
+"""Allocation of the arrays that kernels work on: tables, scratch arrays, buffers.
+
+Kernels mark "none" by special values. The constructors here take None instead and translate it.
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from sojourn._kernels import (
     MOST_MASKED,
-    BernsteinUpdate,
+    AssumedLaw,
     EpisodeBuffer,
     IncrementalScratch,
     ReferenceArrays,
     SweepScratch,
     Tables,
+    UCBVIUpdate,
+    Valuation,
     ValueCache,
+    ValueScratch,
     number_state,
 )
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 
 __all__ = [
-    "NO_SPREAD",
     "START_ROOM",
-    "Outlook",
     "copied",
     "empty_episode_buffer",
-    "empty_incremental_scratch",
-    "empty_sweep_scratch",
     "empty_tables",
-    "empty_value_cache",
+    "empty_ucbvi_update",
+    "empty_valuation",
+    "make_assumed_law",
     "recounted",
     "table_bytes",
 ]
 
-NO_SPREAD = BernsteinUpdate(np.empty(0), 0.0, np.empty(0), np.empty(0), np.empty(0))
-"""For a bonus that does not look at variances."""
-
 START_ROOM = 64
-"""States, pairs and arcs that a new learner has room for."""
+"""Number of states, pairs and arcs that the tables of a new learner have room for."""
+
+_PER_LAYER = {"value", "incumbent", "runner_up", "greedy_masks", "visits_at", "q"}
+"""Tables whose shape depends on the number of layers."""
+
+_MOST_CACHED = 200_000
+"""Largest number of states times steps for which valuations are cached."""
 
 
-_OF_LAYERS = {"value", "watch", "second", "best", "visits_at", "q"}
-"""Tables that depend on the layers of a belief."""
+def make_assumed_law(
+    ratios: FloatArray,
+    caps: FloatArray,
+    final_value: float,
+    *,
+    bonus: FloatArray | None = None,
+    bonus_power: float = 0.5,
+    reward_bonus: float | None = None,
+    prior_rewards: FloatArray | None = None,
+) -> AssumedLaw:
+    """Return an assumed law with N layers in the form that kernels take.
 
-_MOST_KEPT = 200_000
-"""States times steps whose chances are kept between valuations."""
-
-
-@dataclass(frozen=True, eq=False)
-class Outlook:
-    """What a belief says layer by layer: ρ, caps Γ/γ of layers 1 … N+1, V_{N+1}, and the bonus.
-
-    The bonus is that of one visit, or a spread if it looks at variances; the other is empty. After n visits
-    it is that over n^power.
+    Args:
+        ratios: `(N,)` discount ρ(h) from layer h to layer h + 1.
+        caps: `(N + 1,)` initial Q of layers 1 … N, and the cap of layer N + 1.
+        final_value: V_{N+1}, the value of all steps after the last layer.
+        bonus: `(N,)` bonus of a pair with a single visit; None for no bonus.
+        bonus_power: The bonus of n visits is `bonus`/n^power; ½ or 1.
+        reward_bonus: Bonus of one visit for an estimated reward; None if rewards are known.
+        prior_rewards: `(S, A)` added to the caps for pairs never played; None for nothing.
     """
+    return AssumedLaw(
+        ratios=ratios,
+        caps=caps,
+        final_value=final_value,
+        bonus=np.zeros(ratios.size) if bonus is None else bonus,
+        bonus_power=bonus_power,
+        reward_bonus=-1.0 if reward_bonus is None else reward_bonus,
+        prior_rewards=np.zeros((0, 0)) if prior_rewards is None else np.ascontiguousarray(prior_rewards),
+    )
 
-    ratios: FloatArray
-    caps: FloatArray
-    last: float
-    bonus: FloatArray
-    spread: BernsteinUpdate = NO_SPREAD
-    reward_bonus: float = -1.0
-    power: float = 0.5
 
-
-def table_bytes(n_layers: int, states: int, pairs: int, *, is_watched: bool = True) -> int:
-    """Return what tables of so many layers with room for so much take, but for what has no layers."""
-    return (states * (21 if is_watched else 12) + pairs * 8) * (n_layers + 1)
+def table_bytes(n_layers: int, states: int, pairs: int, *, has_incumbents: bool = True) -> int:
+    """Return the size of the tables that grow with the number of layers."""
+    return (states * (21 if has_incumbents else 12) + pairs * 8) * (n_layers + 1)
 
 
 def empty_tables(
-    outlook: Outlook, n_actions: int, states: int, pairs: int, arcs: int, *, is_watched: bool
+    assumed: AssumedLaw,
+    n_actions: int,
+    *,
+    states: int,
+    pairs: int,
+    arcs: int,
+    has_incumbents: bool,
+    has_layer_visits: bool,
 ) -> Tables:
-    """Return tables with room for so much and nothing in them: all at their caps.
+    """Allocate empty tables: no state has a number, and all values are at their caps.
 
-    `is_watched` makes room for what `replan_incrementally` keeps of each state.
+    Args:
+        assumed: The assumed law.
+        n_actions: Number of actions.
+        states: Number of states that there is room for.
+        pairs: Number of pairs that there is room for.
+        arcs: Number of arcs that there is room for.
+        has_incumbents: Allocate what `replan_incrementally` keeps per state.
+        has_layer_visits: Allocate visits of states per layer.
     """
-    n_layers, caps = outlook.ratios.size, outlook.caps
+    n_layers, caps = assumed.ratios.size, assumed.caps
     value = np.repeat(caps[np.newaxis], states, axis=0)
-    value[:, n_layers] = outlook.last
-    watched = n_layers if is_watched else 0
+    value[:, n_layers] = assumed.final_value
+    incumbent_layers = n_layers if has_incumbents else 0
 
     def numbers(shape: int | tuple[int, int], fill: int = -1) -> PolicyArray:
         return np.full(shape, fill, dtype=np.int32)
@@ -92,17 +119,17 @@ def empty_tables(
         tried=numbers(states, 0),
         pair_of=numbers((states, n_actions)),
         value=value,
-        watch=numbers((states, watched)),
-        second=np.zeros((states, watched)),
-        visits_at=numbers((states, n_layers + 1 if outlook.spread.outer.size > 0 else 0), 0),
-        best=np.zeros((states, watched if n_actions <= MOST_MASKED else 0), dtype=np.uint8),
-        into=numbers(states),
+        incumbent=numbers((states, incumbent_layers)),
+        runner_up=np.zeros((states, incumbent_layers)),
+        visits_at=numbers((states, n_layers + 1 if has_layer_visits else 0), 0),
+        greedy_masks=np.zeros((states, incumbent_layers if n_actions <= MOST_MASKED else 0), dtype=np.uint8),
+        last_arc_into=numbers(states),
         state_of=numbers(pairs),
         action_of=numbers(pairs),
         visits=np.zeros(pairs, dtype=np.int64),
-        paid=np.zeros(pairs),
-        reward=np.zeros(pairs),
-        root=np.zeros(pairs),
+        reward_total=np.zeros(pairs),
+        reward_estimate=np.zeros(pairs),
+        bonus_share=np.zeros(pairs),
         q=np.repeat(caps[np.newaxis, :n_layers], pairs, axis=0),
         first_arc=numbers(pairs),
         last_arc=numbers(pairs),
@@ -111,12 +138,12 @@ def empty_tables(
         arc_count=np.zeros(arcs),
         arc_weight=np.zeros(arcs),
         arc_next=numbers(arcs),
-        arc_other=numbers(arcs),
+        arc_next_into=numbers(arcs),
     )
 
 
 def copied(old: Tables, new: Tables) -> Tables:
-    """Return the new, larger and empty tables with all that is in the old ones."""
+    """Return `new`, which is larger and empty, with the contents of `old`."""
     for name in Tables._fields:
         if name not in {"slots", "sizes"}:
             array = getattr(old, name)
@@ -127,21 +154,76 @@ def copied(old: Tables, new: Tables) -> Tables:
     return new
 
 
-def recounted(old: Tables, outlook: Outlook) -> Tables:
-    """Return tables with the counts of others, and all Q and V at the caps of another belief."""
-    rooms = (old.pair_of.shape[1], old.names.size, old.visits.size, old.arc_to.size)
-    new = empty_tables(outlook, *rooms, is_watched=outlook.spread.outer.size == 0)
-    kept = {name: getattr(old, name) for name in Tables._fields if name not in _OF_LAYERS}
+def recounted(old: Tables, new: Tables) -> Tables:
+    """Return tables with the counts of `old`, and with the Q and V of `new`, which is empty.
+
+    Both must have room for the same number of states, pairs and arcs; their layers may differ.
+    """
+    kept = {name: getattr(old, name) for name in Tables._fields if name not in _PER_LAYER}
     n_layers = min(new.visits_at.shape[1], old.visits_at.shape[1])
     new.visits_at[:, :n_layers] = old.visits_at[:, :n_layers]
     return new._replace(**{name: array.copy() for name, array in kept.items()})
 
 
-def empty_incremental_scratch(n_layers: int, states: int, pairs: int) -> IncrementalScratch:
-    """Return room to follow changes in."""
+def empty_ucbvi_update(n_layers: int, states: int, pairs: int, arcs: int) -> UCBVIUpdate:
+    """Allocate the scratch arrays of `update_ucbvi`."""
+    return UCBVIUpdate(
+        sweeps=np.zeros(2, dtype=np.int64),
+        incremental=_empty_incremental_scratch(n_layers, states, pairs),
+        full=_empty_sweep_scratch(states, pairs, arcs),
+    )
+
+
+def empty_episode_buffer(pairs: int, steps: int) -> EpisodeBuffer:
+    """Allocate a buffer for an episode that plays at most `pairs` pairs, and for `steps` single steps."""
+    check_fits(32 * steps, f"An episode of {steps:,} steps", "give a law with shorter episodes")
+    return EpisodeBuffer(
+        played=np.empty(pairs, dtype=np.int64),
+        last_played=np.full(pairs, -1, dtype=np.int64),
+        pairs=np.empty(steps, dtype=np.int64),
+        layers=np.empty(steps, dtype=np.int64),
+        successors=np.empty(steps, dtype=np.int64),
+        rewards=np.empty(steps),
+    )
+
+
+def empty_valuation(
+    reference: ReferenceArrays, n_states: int, n_layers: int, *, is_cached: bool
+) -> Valuation:
+    """Allocate the scratch arrays and the cache with which policies of `n_layers` layers are valued.
+
+    There is no cache if the problem is large, has several start states, or the law has a heavy tail.
+    """
+    n_steps = reference.survival.size
+    is_small = n_states * max(n_steps, n_layers) <= _MOST_CACHED
+    has_cache = is_cached and is_small and reference.start >= 0 and not reference.is_heavy
+    scratch = ValueScratch(
+        chance=np.zeros(n_states),
+        next_chance=np.zeros(n_states),
+        saved_chance=np.zeros(n_states),
+        earned=np.zeros(n_steps if reference.is_heavy else 0),
+        support=np.zeros(n_states, dtype=np.int64),
+        next_support=np.zeros(n_states, dtype=np.int64),
+        state_numbers=np.zeros(n_states, dtype=np.int64),
+    )
+    cache = _empty_value_cache(n_steps, n_states, n_layers) if has_cache else _empty_value_cache(-1, 0, 0)
+    return Valuation(reference, scratch, cache)
+
+
+def _empty_value_cache(n_steps: int, n_states: int, n_layers: int) -> ValueCache:
+    return ValueCache(
+        actions=np.full((n_states, n_layers), -3, dtype=np.int64),
+        chances=np.zeros((n_steps + 1, n_states)),
+        totals=np.zeros(n_steps + 1),
+        firsts=np.full(n_states, n_steps + 1, dtype=np.int64),
+        row=np.empty(n_layers, dtype=np.int64),
+    )
+
+
+def _empty_incremental_scratch(n_layers: int, states: int, pairs: int) -> IncrementalScratch:
+    """Allocate the scratch arrays of `replan_incrementally`."""
     return IncrementalScratch(
         clock=np.zeros(1, dtype=np.int64),
-        sweeps=np.zeros(2, dtype=np.int64),
         state_token=np.full(states, -1, dtype=np.int64),
         pair_token=np.full(pairs, -1, dtype=np.int64),
         fallen_token=np.full(states, -1, dtype=np.int64),
@@ -155,8 +237,8 @@ def empty_incremental_scratch(n_layers: int, states: int, pairs: int) -> Increme
     )
 
 
-def empty_sweep_scratch(states: int, pairs: int, arcs: int) -> SweepScratch:
-    """Return room to sweep in."""
+def _empty_sweep_scratch(states: int, pairs: int, arcs: int) -> SweepScratch:
+    """Allocate the scratch arrays of `replan_fully`."""
     return SweepScratch(
         pairs=_numbers(pairs),
         stops=_numbers(pairs),
@@ -171,33 +253,6 @@ def empty_sweep_scratch(states: int, pairs: int, arcs: int) -> SweepScratch:
     )
 
 
-def empty_episode_buffer(pairs: int, steps: int) -> EpisodeBuffer:
-    """Return room for an episode: for so many pairs, and for so many steps in their order."""
-    check_fits(32 * steps, f"An episode of {steps:,} steps", "give a law with shorter episodes")
-    return EpisodeBuffer(
-        played=np.empty(pairs, dtype=np.int64),
-        mark=np.full(pairs, -1, dtype=np.int64),
-        pairs=np.empty(steps, dtype=np.int64),
-        layers=np.empty(steps, dtype=np.int64),
-        following=np.empty(steps, dtype=np.int64),
-        rewards=np.empty(steps),
-    )
-
-
-def empty_value_cache(scale: ReferenceArrays, n_layers: int) -> ValueCache:
-    """Return room to keep what a valuation saw: none where the problem is large or has several starts."""
-    n_steps, n_states = scale.survival.size, scale.chance.size
-    if scale.is_far or scale.start < 0 or n_states * max(n_steps, n_layers) > _MOST_KEPT:
-        n_steps, n_states, n_layers = -1, 0, 0
-    return ValueCache(
-        actions=np.full((n_states, n_layers), -3, dtype=np.int64),
-        chances=np.zeros((n_steps + 1, n_states)),
-        totals=np.zeros(n_steps + 1),
-        firsts=np.full(n_states, n_steps + 1, dtype=np.int64),
-        row=np.empty(n_layers, dtype=np.int64),
-    )
-
-
 def _numbers(size: int) -> PolicyArray:
-    """Return room for numbers that are never negative: compiled loops look them up without asking."""
+    """Allocate numbers that are never negative: indexing by unsigned numbers needs no check for it."""
     return np.empty(size, dtype=np.uint32)

@@ -16,16 +16,16 @@ class TableViews:
 
     n_states: int | None
     n_actions: int
-    _belief: AssumedLaw
+    _assumed: AssumedLaw
     _tables: Tables
 
     def q_values(self, states: IntArray | None = None) -> FloatArray:
         """Return Q of the coming episode, `(N, len(states), A)`, with rewards mapped to [0, 1]."""
         names = self.states if states is None else np.asarray(states, dtype=np.int64)
-        found = np.repeat(self._belief.caps[:, np.newaxis, np.newaxis], len(names), axis=1)
+        found = np.repeat(self._assumed.caps[:-1, np.newaxis, np.newaxis], len(names), axis=1)
         found = np.repeat(found, self.n_actions, axis=2)
-        if self._belief.prior.size > 0:
-            found += self._belief.prior[names]
+        if self._assumed.prior_rewards.size > 0:
+            found += self._assumed.prior_rewards[names]
         for i, name in enumerate(names):
             number = find_state(self._tables, int(name))
             if number >= 0:

@@ -9,20 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import Tables, UCBVIUpdate, watch_all
+from sojourn._kernels import AssumedLaw, BernsteinUpdate, find_all_incumbents
 from sojourn._validation import check_choice, check_open_unit
 from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus, check_bonus
 from sojourn.agents._layered_agent import LayeredAgent, states_of, value_after, worth_of
 from sojourn.agents._learner import TERMINAL, TabularLearner
-from sojourn.agents._table_memory import (
-    NO_SPREAD,
-    START_ROOM,
-    Outlook,
-    empty_incremental_scratch,
-    empty_sweep_scratch,
-    empty_tables,
-    recounted,
-)
+from sojourn.agents._table_memory import START_ROOM, empty_ucbvi_update, make_assumed_law, recounted
 
 __all__ = ["UCBVI", "UCBVILearner"]
 
@@ -63,41 +55,48 @@ class UCBVI(LayeredAgent):
         n_layers, truncation = self.layers(episodes)
         caps = worth_of(self.law, n_layers)
         size = Size(known, problem["n_actions"], episodes, n_layers, self.delta)
-        reward_bonus = -1.0
+        reward_bonus = None
         if problem["rewards"] is None:
             reward_bonus = self.bonus.scale * math.sqrt(size.log() / 2.0)
-        bonus, spread = np.zeros(n_layers), NO_SPREAD
+        bonus, bernstein = None, None
         if hasattr(self.bonus, "spread"):
-            spread = self.bonus.spread(self.law, size)
+            bernstein = self.bonus.spread(self.law, size)
         else:
             bonus = self.bonus.of_one_visit(self.law, size)
-        outlook = Outlook(
-            ratios=self.law.continuation(np.arange(1, n_layers + 1)),
-            caps=caps,
-            last=value_after(self.law, n_layers, truncation),
+        assumed = make_assumed_law(
+            self.law.continuation(np.arange(1, n_layers + 1)),
+            caps,
+            value_after(self.law, n_layers, truncation),
             bonus=bonus,
-            spread=spread,
+            bonus_power=float(getattr(self.bonus, "power", 0.5)),
             reward_bonus=reward_bonus,
-            power=float(getattr(self.bonus, "power", 0.5)),
         )
-        return UCBVILearner(self, outlook, **problem)
+        return UCBVILearner(self, assumed, bernstein=bernstein, **problem)
 
 
 class UCBVILearner(TabularLearner):
     """A learner of `UCBVI`. States are numbered as they appear; memory grows with what was visited."""
 
     settings: UCBVI
-    keeps_traces = True
+    caches_values = True
 
-    def __init__(self, settings: UCBVI, outlook: Outlook, **problem: Any) -> None:
-        super().__init__(settings, outlook, **problem)
+    def __init__(
+        self,
+        settings: UCBVI,
+        assumed: AssumedLaw,
+        *,
+        bernstein: BernsteinUpdate | None = None,
+        **problem: Any,
+    ) -> None:
+        self._bernstein = bernstein
+        super().__init__(settings, assumed, **problem)
         self._last_planned: dict[int, int] = {}
         self._grow(START_ROOM, START_ROOM, START_ROOM)
 
     @property
-    def rule(self) -> Any:
-        """What is made of an episode, as kernels take it."""
-        return self._outlook.spread if self._counts_layers else UCBVIUpdate(self._desk, self._sheet)
+    def update(self) -> Any:
+        """Parameters and scratch arrays of the update, with or without a Bernstein bonus."""
+        return self._ucbvi_update if self._bernstein is None else self._bernstein
 
     @property
     def has_compiled_loop(self) -> bool:
@@ -106,8 +105,8 @@ class UCBVILearner(TabularLearner):
 
     def adopt(self, other: UCBVILearner) -> None:
         """Take over all counts of another learner of the same problem, and plan with them."""
-        absorbing = self._tables.value[TERMINAL].copy()
-        self._tables = recounted(other._tables, self._outlook)
+        absorbing, old = self._tables.value[TERMINAL].copy(), other._tables
+        self._tables = recounted(old, self._empty_tables(old.names.size, old.visits.size, old.arc_to.size))
         self._tables.value[TERMINAL] = absorbing
         self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
         n_pairs = int(self._tables.sizes[1])
@@ -123,17 +122,15 @@ class UCBVILearner(TabularLearner):
 
     @property
     def _counts_layers(self) -> bool:
-        return self._outlook.spread.outer.size > 0
+        return self._bernstein is not None
 
-    def _empty_tables(self, states: int, pairs: int, arcs: int) -> Tables:
-        return empty_tables(
-            self._outlook, self.n_actions, states, pairs, arcs, is_watched=not self._counts_layers
-        )
+    @property
+    def _has_incumbents(self) -> bool:
+        return self._bernstein is None
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
-        watch_all(self._tables)
-        self._desk = empty_incremental_scratch(self.n_layers, states, pairs)
-        self._sheet = empty_sweep_scratch(states, pairs, arcs)
+        find_all_incumbents(self._tables)
+        self._ucbvi_update = empty_ucbvi_update(self.n_layers, states, pairs, arcs)
 
     def _learn(self) -> None:
         if self.settings.replan == "every" or self._has_doubled():

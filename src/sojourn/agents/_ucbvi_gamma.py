@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import BernsteinUpdate, UCBVIGammaUpdate
+from sojourn._kernels import AssumedLaw, BernsteinUpdate, UCBVIGammaUpdate
 from sojourn._validation import check_nonnegative, check_open_unit
 from sojourn.agents._layered_agent import LayeredAgent, discount_of, layers_of, states_of, worth_of
 from sojourn.agents._learner import TabularLearner
-from sojourn.agents._table_memory import Outlook
+from sojourn.agents._table_memory import make_assumed_law
 
 __all__ = ["UCBVIGamma", "UCBVIGammaLearner"]
 
@@ -85,33 +85,36 @@ class UCBVIGamma(LayeredAgent):
             40.0 * known * n_actions * steps**3 * math.log(steps) ** 2 / (self.delta * (1.0 - gamma) ** 2)
         )
         cap, beta = 1.0 / (1.0 - gamma), float(known) ** 2 * n_actions**2 * log**5
-        spread = BernsteinUpdate(
-            outer=np.full(1, self.scale * gamma),
+        bernstein = BernsteinUpdate(
+            factor=np.full(1, self.scale * gamma),
             variance=8.0 * log,
-            plain=np.full(1, 8.0 * log * cap),
-            rare=np.full(1, 100.0 * beta * cap**5),
-            most=np.full(1, cap**2),
+            linear=np.full(1, 8.0 * log * cap),
+            next_term=np.full(1, 100.0 * beta * cap**5),
+            next_cap=np.full(1, cap**2),
         )
-        outlook = Outlook(
-            ratios=np.full(1, gamma),
-            caps=caps,
-            last=float(caps[-1]),
-            bonus=np.zeros(1),
-            spread=spread,
-            reward_bonus=-1.0 if problem["rewards"] is not None else self.scale * math.sqrt(log / 2.0),
+        assumed = make_assumed_law(
+            np.full(1, gamma),
+            caps,
+            float(caps[-1]),
+            reward_bonus=None if problem["rewards"] is not None else self.scale * math.sqrt(log / 2.0),
         )
-        return UCBVIGammaLearner(
-            self,
-            outlook,
-            **problem,
-            clock=clock,
-        )
+        return UCBVIGammaLearner(self, assumed, bernstein=bernstein, **problem, clock=clock)
 
 
 class UCBVIGammaLearner(TabularLearner):
     """A learner of `UCBVIGamma`; memory grows with what was visited."""
 
+    def __init__(
+        self, settings: UCBVIGamma, assumed: AssumedLaw, *, bernstein: BernsteinUpdate, **problem: Any
+    ) -> None:
+        self._update = UCBVIGammaUpdate(bernstein)
+        super().__init__(settings, assumed, **problem)
+
     @property
-    def rule(self) -> Any:
-        """What is made of an episode, as kernels take it."""
-        return UCBVIGammaUpdate(self._outlook.spread)
+    def update(self) -> Any:
+        """Parameters of the update."""
+        return self._update
+
+    @property
+    def _has_layer_visits(self) -> bool:
+        return True  # the update counts them, once per episode

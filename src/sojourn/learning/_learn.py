@@ -90,11 +90,11 @@ def learn(
     drawn = law.sample(for_lengths, episodes)
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
-    judge = cached_reference(mdp, law)
+    reference = cached_reference(mdp, law)
     is_compiled = isinstance(learner, CompiledLearner) and learner.has_compiled_loop
     player = play_compiled if is_compiled else play_by_protocol
     began = time.perf_counter()
-    played = player(learner, judge, starts, drawn, rng=for_transitions, progress=report)
+    played = player(learner, reference, starts, drawn, rng=for_transitions, progress=report)
     seconds = time.perf_counter() - began
     return Run(
         agent=agent,
@@ -102,7 +102,7 @@ def learn(
         law=law,
         seed=seed,
         starts=starts,
-        price=judge.price[starts],
+        price=reference.price[starts],
         seconds=seconds,
         learner=learner,
         **played,
@@ -111,7 +111,7 @@ def learn(
 
 def play_compiled(
     learner: Any,
-    judge: Reference,
+    reference: Reference,
     starts: IntArray,
     drawn: IntArray,
     *,
@@ -119,21 +119,23 @@ def play_compiled(
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
     """Play all episodes in compiled pieces; return the parts of a `Run`."""
-    world = problem_arrays(judge.mdp)
+    problem = problem_arrays(reference.mdp)
     piece = max(1, min(starts.size // 100, 65_536))
     parts = []
     for first in range(0, starts.size, piece):
         stop = min(first + piece, starts.size)
         episodes = starts[first:stop], drawn[first:stop]
-        parts.append(learner.play(world, judge.scale, rng, *episodes, value_of=judge.value_of_table))
+        parts.append(
+            learner.play(problem, reference.arrays, rng, *episodes, value_of=reference.value_of_table)
+        )
         progress(stop / starts.size)
     played = Played.joined(parts)
     return {
         "lengths": played.lengths,
         "observed": played.observed,
         "rewards": played.rewards,
-        "regret": judge.regret(played.values, starts),
-        "regret_width": judge.regret_width(starts, played.widths),
+        "regret": reference.regret(played.values, starts),
+        "regret_width": reference.regret_width(starts, played.widths),
     }
 
 
@@ -152,7 +154,7 @@ def start_on(agent: Agent, mdp: TabularMDP, episodes: int, rng: np.random.Genera
 
 def play_by_protocol(
     learner: Any,
-    judge: Reference,
+    reference: Reference,
     starts: IntArray,
     drawn: IntArray,
     *,
@@ -160,14 +162,14 @@ def play_by_protocol(
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
     """Play all episodes by `act`, `observe` and `end_episode`; return the parts of a `Run`."""
-    world, n_actions, episodes = problem_arrays(judge.mdp), judge.mdp.n_actions, starts.size
+    problem, n_actions, episodes = problem_arrays(reference.mdp), reference.mdp.n_actions, starts.size
     lengths, observed = np.empty(episodes, dtype=np.int64), np.empty(episodes, dtype=np.bool_)
     totals, values, widths = (np.zeros(episodes) for _ in range(3))
-    shows_policy, step = isinstance(learner, PlanningLearner), step_on_table(world, rng)
+    shows_policy, step = isinstance(learner, PlanningLearner), step_on_table(problem, rng)
     for k in range(episodes):
         start = int(starts[k])
         if shows_policy:
-            values[k], widths[k] = judge.value(learner, world, start)
+            values[k], widths[k] = reference.value(learner, problem, start)
         one = play_episode(learner, step, start, int(drawn[k]), n_actions=n_actions)
         lengths[k], observed[k], totals[k] = one.length, one.observed, one.total
         if (k + 1) % max(1, episodes // 100) == 0:
@@ -176,8 +178,8 @@ def play_by_protocol(
         "lengths": lengths,
         "observed": observed,
         "rewards": totals,
-        "regret": judge.regret(values, starts) if shows_policy else None,
-        "regret_width": judge.regret_width(starts, widths) if shows_policy else None,
+        "regret": reference.regret(values, starts) if shows_policy else None,
+        "regret_width": reference.regret_width(starts, widths) if shows_policy else None,
     }
 
 

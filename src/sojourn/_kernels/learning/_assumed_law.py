@@ -1,4 +1,8 @@
-"""What a learner believes of lengths, and what its backups take from counts."""
+"""The law of episode lengths that a learner assumes, and the model that its backups use.
+
+With survival function γ(h) = P(H ≥ h) and tail Γ(h) = Σ_{i≥h} γ(i), layer h discounts the next layer by
+ρ(h) = γ(h+1)/γ(h). With rewards in [0, 1] its values are at most Γ(h)/γ(h).
+"""
 
 from __future__ import annotations
 
@@ -10,43 +14,50 @@ from sojourn._kernels._jit import inlined
 from sojourn._kernels.learning._tables import Tables
 from sojourn._typing import FloatArray
 
-__all__ = ["AssumedLaw", "initialize_q_row", "refresh"]
+__all__ = ["AssumedLaw", "initialize_q_row", "refresh_model"]
 
 
 class AssumedLaw(NamedTuple):
-    """The law that a learner believes in, layer by layer, and its bonus."""
+    """The assumed law layer by layer, and the bonus that depends on visit counts alone.
 
-    ratios: FloatArray  # (N,) ρ(h)
-    caps: FloatArray  # (N,) Γ(h)/γ(h)
-    bonus: FloatArray  # (N,) bonus of a single visit
-    power: float  # of n visits it is that over n^power: ½ or 1
-    reward_bonus: float  # of one visit, for a reward that is learned; negative if rewards are known
-    prior: FloatArray  # (S, A) what pairs that were never played are worth above their caps, or (0, 0)
+    Bonuses that also look at variances are in `BernsteinUpdate`: they are parameters of an update of their
+    own, which is chosen by its type at compile time.
+    """
+
+    ratios: FloatArray  # (N,) discount ρ(h) from layer h to layer h + 1
+    caps: FloatArray  # (N + 1,) initial Q of layers 1 … N, usually Γ(h)/γ(h), and the cap of layer N + 1
+    final_value: float  # V_{N+1}, the value of all steps after the last layer
+    bonus: FloatArray  # (N,) bonus of a pair with a single visit
+    bonus_power: float  # ½ or 1: the bonus of n visits is `bonus`/n^power
+    reward_bonus: float  # the same for a reward that is estimated, of one visit; negative if it is known
+    prior_rewards: FloatArray  # (S, A) added to `caps` for pairs never played, or (0, 0) for nothing
 
 
 @inlined
-def initialize_q_row(tables: Tables, belief: AssumedLaw, pair: int) -> None:
-    """Give a pair that is new the Q values that it had without being one, all through the episode.
+def initialize_q_row(tables: Tables, assumed: AssumedLaw, pair: int) -> None:
+    """Set Q of a new pair to the values that an unplayed pair has, so that the policy does not change.
 
-    One that was planned for before it was played, and so has a `root`, keeps what it has.
+    A pair that was planned for before it was played (PSRL) has a `bonus_share` already and keeps its Q.
     """
-    if tables.root[pair] > 0.0:
+    if tables.bonus_share[pair] > 0.0:
         return
     state = tables.state_of[pair]
-    above = belief.prior[tables.names[state], tables.action_of[pair]] if belief.prior.size > 0 else 0.0
-    for h in range(belief.caps.size):
-        tables.q[pair, h] = belief.caps[h] + above
+    prior = 0.0
+    if assumed.prior_rewards.size > 0:
+        prior = assumed.prior_rewards[tables.names[state], tables.action_of[pair]]
+    for h in range(assumed.ratios.size):
+        tables.q[pair, h] = assumed.caps[h] + prior
 
 
 @inlined
-def refresh(tables: Tables, belief: AssumedLaw, pair: int) -> None:
-    """Bring up to date what a backup of this pair takes from its counts."""
+def refresh_model(tables: Tables, assumed: AssumedLaw, pair: int) -> None:
+    """Recompute a pair's empirical transition probabilities, reward estimate and share of the bonus."""
     n = float(tables.visits[pair])
-    root = 1.0 / np.sqrt(n)
-    tables.root[pair] = root if belief.power == 0.5 else 1.0 / n
-    tables.reward[pair] = tables.paid[pair]
-    if belief.reward_bonus >= 0.0:
-        tables.reward[pair] = tables.paid[pair] / n + belief.reward_bonus * root
+    inverse_root = 1.0 / np.sqrt(n)
+    tables.bonus_share[pair] = inverse_root if assumed.bonus_power == 0.5 else 1.0 / n
+    tables.reward_estimate[pair] = tables.reward_total[pair]
+    if assumed.reward_bonus >= 0.0:
+        tables.reward_estimate[pair] = tables.reward_total[pair] / n + assumed.reward_bonus * inverse_root
     arc = tables.first_arc[pair]
     while arc >= 0:
         tables.arc_weight[arc] = tables.arc_count[arc] / n

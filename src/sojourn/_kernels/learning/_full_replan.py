@@ -30,14 +30,14 @@ class SweepScratch(NamedTuple):
 
 
 @kernel
-def replan_fully(tables: Tables, belief: AssumedLaw, sheet: SweepScratch) -> None:
+def replan_fully(tables: Tables, assumed: AssumedLaw, scratch: SweepScratch) -> None:
     """Bring Q and V up to date, layer by layer from the last."""
-    value, q, ratios, bonus, caps = tables.value, tables.q, belief.ratios, belief.bonus, belief.caps
-    pairs, stops, n_pairs, least = sheet.pairs, sheet.stops, sheet.n_pairs, sheet.least
-    to, weights, rewards, roots = sheet.to, sheet.weights, sheet.rewards, sheet.roots
-    above, here = sheet.above, sheet.here
+    value, q, ratios, bonus, caps = tables.value, tables.q, assumed.ratios, assumed.bonus, assumed.caps
+    pairs, stops, n_pairs, least = scratch.pairs, scratch.stops, scratch.n_pairs, scratch.least
+    to, weights, rewards, roots = scratch.to, scratch.weights, scratch.rewards, scratch.roots
+    above, here = scratch.above, scratch.here
     n_states, n_actions, n_layers = tables.sizes[N_STATES], tables.pair_of.shape[1], ratios.size
-    tables.best[:n_states] = 0
+    tables.greedy_masks[:n_states] = 0
     i, j, one = np.uint64(0), np.uint64(0), np.uint64(1)
     for state in range(1, n_states):
         n_pairs[state] = tables.tried[state]
@@ -46,7 +46,11 @@ def replan_fully(tables: Tables, belief: AssumedLaw, sheet: SweepScratch) -> Non
         for a in range(n_actions):
             played = tables.pair_of[state, a]
             if played >= 0:
-                pairs[i], rewards[i], roots[i] = played, tables.reward[played], tables.root[played]
+                pairs[i], rewards[i], roots[i] = (
+                    played,
+                    tables.reward_estimate[played],
+                    tables.bonus_share[played],
+                )
                 arc = tables.first_arc[played]
                 while arc >= 0:
                     to[j], weights[j] = tables.arc_to[arc], tables.arc_weight[arc]

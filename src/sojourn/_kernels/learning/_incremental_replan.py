@@ -17,14 +17,13 @@ from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._tables import N_STATES, Tables
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["IncrementalScratch", "replan_incrementally", "watch_all"]
+__all__ = ["IncrementalScratch", "find_all_incumbents", "replan_incrementally"]
 
 
 class IncrementalScratch(NamedTuple):
     """Room to work in, kept between replannings."""
 
     clock: IntArray  # (1,) tokens given out so far
-    sweeps: IntArray  # (2,) how many sweeps are left of a row of them, and how long it was
     state_token: IntArray  # (states,) the layer for which a state was last listed
     pair_token: IntArray  # (pairs,) the replanning for which a pair was last listed
     fallen_token: IntArray  # (states,) the replanning in which a state last fell
@@ -38,9 +37,9 @@ class IncrementalScratch(NamedTuple):
 
 
 @kernel
-def watch_state(tables: Tables, state: int) -> None:
+def find_incumbents(tables: Tables, state: int) -> None:
     """Choose which action of a state to watch in each layer, once all of them were tried."""
-    value, watch, second = tables.value[state], tables.watch[state], tables.second[state]
+    value, watch, second = tables.value[state], tables.incumbent[state], tables.runner_up[state]
     for h in range(watch.size):
         best, rest, action = -np.inf, -np.inf, 0
         for a in range(tables.pair_of.shape[1]):
@@ -53,40 +52,40 @@ def watch_state(tables: Tables, state: int) -> None:
 
 
 @kernel
-def watch_all(tables: Tables) -> None:
+def find_all_incumbents(tables: Tables) -> None:
     """Do so for all states of which every action was tried."""
-    if tables.watch.shape[1] > 0:
+    if tables.incumbent.shape[1] > 0:
         for state in range(1, tables.sizes[N_STATES]):
             if tables.tried[state] == tables.pair_of.shape[1]:
-                watch_state(tables, state)
+                find_incumbents(tables, state)
 
 
 @kernel
 def replan_incrementally(
-    tables: Tables, belief: AssumedLaw, played: IntArray, desk: IncrementalScratch
+    tables: Tables, assumed: AssumedLaw, scratch: IncrementalScratch, played: IntArray
 ) -> int:
     """Bring Q and V up to date after an episode that played these pairs; return how many V were looked at."""
     # Unpacked, and nothing called: a call that passes tables costs more than the work itself. Numbers that
     # are never −1 here are taken as unsigned, which spares a look whether they count from the end.
-    value, q, second, masks = tables.value, tables.q, tables.second, tables.best
-    tried, into = tables.tried, tables.into
-    watch, pair_of = tables.watch.view(np.uint32), tables.pair_of.view(np.uint32)
-    arc_next, arc_other, arc_weight = tables.arc_next, tables.arc_other, tables.arc_weight
+    value, q, second, masks = tables.value, tables.q, tables.runner_up, tables.greedy_masks
+    tried, into = tables.tried, tables.last_arc_into
+    watch, pair_of = tables.incumbent.view(np.uint32), tables.pair_of.view(np.uint32)
+    arc_next, arc_other, arc_weight = tables.arc_next, tables.arc_next_into, tables.arc_weight
     arc_from, arc_to = tables.arc_from.view(np.uint32), tables.arc_to.view(np.uint32)
     first_arc, state_of = tables.first_arc.view(np.uint32), tables.state_of.view(np.uint32)
-    reward, root, ratios, bonus = tables.reward, tables.root, belief.ratios, belief.bonus
-    layers, rows, seeds, tops = desk.layers, desk.rows, desk.seeds, desk.tops
-    now, fell, fallen = desk.now, desk.fell, desk.fallen
-    state_token, pair_token, fallen_token = desk.state_token, desk.pair_token, desk.fallen_token
+    reward, root, ratios, bonus = tables.reward_estimate, tables.bonus_share, assumed.ratios, assumed.bonus
+    layers, rows, seeds, tops = scratch.layers, scratch.rows, scratch.seeds, scratch.tops
+    now, fell, fallen = scratch.now, scratch.fell, scratch.fallen
+    state_token, pair_token, fallen_token = scratch.state_token, scratch.pair_token, scratch.fallen_token
     n_actions, n_layers = pair_of.shape[1], ratios.size
-    base = desk.clock[0]
-    desk.clock[0] += n_layers
+    base = scratch.clock[0]
+    scratch.clock[0] += n_layers
     highest, n_rows, n_seeds, n_now, n_fell, n_fallen, n_seen = 0, played.size, 0, 0, 0, 0, 0
     for i in range(played.size):
         pair = np.uint32(played[i])
         state = state_of[pair]
-        if tried[state] == n_actions and tables.watch[state, 0] < 0:
-            watch_state(tables, state)
+        if tried[state] == n_actions and tables.incumbent[state, 0] < 0:
+            find_incumbents(tables, state)
         rows[i] = pair
 
     for is_last in range(2):

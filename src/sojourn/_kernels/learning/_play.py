@@ -1,113 +1,142 @@
-"""Whole trials without returning to Python: play, learn, replan, and value the policy that is played.
+"""Whole trials without returning to Python: value the policy, play an episode, update, repeat.
 
-The policy of an episode is never written down: it is asked for where the episode, or its valuation, goes.
+The policy of an episode is never stored as a table: `greedy_action` computes an action for each state that
+the episode, or its valuation, visits.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
 from sojourn._kernels._jit import inlined, kernel
-from sojourn._kernels._problem import PlayOptions, ProblemArrays, ReferenceArrays, exploring
-from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
+from sojourn._kernels._problem import ProblemArrays
+from sojourn._kernels.learning._assumed_law import initialize_q_row
 from sojourn._kernels.learning._greedy import greedy_action
-from sojourn._kernels.learning._tables import N_ARCS, N_PAIRS, N_STATES, Tables, number_state, record
-from sojourn._kernels.learning._tie_breaking import mix_in
+from sojourn._kernels.learning._learner_state import LearnerState
+from sojourn._kernels.learning._play_options import exploration_rate
+from sojourn._kernels.learning._tables import N_ARCS, N_PAIRS, N_STATES, count_step, number_state
+from sojourn._kernels.learning._tie_breaking import hash_in
 from sojourn._kernels.learning._updates import EpisodeBuffer, update_learner
-from sojourn._kernels.valuation._forward_value import look_up_states, value_from
-from sojourn._kernels.valuation._incremental_value import ValueCache
+from sojourn._kernels.valuation._forward_value import Valuation, fill_state_numbers, policy_value
 from sojourn._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["follow", "play"]
+__all__ = ["Episodes", "PlayStatus", "play", "sample_successor"]
+
+
+class PlayStatus(IntEnum):
+    """Why `play` returned."""
+
+    FINISHED = 0  # all episodes were played
+    NEEDS_ROOM = 1  # the tables or the buffer may be too small for the next episode
+    NEEDS_VALUE = 2  # the policy of the next episode could not be valued
+
+
+class Episodes(NamedTuple):
+    """Episodes to play, and arrays for their results; one entry per episode."""
+
+    starts: IntArray  # (episodes,) start state of each episode
+    drawn: IntArray  # (episodes,) length of each episode unless it ends in an absorbing state
+    n_early: int  # number of first steps whose rewards are added up in `early_rewards`
+    lengths: IntArray  # (episodes,) filled with the number of steps played
+    observed: BoolArray  # (episodes,) filled with whether the drawn length was reached
+    rewards: FloatArray  # (episodes,) filled with the sum of rewards in the environment's own units
+    early_rewards: FloatArray  # (episodes,) increased by the mapped rewards of the first `n_early` steps
+    values: FloatArray  # (episodes,) filled with the policy's value from the start state, where it is NaN
+    widths: FloatArray  # (episodes,) filled with the width of that value's bracket
+
+    def since(self, first: int) -> Episodes:
+        """Return views of the episodes from index `first` on."""
+        arrays = {name: part[first:] for name, part in self._asdict().items() if name != "n_early"}
+        return self._replace(**arrays)
 
 
 @inlined
-def follow(world: ProblemArrays, row: int, uniform: float) -> int:
-    """Return the successor of a pair, by its row, that a uniform number picks."""
+def sample_successor(problem: ProblemArrays, row: int, uniform: float) -> int:
+    """Return the successor of row s·A + a that a uniform random number selects, by inversion."""
     left = uniform
-    last = world.indptr[row + 1] - 1
-    for j in range(world.indptr[row], last):
-        left -= world.data[j]
+    last = problem.indptr[row + 1] - 1
+    for j in range(problem.indptr[row], last):
+        left -= problem.data[j]
         if left < 0.0:
-            return int(world.indices[j])
-    return int(world.indices[last])
+            return int(problem.indices[j])
+    return int(problem.indices[last])
 
 
 @kernel
 def play(
-    world: ProblemArrays,
-    tables: Tables,
-    belief: AssumedLaw,
-    rule: Any,
-    manner: PlayOptions,
-    scale: ReferenceArrays,
-    trace: ValueCache,
-    steps: EpisodeBuffer,
-    first: int,
-    starts: IntArray,
-    drawn: IntArray,
+    problem: ProblemArrays,
+    learner: LearnerState,
+    valuation: Valuation,
+    buffer: EpisodeBuffer,
+    episodes: Episodes,
+    first_episode: int,
     rng: np.random.Generator,
-    lengths: IntArray,
-    observed: BoolArray,
-    rewards: FloatArray,
-    n_early: int,
-    early: FloatArray,
-    values: FloatArray,
-    widths: FloatArray,
-    known: FloatArray,
-) -> int:
-    """Play episodes from number `first` on; return how many were played.
+) -> tuple[int, PlayStatus]:
+    """Play episodes and fill their results.
 
-    It stops before an episode for which there might not be room, and before one whose policy could not be
-    valued: it then returns −1 less the number. To `early` the rewards of the first `n_early` steps are
-    added; `values` and `widths` take what each policy is worth from the episode's start state; `known` `(2,)`
-    is that of the first one, or NaN. After each episode `update_learner` applies the learner's `rule`.
+    Stops before an episode for which there might not be room in the tables or the buffer, and before one
+    whose policy cannot be valued. The caller then makes room, or writes the value into `episodes.values`,
+    and calls again for the rest.
+
+    Args:
+        problem: The problem.
+        learner: The learner, changed in place.
+        valuation: Reference and scratch arrays; policies are not valued if `reference.survival` is empty.
+        buffer: Room for the steps of one episode.
+        episodes: The episodes and their results.
+        first_episode: Number of the first of these episodes in the trial, counted from 0.
+        rng: Random numbers for transitions.
+
+    Returns:
+        The number of episodes played, and why it stopped.
     """
-    n_layers, n_actions = manner.n_layers, world.n_actions
-    masks, pair_of, q, caps, prior = tables.best, tables.pair_of, tables.q, belief.caps, belief.prior
-    mark, played, keeps_steps = steps.mark, steps.played, steps.pairs.size > 0
-    is_random, starts_again, counts_all = manner.is_random, manner.starts_again, manner.counts_all
-    counts_arcs, counts_layers = manner.counts_arcs, manner.counts_layers
-    paid, is_terminal, numbers = world.rewards, world.is_terminal, scale.numbers
-    look_up_states(tables, numbers)
-    for k in range(starts.size):
-        length = drawn[k]
+    tables, assumed, options = learner.tables, learner.assumed, learner.options
+    n_layers, n_actions = options.n_layers, problem.n_actions
+    masks, pair_of, q = tables.greedy_masks, tables.pair_of, tables.q
+    caps, prior = assumed.caps, assumed.prior_rewards
+    last_played, played, keeps_steps = buffer.last_played, buffer.played, buffer.pairs.size > 0
+    is_random, restarts, counts_all = options.is_random, options.restarts, options.counts_all
+    counts_arcs, counts_layers = options.counts_arcs, options.counts_layers
+    mapped, is_terminal = problem.rewards, problem.is_terminal
+    numbers = valuation.scratch.state_numbers
+    fill_state_numbers(tables, numbers)
+    for k in range(episodes.starts.size):
+        length = episodes.drawn[k]
         if (
-            tables.sizes[N_STATES] + min(length, world.is_terminal.size) + 1 > tables.names.size
-            or tables.sizes[N_PAIRS] + min(length, world.paid.size) > tables.visits.size
-            or tables.sizes[N_ARCS] + min(length, world.data.size) > tables.arc_to.size
-            or (keeps_steps and length > steps.pairs.size)
+            tables.sizes[N_STATES] + min(length, is_terminal.size) + 1 > tables.names.size
+            or tables.sizes[N_PAIRS] + min(length, mapped.size) > tables.visits.size
+            or tables.sizes[N_ARCS] + min(length, problem.data.size) > tables.arc_to.size
+            or (keeps_steps and length > buffer.pairs.size)
         ):
-            return k
-        episode = first + k
-        state = starts[k]
-        if k == 0 and not np.isnan(known[0]):
-            values[k], widths[k] = known
-        elif scale.survival.size > 0:
-            value, width = value_from(world, tables, belief, manner, scale, trace, episode, state)
+            return k, PlayStatus.NEEDS_ROOM
+        episode = first_episode + k
+        state = episodes.starts[k]
+        if valuation.reference.survival.size > 0 and np.isnan(episodes.values[k]):
+            value, width = policy_value(problem, tables, assumed, options, valuation, episode, state)
             if np.isnan(value):
-                return -1 - k
-            values[k], widths[k] = value, width
-        stem, epsilon = mix_in(manner.key, episode), exploring(manner, episode)
+                return k, PlayStatus.NEEDS_VALUE
+            episodes.values[k], episodes.widths[k] = value, width
+        episode_hash, epsilon = hash_in(options.key, episode), exploration_rate(options, episode)
         n_steps, n_played, total, h, layer = 0, 0, 0.0, 0, -1
         ended = False
         number = numbers[state]
         while h < length and not ended:
             layer += 1
             if layer == n_layers:
-                layer = 0 if starts_again else n_layers - 1
-            leaf = mix_in(stem, layer)
+                layer = 0 if restarts else n_layers - 1
+            layer_hash = hash_in(episode_hash, layer)
             action = greedy_action(
-                masks, pair_of, q, caps, prior, number, state, layer, leaf, is_random, epsilon
+                masks, pair_of, q, caps, prior, number, state, layer, layer_hash, is_random, epsilon
             )
             row = state * n_actions + action
-            following = follow(world, row, rng.random())
+            following = sample_successor(problem, row, rng.random())
             ended = is_terminal[following]
-            total += world.paid[row]
-            if h < n_early:
-                early[k] += paid[row]
+            total += problem.raw_rewards[row]
+            if h < episodes.n_early:
+                episodes.early_rewards[k] += mapped[row]
             successor = 0 if ended else numbers[following]
             if counts_all or h < n_layers:
                 if number == 0:
@@ -117,24 +146,24 @@ def play(
                 if successor == 0 and not ended:
                     successor = number_state(tables, following)
                     numbers[following] = successor
-                pair = record(tables, number, action, successor, counts_arcs)
+                pair = count_step(tables, number, action, successor, counts_arcs)
                 if tables.visits[pair] == 1:
-                    initialize_q_row(tables, belief, pair)
-                tables.paid[pair] = paid[row]
+                    initialize_q_row(tables, assumed, pair)
+                tables.reward_total[pair] = mapped[row]
                 if counts_layers:
                     tables.visits_at[number, layer] += 1
                 if keeps_steps:
-                    steps.pairs[n_steps], steps.following[n_steps] = pair, successor
-                    steps.layers[n_steps], steps.rewards[n_steps] = layer, paid[row]
+                    buffer.pairs[n_steps], buffer.successors[n_steps] = pair, successor
+                    buffer.layers[n_steps], buffer.rewards[n_steps] = layer, mapped[row]
                     n_steps += 1
-                if mark[pair] != episode:
-                    mark[pair] = episode
+                if last_played[pair] != episode:
+                    last_played[pair] = episode
                     played[n_played] = pair
                     n_played += 1
             state, number = following, successor
             h += 1
-        lengths[k] = h
-        observed[k] = not ended
-        rewards[k] = total
-        update_learner(rule, tables, belief, steps, n_played, n_steps)
-    return int(starts.size)
+        episodes.lengths[k] = h
+        episodes.observed[k] = not ended
+        episodes.rewards[k] = total
+        update_learner(learner.update, tables, assumed, buffer, n_played, n_steps)
+    return episodes.starts.size, PlayStatus.FINISHED

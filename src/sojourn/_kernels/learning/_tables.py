@@ -1,9 +1,10 @@
-"""What an optimistic learner knows: tables that grow with what was visited.
+"""A learner's tables: counts, model, Q and V, which grow with what was visited.
 
-States are numbered as they appear; number 0 is the one absorbing state of all transitions that end an
-episode. A pair is a (state, action) that was played; posterior sampling gives one to all actions of a state
-that was seen. An arc is a successor that a pair was seen to have, in the order of first sight; arcs are
-linked from their pair and into their successor. Values of all layers of a pair or state lie side by side.
+States are numbered in the order of their first visit; number 0 stands for all absorbing states. A pair is a
+(state, action) that was played; posterior sampling opens a pair for every action of a state that it has seen.
+An arc is a successor that a pair was seen to have. Each arc is in two linked lists: the arcs of its pair, in
+the order of first sight, and the arcs into its successor. Values of all layers of a pair or state are
+contiguous in memory.
 """
 
 from __future__ import annotations
@@ -15,41 +16,41 @@ import numpy as np
 from sojourn._kernels._jit import inlined
 from sojourn._typing import FloatArray, IntArray, MaskArray, PolicyArray
 
-__all__ = ["MOST_MASKED", "Tables", "find_state", "number_state", "open_pair", "record"]
+__all__ = ["MOST_MASKED", "Tables", "count_step", "find_state", "number_state", "open_pair"]
 
-N_STATES, N_PAIRS, N_ARCS = 0, 1, 2
-MOST_MASKED = 8  # actions of which a set fits in a byte
+N_STATES, N_PAIRS, N_ARCS = 0, 1, 2  # positions in `Tables.sizes`
+MOST_MASKED = 8  # largest number of actions for which `Tables.greedy_masks` is kept: one bit per action
 
 
 class Tables(NamedTuple):
-    """Arrays with room to grow; `sizes` says how much of them is in use."""
+    """Arrays with spare capacity; `sizes` says how many states, pairs and arcs are in use."""
 
-    sizes: IntArray  # (3,) states, pairs, arcs
-    slots: PolicyArray  # (2^k,) open addressing: number of the state that hashes here, or −1
-    names: IntArray  # (states,) what the environment calls a state
-    tried: PolicyArray  # (states,) how many of its actions have a pair
-    pair_of: PolicyArray  # (states, A) pair, or −1
+    sizes: IntArray  # (3,) number of states, pairs and arcs in use
+    slots: PolicyArray  # (2^k,) hash table with open addressing: the state number in a slot, or −1
+    names: IntArray  # (states,) the environment's number of each state
+    tried: PolicyArray  # (states,) how many actions of the state have a pair
+    pair_of: PolicyArray  # (states, A) pair of each action, or −1
     value: FloatArray  # (states, N + 1) V_1 … V_{N+1}
-    watch: PolicyArray  # (states, N) a pair that attains V, or −1 until all actions were tried; see `replan`
-    second: FloatArray  # (states, N) no other pair of the state has a larger Q
-    visits_at: PolicyArray  # (states, N + 1) visits by layer, or (states, 0) where nobody asks for them
-    best: MaskArray  # (states, N) bits of the actions that attain V, or 0 if not known; see `greedy_action`
-    into: PolicyArray  # (states,) last arc into it, or −1
-    state_of: PolicyArray  # (pairs,)
-    action_of: PolicyArray  # (pairs,)
-    visits: IntArray  # (pairs,)
-    paid: FloatArray  # (pairs,) known reward, or the sum of those seen
-    reward: FloatArray  # (pairs,) what a backup starts from: the reward, or its mean and a bonus
-    root: FloatArray  # (pairs,) share of a single visit's bonus: 1/√visits, or 1/visits
-    q: FloatArray  # (pairs, N)
-    first_arc: PolicyArray  # (pairs,)
-    last_arc: PolicyArray  # (pairs,)
-    arc_from: PolicyArray  # (arcs,) pair
-    arc_to: PolicyArray  # (arcs,) state
-    arc_count: FloatArray  # (arcs,)
-    arc_weight: FloatArray  # (arcs,) count/visits, as of the last replanning
+    incumbent: PolicyArray  # (states, N) a pair that attains V, or −1 until all actions were tried
+    runner_up: FloatArray  # (states, N) no other pair of the state has a larger Q; see `_incremental_replan`
+    visits_at: PolicyArray  # (states, N + 1) visits of a state per layer, or (states, 0) if not counted
+    greedy_masks: MaskArray  # (states, N) bit set of the greedy actions, 0 if unknown; see `greedy_action`
+    last_arc_into: PolicyArray  # (states,) newest arc into the state, or −1
+    state_of: PolicyArray  # (pairs,) state of the pair
+    action_of: PolicyArray  # (pairs,) action of the pair
+    visits: IntArray  # (pairs,) how often the pair was played
+    reward_total: FloatArray  # (pairs,) the reward if it is known, else the sum of the observed rewards
+    reward_estimate: FloatArray  # (pairs,) reward used in backups: the known one, or the mean plus a bonus
+    bonus_share: FloatArray  # (pairs,) factor on the bonus of a single visit: 1/√visits, or 1/visits
+    q: FloatArray  # (pairs, N) Q_1 … Q_N
+    first_arc: PolicyArray  # (pairs,) first arc of the pair, or −1
+    last_arc: PolicyArray  # (pairs,) last arc of the pair, or −1
+    arc_from: PolicyArray  # (arcs,) pair that the arc leaves
+    arc_to: PolicyArray  # (arcs,) state that the arc enters
+    arc_count: FloatArray  # (arcs,) how often the transition was seen
+    arc_weight: FloatArray  # (arcs,) empirical probability count/visits, as of the last replanning
     arc_next: PolicyArray  # (arcs,) next arc of the same pair, or −1
-    arc_other: PolicyArray  # (arcs,) next arc into the same state, or −1
+    arc_next_into: PolicyArray  # (arcs,) next older arc into the same state, or −1
 
 
 @inlined
@@ -59,7 +60,7 @@ def _first_slot(name: int, mask: int) -> int:
 
 @inlined
 def find_state(tables: Tables, name: int) -> int:
-    """Return the number of a state, or −1 if it was never seen."""
+    """Return the number of a state by its environment's name, or −1 if it was never seen."""
     mask = tables.slots.size - 1
     slot = _first_slot(name, mask)
     while tables.slots[slot] >= 0:
@@ -71,7 +72,7 @@ def find_state(tables: Tables, name: int) -> int:
 
 @inlined
 def number_state(tables: Tables, name: int) -> int:
-    """Return the number of a state, a new one if it was never seen; there must be room."""
+    """Return the number of a state, assigning the next one if it is new; the tables must have room."""
     number = find_state(tables, name)
     if number >= 0:
         return number
@@ -88,7 +89,7 @@ def number_state(tables: Tables, name: int) -> int:
 
 @inlined
 def open_pair(tables: Tables, state: int, action: int) -> int:
-    """Return the number of a pair that had none; there must be room."""
+    """Open a new pair and return its number; the tables must have room."""
     pair = tables.sizes[N_PAIRS]
     tables.sizes[N_PAIRS] += 1
     tables.pair_of[state, action] = pair
@@ -99,8 +100,8 @@ def open_pair(tables: Tables, state: int, action: int) -> int:
 
 
 @inlined
-def record(tables: Tables, state: int, action: int, successor: int, counts_arcs: bool) -> int:
-    """Count a step between numbered states, its arc too if asked, and return its pair; there must be room."""
+def count_step(tables: Tables, state: int, action: int, successor: int, counts_arcs: bool) -> int:
+    """Count a step between numbered states and return its pair; the tables must have room."""
     pair = tables.pair_of[state, action]
     if pair < 0:
         pair = open_pair(tables, state, action)
@@ -123,6 +124,6 @@ def record(tables: Tables, state: int, action: int, successor: int, counts_arcs:
     else:
         tables.arc_next[tables.last_arc[pair]] = arc
     tables.last_arc[pair] = arc
-    tables.arc_other[arc] = tables.into[successor]
-    tables.into[successor] = arc
+    tables.arc_next_into[arc] = tables.last_arc_into[successor]
+    tables.last_arc_into[successor] = arc
     return int(pair)

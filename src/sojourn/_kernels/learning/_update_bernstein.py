@@ -1,6 +1,7 @@
-"""Replanning with bonuses of Bernstein's kind, which look at the variance of the next value.
+"""The update of UCBVI with Bernstein bonuses, which depend on the variance of the next layer's value.
 
-Such a backup is not monotone in V, so all visited pairs are backed up, layer by layer from the last.
+Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus_h(s, a)). Such a backup is not monotone
+in V, so all visited pairs are backed up, layer by layer from the last.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn._kernels._jit import kernel
-from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh
+from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_model
 from sojourn._kernels.learning._tables import N_PAIRS, N_STATES, Tables
 from sojourn._typing import FloatArray, IntArray
 
@@ -18,41 +19,41 @@ __all__ = ["BernsteinUpdate", "update_bernstein"]
 
 
 class BernsteinUpdate(NamedTuple):
-    """A bonus outer·[√(variance·Var(V)/n) + plain/n + √(8 Σ_y P̂(y) min(rare/n'(y), most)/n)], by layers.
+    """The bonus factor·[√(variance·Var(V)/n) + linear/n + √(8 Σ_y P̂(y) min(next_term/n'(y), next_cap)/n)].
 
-    n'(y) counts the visits of y at the next layer; the value of the absorbing state is known, and has no such
-    term. Empty arrays stand for a bonus of another kind.
+    Var(V) is the variance of V_{h+1} under P̂(·|s, a), n counts the visits of (s, a), and n'(y) those of y at
+    the next layer. The value of the absorbing state is known: it has no part in the last sum.
     """
 
-    outer: FloatArray  # (N,)
-    variance: float
-    plain: FloatArray  # (N,)
-    rare: FloatArray  # (N,)
-    most: FloatArray  # (N,)
+    factor: FloatArray  # (N,) factor on the whole bonus
+    variance: float  # weight of the variance
+    linear: FloatArray  # (N,) numerator of the term 1/n
+    next_term: FloatArray  # (N,) numerator of the term in the visits at the next layer
+    next_cap: FloatArray  # (N,) largest value of that term
 
 
 @kernel
-def update_bernstein(tables: Tables, belief: AssumedLaw, spread: BernsteinUpdate, played: IntArray) -> None:
-    """Bring Q and V of all visited pairs up to date after an episode that played these."""
+def update_bernstein(tables: Tables, assumed: AssumedLaw, update: BernsteinUpdate, played: IntArray) -> None:
+    """Update Q and V after an episode that played the pairs `played`."""
     for i in range(played.size):
-        refresh(tables, belief, played[i])
+        refresh_model(tables, assumed, played[i])
     n_actions = tables.pair_of.shape[1]
     value, q, visits_at = tables.value, tables.q, tables.visits_at
     first_arc, arc_next = tables.first_arc, tables.arc_next
     arc_to, arc_weight = tables.arc_to, tables.arc_weight
-    for h in range(belief.ratios.size - 1, -1, -1):
+    for h in range(assumed.ratios.size - 1, -1, -1):
         for pair in range(tables.sizes[N_PAIRS]):
-            mean, rare = 0.0, 0.0
+            mean, next_terms = 0.0, 0.0
             arc = first_arc[pair]
             while arc >= 0:
                 y = arc_to[arc]
                 mean += arc_weight[arc] * value[y, h + 1]
                 if y > 0:
                     count = visits_at[y, h + 1]
-                    term = spread.most[h]
+                    term = update.next_cap[h]
                     if count > 0:
-                        term = min(term, spread.rare[h] / count)
-                    rare += arc_weight[arc] * term
+                        term = min(term, update.next_term[h] / count)
+                    next_terms += arc_weight[arc] * term
                 arc = arc_next[arc]
             variance = 0.0
             arc = first_arc[pair]
@@ -60,8 +61,10 @@ def update_bernstein(tables: Tables, belief: AssumedLaw, spread: BernsteinUpdate
                 variance += arc_weight[arc] * (value[arc_to[arc], h + 1] - mean) ** 2
                 arc = arc_next[arc]
             n = float(tables.visits[pair])
-            bonus = np.sqrt(spread.variance * variance / n) + spread.plain[h] / n + np.sqrt(8.0 * rare / n)
-            new = (tables.reward[pair] + belief.ratios[h] * mean) + spread.outer[h] * bonus
+            bonus = (
+                np.sqrt(update.variance * variance / n) + update.linear[h] / n + np.sqrt(8.0 * next_terms / n)
+            )
+            new = (tables.reward_estimate[pair] + assumed.ratios[h] * mean) + update.factor[h] * bonus
             q[pair, h] = min(q[pair, h], new)
         for state in range(1, tables.sizes[N_STATES]):
             if tables.tried[state] == n_actions:

@@ -1,9 +1,9 @@
-"""Replanning after an episode, by whichever way is cheaper.
+"""The update of UCBVI: optimistic replanning after an episode, by whichever of two ways is cheaper.
 
-A backup is Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus(h)/√n), summed in the order
-in which successors were first seen. It is monotone in V, and so is its rounding, so that any order of backups
-ends at the same bits. Changes are followed as long as they are few; where most values fall, as on tiny
-problems, a sweep over everything is cheaper.
+A backup is Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus(h)/√n), where the sum runs
+over successors in the order of their first sight, and V_h(s) = max_a Q_h(s, a). The backup is monotone in V,
+and so is its rounding, so any order of backups ends at the same bits. Incremental replanning recomputes only
+what can have changed. Where most values change, as on tiny problems, a full sweep is cheaper.
 """
 
 from __future__ import annotations
@@ -11,44 +11,50 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sojourn._kernels._jit import kernel
-from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh
+from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_model
 from sojourn._kernels.learning._full_replan import SweepScratch, replan_fully
-from sojourn._kernels.learning._incremental_replan import IncrementalScratch, replan_incrementally, watch_all
+from sojourn._kernels.learning._incremental_replan import (
+    IncrementalScratch,
+    find_all_incumbents,
+    replan_incrementally,
+)
 from sojourn._kernels.learning._tables import N_PAIRS, Tables
 from sojourn._typing import IntArray
 
-__all__ = ["UCBVIUpdate", "replan"]
+__all__ = ["UCBVIUpdate", "update_ucbvi"]
 
-_DEAR = 12  # how many backups of a sweep cost as much as following one change
-_LONGEST = 64  # row of sweeps before changes are followed again, to see how many there are
+_INCREMENTAL_COST = 12  # cost of recomputing one V incrementally, in backups of a full sweep
+_MOST_SWEEPS = 64  # full sweeps in a row before incremental replanning is tried again
+
+SWEEPS_LEFT, SWEEPS_IN_ROW = 0, 1  # positions in `UCBVIUpdate.sweeps`
 
 
 class UCBVIUpdate(NamedTuple):
-    """The rule of learners with bonuses that fall with the number of visits alone: replan what changed."""
+    """Scratch arrays of the update of UCBVI with a bonus that depends on visit counts alone."""
 
-    desk: IncrementalScratch
-    sheet: SweepScratch
+    sweeps: IntArray  # (2,) full sweeps left before incremental replanning is tried again, and their number
+    incremental: IncrementalScratch  # scratch arrays of incremental replanning
+    full: SweepScratch  # scratch arrays of full sweeps
 
 
 @kernel
-def replan(
-    tables: Tables, belief: AssumedLaw, played: IntArray, desk: IncrementalScratch, sheet: SweepScratch
-) -> None:
-    """Bring Q and V up to date after an episode that played these pairs.
+def update_ucbvi(tables: Tables, assumed: AssumedLaw, update: UCBVIUpdate, played: IntArray) -> None:
+    """Update Q and V after an episode that played the pairs `played`.
 
-    A state with an action that was never played keeps its cap.
+    V of a state with an action that was never played stays at its cap.
     """
     for i in range(played.size):
-        refresh(tables, belief, played[i])
-    if desk.sweeps[0] > 0:
-        replan_fully(tables, belief, sheet)
-        desk.sweeps[0] -= 1
-        if desk.sweeps[0] == 0:
-            watch_all(tables)
+        refresh_model(tables, assumed, played[i])
+    sweeps = update.sweeps
+    if sweeps[SWEEPS_LEFT] > 0:
+        replan_fully(tables, assumed, update.full)
+        sweeps[SWEEPS_LEFT] -= 1
+        if sweeps[SWEEPS_LEFT] == 0:
+            find_all_incumbents(tables)
+        return
+    n_recomputed = replan_incrementally(tables, assumed, update.incremental, played)
+    if _INCREMENTAL_COST * n_recomputed > tables.sizes[N_PAIRS] * assumed.ratios.size:
+        sweeps[SWEEPS_IN_ROW] = min(2 * sweeps[SWEEPS_IN_ROW] + 1, _MOST_SWEEPS)
     else:
-        n_seen = replan_incrementally(tables, belief, played, desk)
-        if _DEAR * n_seen > tables.sizes[N_PAIRS] * belief.ratios.size:
-            desk.sweeps[1] = min(2 * desk.sweeps[1] + 1, _LONGEST)
-        else:
-            desk.sweeps[1] = 0
-        desk.sweeps[0] = desk.sweeps[1]
+        sweeps[SWEEPS_IN_ROW] = 0
+    sweeps[SWEEPS_LEFT] = sweeps[SWEEPS_IN_ROW]

@@ -1,4 +1,9 @@
-"""One backup of every visited pair on stationary values: value iteration that moves on with the episodes."""
+"""The update of UCBVI-γ: one backup of every visited pair on stationary values, per episode.
+
+Q(s, a) ← min(Q(s, a), r + γ Σ_y P̂(y|s, a) V(y) + bonus), all from the V of the previous episode: value
+iteration that advances by one step per episode. The tables have one layer; the backup of `update_bernstein`
+reads the next layer from column 1, which is a copy of the values and visits before the update.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +19,16 @@ __all__ = ["UCBVIGammaUpdate", "update_ucbvi_gamma"]
 
 
 class UCBVIGammaUpdate(NamedTuple):
-    """The rule of UCBVI-γ: a bonus of Bernstein's kind, and one layer that is its own successor."""
+    """Parameters of the update of UCBVI-γ."""
 
-    spread: BernsteinUpdate
+    bernstein: BernsteinUpdate  # its bonus, with arrays of one layer
 
 
 @kernel
-def update_ucbvi_gamma(tables: Tables, belief: AssumedLaw, spread: BernsteinUpdate, played: IntArray) -> None:
-    """Back up all visited pairs once, from the values as they were before; column 1 holds those."""
+def update_ucbvi_gamma(
+    tables: Tables, assumed: AssumedLaw, update: UCBVIGammaUpdate, played: IntArray
+) -> None:
+    """Update Q and V after an episode that played the pairs `played`."""
     for state in range(tables.sizes[N_STATES]):
         tables.value[state, 1] = tables.value[state, 0]
         total = 0
@@ -29,4 +36,4 @@ def update_ucbvi_gamma(tables: Tables, belief: AssumedLaw, spread: BernsteinUpda
             pair = tables.pair_of[state, a]
             total += tables.visits[pair] if pair >= 0 else 0
         tables.visits_at[state, 1] = total
-    update_bernstein(tables, belief, spread, played)
+    update_bernstein(tables, assumed, update.bernstein, played)

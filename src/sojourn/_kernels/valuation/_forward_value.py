@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sojourn._kernels._jit import inlined, kernel
-from sojourn._kernels._problem import PlayOptions, ProblemArrays, ReferenceArrays, exploring
+from sojourn._kernels._problem import ProblemArrays
 from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._greedy import greedy_action
+from sojourn._kernels.learning._play_options import PlayOptions, exploration_rate
 from sojourn._kernels.learning._tables import N_STATES, Tables
-from sojourn._kernels.learning._tie_breaking import mix_in
+from sojourn._kernels.learning._tie_breaking import hash_in
 from sojourn._kernels.valuation._incremental_value import ValueCache, value_incrementally
+from sojourn._kernels.valuation._reference import ReferenceArrays, ValueScratch
 from sojourn._typing import FloatArray, IntArray
 
-__all__ = ["look_up_states", "value_from"]
+__all__ = ["Valuation", "fill_state_numbers", "policy_value"]
 
 _HOLD = 16  # steps between two looks whether a policy that holds its last layer runs in a circle
 _SHARE = 0.7  # of what a bracket may be wide, that drifts may cost
 
 
+class Valuation(NamedTuple):
+    """Everything that the valuation of a learner's policies needs beside the learner and the problem."""
+
+    reference: ReferenceArrays  # constants of the problem and the true law
+    scratch: ValueScratch  # scratch arrays
+    cache: ValueCache  # what the last valuation computed, for `value_incrementally`
+
+
 @kernel
-def look_up_states(tables: Tables, numbers: IntArray) -> None:
+def fill_state_numbers(tables: Tables, numbers: IntArray) -> None:
     """Fill `numbers` with a learner's numbers of all states, 0 if they have none."""
     numbers[:] = 0
     for number in range(1, tables.sizes[N_STATES]):
@@ -37,12 +49,14 @@ def _loss(drifts: FloatArray, losses: FloatArray, drift: float) -> float:
 
 
 @kernel
-def _go_round(scale: ReferenceArrays, n_steps: int, period: int, loss: float) -> tuple[float, float]:
+def _go_round(
+    reference: ReferenceArrays, earned: FloatArray, n_steps: int, period: int, loss: float
+) -> tuple[float, float]:
     """Return what steps after the first n are worth if earnings repeat those of the last period, and a width.
 
     By Abel's summation what is earned above the mean cannot be worth more than γ times the largest sum of it.
     """
-    survival, tails, earned = scale.survival, scale.tails, scale.earned
+    survival, tails = reference.survival, reference.tails
     last = earned[n_steps - period : n_steps]
     mean = last.mean()
     above, highest, lowest = 0.0, 0.0, 0.0
@@ -51,7 +65,7 @@ def _go_round(scale: ReferenceArrays, n_steps: int, period: int, loss: float) ->
         highest, lowest = max(highest, above), min(lowest, above)
     swing = highest - lowest
     total, h, i = 0.0, n_steps, 0
-    while h < survival.size - 1 and 2.0 * swing * survival[h] > (1.0 - _SHARE) * scale.allowed:
+    while h < survival.size - 1 and 2.0 * swing * survival[h] > (1.0 - _SHARE) * reference.tolerance:
         total += survival[h] * last[i]
         h += 1
         i = i + 1 if i + 1 < period else 0
@@ -59,13 +73,12 @@ def _go_round(scale: ReferenceArrays, n_steps: int, period: int, loss: float) ->
 
 
 @kernel
-def value_from(
-    world: ProblemArrays,
+def policy_value(
+    problem: ProblemArrays,
     tables: Tables,
-    belief: AssumedLaw,
-    manner: PlayOptions,
-    scale: ReferenceArrays,
-    trace: ValueCache,
+    assumed: AssumedLaw,
+    options: PlayOptions,
+    valuation: Valuation,
     episode: int,
     start: int,
 ) -> tuple[float, float]:
@@ -77,32 +90,45 @@ def value_from(
     and closer to a circle, which Brent's search finds, and from then on what is earned goes round. A step of
     a chain takes no two distributions further apart, so the distance between two rounds bounds how fast the
     circle can be left: a drift a step costs at most Σ_h γ(h) min(2, drift·h) times half the spread of
-    rewards. NaN is returned where no circle is found that is good enough. `look_up_states` must come before.
+    rewards. NaN is returned where no circle is found that is good enough.
+    `fill_state_numbers` must come before.
     """
-    stem = mix_in(manner.key, episode)
-    if trace.totals.size > 0 and start == scale.start:
-        return value_incrementally(world, tables, belief, manner, scale, trace, stem, start)
-    spoilt = 0.5 * scale.spread * _loss(scale.drifts, scale.losses, scale.rounding) if scale.is_far else 0.0
-    if spoilt > _SHARE * scale.allowed:
+    reference, scratch, cache = valuation.reference, valuation.scratch, valuation.cache
+    episode_hash = hash_in(options.key, episode)
+    if cache.totals.size > 0 and start == reference.start:
+        parts = reference, scratch.state_numbers, cache
+        return value_incrementally(problem, tables, assumed, options, *parts, episode_hash)
+    spoilt = (
+        0.5 * reference.spread * _loss(reference.drifts, reference.drift_losses, reference.rounding)
+        if reference.is_heavy
+        else 0.0
+    )
+    if spoilt > _SHARE * reference.tolerance:
         return np.nan, spoilt
-    n_layers, n_actions, epsilon = manner.n_layers, world.n_actions, exploring(manner, episode)
+    n_layers, n_actions, epsilon = options.n_layers, problem.n_actions, exploration_rate(options, episode)
     # Unpacked: a call that passes tables costs far more than the work itself.
-    indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
-    is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
-    numbers, caps, prior = scale.numbers, belief.caps, belief.prior
-    masks, pair_of, q = tables.best, tables.pair_of, tables.q
-    survival, tails, is_far, saved = scale.survival, scale.tails, scale.is_far, scale.saved
-    is_random, starts_again = manner.is_random, manner.starts_again
-    chance, coming, here, there = scale.chance, scale.coming, scale.here, scale.there
+    indptr, indices, data, paid = problem.indptr, problem.indices, problem.data, problem.raw_rewards
+    is_terminal, terminal_paid = problem.is_terminal, problem.raw_terminal_reward
+    numbers, caps, prior = scratch.state_numbers, assumed.caps, assumed.prior_rewards
+    masks, pair_of, q = tables.greedy_masks, tables.pair_of, tables.q
+    survival, tails, is_far, saved = (
+        reference.survival,
+        reference.tails,
+        reference.is_heavy,
+        scratch.saved_chance,
+    )
+    is_random, restarts = options.is_random, options.restarts
+    chance, coming = scratch.chance, scratch.next_chance
+    here, there = scratch.support, scratch.next_support
     h, layer, s, p, n_here, total = 0, -1, start, 1.0, 1, 0.0
     # As long as nothing is left to chance, no lists: they would take longer than all else.
     while not is_far and h < survival.size:
         following = layer + 1
         if following == n_layers:
-            following = 0 if starts_again else n_layers - 1
-        leaf = mix_in(stem, following)
+            following = 0 if restarts else n_layers - 1
+        layer_hash = hash_in(episode_hash, following)
         action = greedy_action(
-            masks, pair_of, q, caps, prior, numbers[s], s, following, leaf, is_random, epsilon
+            masks, pair_of, q, caps, prior, numbers[s], s, following, layer_hash, is_random, epsilon
         )
         row = s * n_actions + action
         j = indptr[row]
@@ -121,14 +147,14 @@ def value_from(
     while h < survival.size and n_here > 0:
         layer += 1
         if layer == n_layers:
-            layer = 0 if starts_again else n_layers - 1
-        n_there, earned, leaf = 0, 0.0, mix_in(stem, layer)
+            layer = 0 if restarts else n_layers - 1
+        n_there, earned, layer_hash = 0, 0.0, hash_in(episode_hash, layer)
         for i in range(n_here):
             s = here[i]
             p = chance[s]
             chance[s] = 0.0
             action = greedy_action(
-                masks, pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, epsilon
+                masks, pair_of, q, caps, prior, numbers[s], s, layer, layer_hash, is_random, epsilon
             )
             row = s * n_actions + action
             earned += p * paid[row]
@@ -146,9 +172,9 @@ def value_from(
         chance, coming, here, there, n_here = coming, chance, there, here, n_there
         h += 1
         if is_far:
-            scale.earned[h - 1] = earned
+            scratch.earned[h - 1] = earned
             if h == look:
-                look += n_layers if starts_again else _HOLD
+                look += n_layers if restarts else _HOLD
                 n_rounds += 1
                 alive, apart = 0.0, in_saved
                 for i in range(n_here):
@@ -156,12 +182,12 @@ def value_from(
                     alive += p
                     apart += abs(p - saved[here[i]]) - saved[here[i]]
                 if saved_at > 0:
-                    drift = 2.0 * max(apart, 0.0) / (h - saved_at) + scale.rounding
-                    loss = 0.5 * scale.spread * _loss(scale.drifts, scale.losses, drift)
-                    if loss <= _SHARE * scale.allowed:
+                    drift = 2.0 * max(apart, 0.0) / (h - saved_at) + reference.rounding
+                    loss = 0.5 * reference.spread * _loss(reference.drifts, reference.drift_losses, drift)
+                    if loss <= _SHARE * reference.tolerance:
                         period = h - saved_at
                         break
-                if alive * tails[h] * scale.spread <= (1.0 - _SHARE) * scale.allowed:
+                if alive * tails[h] * reference.spread <= (1.0 - _SHARE) * reference.tolerance:
                     break
                 if n_rounds == save_next:
                     save_next *= 2
@@ -174,8 +200,8 @@ def value_from(
         alive += chance[here[i]]
         chance[here[i]] = 0.0
     if not is_far:
-        return total + alive * tails[survival.size] * scale.middle, scale.width
-    rest, width = alive * tails[h] * scale.middle, alive * tails[h] * scale.spread + spoilt
+        return total + alive * tails[survival.size] * reference.middle, reference.width
+    rest, width = alive * tails[h] * reference.middle, alive * tails[h] * reference.spread + spoilt
     if period > 0:
-        rest, width = _go_round(scale, h, period, loss)
-    return (total + rest, width) if width <= scale.allowed else (np.nan, width)
+        rest, width = _go_round(reference, scratch.earned, h, period, loss)
+    return (total + rest, width) if width <= reference.tolerance else (np.nan, width)

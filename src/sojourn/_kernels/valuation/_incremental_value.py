@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn._kernels._jit import kernel
-from sojourn._kernels._problem import PlayOptions, ProblemArrays, ReferenceArrays
+from sojourn._kernels._problem import ProblemArrays
 from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._greedy import greedy_action
+from sojourn._kernels.learning._play_options import PlayOptions
 from sojourn._kernels.learning._tables import Tables
-from sojourn._kernels.learning._tie_breaking import mix_in
+from sojourn._kernels.learning._tie_breaking import hash_in
+from sojourn._kernels.valuation._reference import ReferenceArrays
 from sojourn._typing import FloatArray, IntArray
 
 __all__ = ["ValueCache", "value_incrementally"]
@@ -37,18 +39,18 @@ class ValueCache(NamedTuple):
 
 @kernel
 def _first_change(
-    tables: Tables, belief: AssumedLaw, is_random: bool, numbers: IntArray, trace: ValueCache
+    tables: Tables, assumed: AssumedLaw, is_random: bool, numbers: IntArray, cache: ValueCache
 ) -> int:
-    """Bring `trace.actions` up to date; return the first step whose policy may be another than last time."""
-    n_states, n_layers = trace.actions.shape
-    n_actions, row, caps = tables.pair_of.shape[1], trace.row, belief.caps
-    first = trace.totals.size
+    """Bring `cache.actions` up to date; return the first step whose policy may be another than last time."""
+    n_states, n_layers = cache.actions.shape
+    n_actions, row, caps = tables.pair_of.shape[1], cache.row, assumed.caps
+    first = cache.totals.size
     for s in range(n_states):
         number = numbers[s]
-        actions = trace.actions[s]
+        actions = cache.actions[s]
         for h in range(n_layers):
             row[h] = _NONE
-        best = tables.value[number, :n_layers] if number > 0 else caps
+        best = tables.value[number, :n_layers] if number > 0 else caps[:n_layers]
         for a in range(n_actions):
             pair = tables.pair_of[number, a] if number > 0 else -1
             if pair >= 0:
@@ -60,7 +62,7 @@ def _first_change(
                 for h in range(n_layers):
                     row[h] = a if row[h] == _NONE else (_TIED if is_random else row[h])
         lowest, early = n_layers, n_layers
-        reached = trace.firsts[s]
+        reached = cache.firsts[s]
         for h in range(n_layers):
             differs = (row[h] != actions[h]) | (row[h] == _TIED)
             lowest = min(lowest, h if differs & (h >= reached) else n_layers)
@@ -68,33 +70,33 @@ def _first_change(
             actions[h] = row[h]
         if lowest < n_layers:
             first = min(first, lowest)
-        if early < n_layers and reached < trace.totals.size:  # played once the clock has started again
+        if early < n_layers and reached < cache.totals.size:  # played once the clock has started again
             first = min(first, n_layers)
     return first
 
 
 @kernel
 def value_incrementally(
-    world: ProblemArrays,
+    problem: ProblemArrays,
     tables: Tables,
-    belief: AssumedLaw,
-    manner: PlayOptions,
-    scale: ReferenceArrays,
-    trace: ValueCache,
-    stem: np.uint64,
-    start: int,
+    assumed: AssumedLaw,
+    options: PlayOptions,
+    reference: ReferenceArrays,
+    numbers: IntArray,
+    cache: ValueCache,
+    episode_hash: np.uint64,
 ) -> tuple[float, float]:
-    """Return what the policy of an episode is worth from `start`, always the same one; see `value_from`."""
-    n_layers, n_states, n_actions = manner.n_layers, world.is_terminal.size, world.n_actions
-    indptr, indices, data, paid = world.indptr, world.indices, world.data, world.paid
-    is_terminal, terminal_paid = world.is_terminal, world.terminal_paid
-    numbers, caps, prior = scale.numbers, belief.caps, belief.prior
-    masks, pair_of, q = tables.best, tables.pair_of, tables.q
-    survival, tails = scale.survival, scale.tails
-    is_random, starts_again = manner.is_random, manner.starts_again
-    actions, chances, totals, firsts = trace.actions, trace.chances, trace.totals, trace.firsts
+    """Return what the policy of an episode is worth from `start`, always the same one; see `policy_value`."""
+    n_layers, n_states, n_actions = options.n_layers, problem.is_terminal.size, problem.n_actions
+    indptr, indices, data, paid = problem.indptr, problem.indices, problem.data, problem.raw_rewards
+    is_terminal, terminal_paid = problem.is_terminal, problem.raw_terminal_reward
+    start, caps, prior = reference.start, assumed.caps, assumed.prior_rewards
+    masks, pair_of, q = tables.greedy_masks, tables.pair_of, tables.q
+    survival, tails = reference.survival, reference.tails
+    is_random, restarts = options.is_random, options.restarts
+    actions, chances, totals, firsts = cache.actions, cache.chances, cache.totals, cache.firsts
     n_steps = survival.size
-    first = min(_first_change(tables, belief, is_random, numbers, trace), n_steps)
+    first = min(_first_change(tables, assumed, is_random, numbers, cache), n_steps)
     if chances[0, start] == 0.0:
         chances[0, start] = 1.0
         firsts[start] = 0
@@ -105,8 +107,8 @@ def value_incrementally(
     for h in range(first, n_steps):
         layer = h
         if h >= n_layers:
-            layer = h % n_layers if starts_again else n_layers - 1
-        coming, total, earned, leaf = chances[h + 1], totals[h], 0.0, mix_in(stem, layer)
+            layer = h % n_layers if restarts else n_layers - 1
+        coming, total, earned, layer_hash = chances[h + 1], totals[h], 0.0, hash_in(episode_hash, layer)
         coming[:] = 0.0
         for s in range(n_states):
             p = chances[h, s]
@@ -116,7 +118,7 @@ def value_incrementally(
             action = actions[s, layer]
             if action < 0:
                 action = greedy_action(
-                    masks, pair_of, q, caps, prior, numbers[s], s, layer, leaf, is_random, 0.0
+                    masks, pair_of, q, caps, prior, numbers[s], s, layer, layer_hash, is_random, 0.0
                 )
             row = s * n_actions + action
             earned += p * paid[row]
@@ -130,4 +132,4 @@ def value_incrementally(
     alive = 0.0
     for s in range(n_states):
         alive += chances[n_steps, s]
-    return totals[n_steps] + alive * tails[n_steps] * scale.middle, scale.width
+    return totals[n_steps] + alive * tails[n_steps] * reference.middle, reference.width
