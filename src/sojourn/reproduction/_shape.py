@@ -40,7 +40,6 @@ def shape(runner: ExperimentRunner) -> Chapter:
     last = comparison.checkpoints[-1]
     half = int(np.argmin(np.abs(comparison.checkpoints - last // 2)))
     regret = comparison.cumulative_regret
-    rows_of = rows_by_name(comparison)
     late = ((regret[:, :, -1] - regret[:, :, half]) / (last - comparison.checkpoints[half])).mean(axis=1)
     cases = _CASES[:2] if runner.quick else _CASES
     losses = np.array([_losses(parse_problem(problem), parse_law(law)) for problem, law in cases])
@@ -48,8 +47,8 @@ def shape(runner: ExperimentRunner) -> Chapter:
         (problem, law, f"{best:.5f}", f"{geometric:.3g}", f"{fixed:.3g}")
         for (problem, law), (best, geometric, fixed) in zip(cases, losses, strict=True)
     ]
-    losses_late = {name: late[rows_of[name]] for name in _NAMES}
-    general, wrong = losses_late["general"], (losses_late["geometric"], losses_late["fixed"])
+    late_loss = {name: late[row] for name, row in rows_by_name(comparison).items()}
+    general, wrong = late_loss["general"], (late_loss["geometric"], late_loss["fixed"])
     claim = Claim(
         "Section 6",
         "Not only the right horizon matters, but also the right update in backward induction.",
@@ -74,7 +73,7 @@ def shape(runner: ExperimentRunner) -> Chapter:
             Picture(
                 "shape",
                 "Regret of learners that assume the true law or a wrong one, each at its best bonus scale.",
-                panels_figure([comparison], names=[_NAMES[name] for name in rows_of], log=True),
+                panels_figure([comparison], names=[_NAMES[name] for name in late_loss], log=True),
             ),
             Picture(
                 "shape-losses",
