@@ -61,7 +61,7 @@ def draw_discount(ax: Axes) -> None:
     law, h = sj.Polynomial(p=1.4), np.arange(1, 61)
     flat = 1.0 - 1.0 / law.mean
     ax.plot(h, law.continuation(h), color=COLORS[0], lw=1.8, label="γ(h) = h^−1.4")
-    ax.plot(h, np.full(h.size, flat), color=COLORS[1], lw=1.8, ls=(0, (5, 1.5)), label="geometric, same mean")
+    ax.plot(h, np.full(h.size, flat), color=COLORS[1], lw=1.8, ls=(0, (5, 1.5)), label="one γ, same mean")
     best = sj.plan(sj.mdps.cash_or_invest(delay=5), law)
     turn = next(int(step) for step in h if best.action(0, int(step)) == 1)
     ax.axvline(turn - 0.5, color="#888888", lw=1.0, ls=":")
@@ -98,7 +98,7 @@ def overview(runner: ExperimentRunner) -> str:
     add_text(middle, (0.52, 0.05), f"{len(shape.seeds)} seeds, 95% bands")
     paper = next(one for one in runner.compare("figure1") if one.law == sj.Geometric(0.95))
     draw_comparison(comparison_curves(paper), right)
-    right.set_title("The paper's figure, published constants", loc="left", fontsize=10, fontweight="bold")
+    right.set_title("The paper's own experiment", loc="left", fontsize=10, fontweight="bold")
     add_text(right, (0.05, 0.9), "seven learners and random play")
     add_text(right, (0.52, 0.05), f"{len(paper.seeds)} seeds, 95% bands")
     return unquote(svg_image(figure).partition(",")[2])
