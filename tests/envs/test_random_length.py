@@ -9,7 +9,7 @@ from gymnasium.wrappers import TimeLimit, TransformObservation, TransformReward
 
 import sojourn as sj
 from sojourn.envs import LawDiscount, RandomLength, StepIndex, TabularEnv
-from sojourn.envs._law import Lengths
+from sojourn.envs._law import LengthStream
 
 LAW = sj.Polynomial(p=1.4, offset=2)
 
@@ -53,7 +53,7 @@ def test_learn_meets_the_same_lengths():
 
 
 def test_blocks_of_draws_are_single_draws():
-    stream = Lengths(LAW, 11)
+    stream = LengthStream(LAW, 11)
     rng = np.random.default_rng(np.random.SeedSequence(11).spawn(1)[0])
     assert [stream.draw() for _ in range(600)] == [LAW.sample(rng) for _ in range(600)]
 

@@ -112,12 +112,12 @@ def test_actions_rewards_and_ends_are_left_alone():
         (
             spaces.Dict({"step": spaces.Discrete(2)}),
             {"max_steps": 3},
-            r"key must be none of the observation's own; got 'step'\.",
+            r"key must not be a key of the observation; got 'step'\.",
         ),
         (
             spaces.MultiBinary(2),
             {"max_steps": 3, "key": "observation"},
-            r"key must be none of the observation's own; got 'observation'\.",
+            r"key must not be a key of the observation; got 'observation'\.",
         ),
     ],
 )

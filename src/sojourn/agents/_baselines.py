@@ -1,4 +1,4 @@
-"""The two ends of every scale: who plays at random, and who knows everything but the length."""
+"""Two baselines that do not learn: random play, and the best policy for a known problem and law."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ __all__ = ["OptimalPlayer", "RandomPlayer"]
 
 @dataclass(frozen=True)
 class RandomPlayer:
-    """Plays every action with the same probability, and learns nothing."""
+    """Plays every action with the same probability and learns nothing."""
 
-    def start(self, *, n_states: int | None, n_actions: int, rng: np.random.Generator, **_: Any) -> _Random:
-        """Return the player; see `Agent.start`."""
-        return _Random(n_states, n_actions, rng)
+    def start(
+        self, *, n_states: int | None, n_actions: int, rng: np.random.Generator, **_: Any
+    ) -> _RandomLearner:
+        """Return the learner; see `Agent.start`."""
+        return _RandomLearner(n_states, n_actions, rng)
 
 
-class _Random:
+class _RandomLearner:
+    """The learner of `RandomPlayer`."""
+
     def __init__(self, n_states: int | None, n_actions: int, rng: np.random.Generator) -> None:
         self._n_actions, self._rng = n_actions, rng
         shape = (1, n_states or 0, n_actions)
@@ -43,24 +47,26 @@ class _Random:
 
 @dataclass(frozen=True, eq=False)
 class OptimalPlayer:
-    """Plays the best policy of someone who knows the problem and the law, but not the length.
+    """Plays the best policy for a problem and a law that are known, but not the length of an episode.
 
     Args:
-        plan: What `sojourn.plan` found for the problem that is played.
+        plan: The plan that `sojourn.plan` returned for the problem to be played.
     """
 
     plan: Plan
 
-    def start(self, *, n_states: int | None, **_: Any) -> _Planned:
-        """Return the player; see `Agent.start`."""
+    def start(self, *, n_states: int | None, **_: Any) -> _PlanFollower:
+        """Return the learner; see `Agent.start`."""
         if n_states is not None and n_states != self.plan.policy.shape[1]:
             raise ValueError(
-                f"plan must be for {n_states} states, those of the problem; got {self.plan.policy.shape[1]}."
+                f"plan must be for the {n_states} states of the problem; got {self.plan.policy.shape[1]}."
             )
-        return _Planned(self.plan)
+        return _PlanFollower(self.plan)
 
 
-class _Planned:
+class _PlanFollower:
+    """The learner of `OptimalPlayer`."""
+
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
 

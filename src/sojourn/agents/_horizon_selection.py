@@ -1,4 +1,4 @@
-"""When nobody knows the horizon: candidates that take turns."""
+"""Horizon selection: candidates with different horizons share the episodes when H* is unknown."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ __all__ = ["HorizonSelection", "HorizonSelectionLearner"]
 
 @dataclass(frozen=True)
 class HorizonSelection:
-    """Learners with several horizons, of which one plays each episode: the paper's way where H* is unknown.
+    """Runs one learner per horizon and lets a rule choose which one plays: the paper's way if H* is unknown.
 
-    Each candidate learns transitions from its own episodes; the lengths are shared by all. Candidates are
-    judged by the reward of an episode's first H_max steps over H_max, above what the absorbing state pays,
-    so that heavy tails cannot spoil the judgement.
+    Each candidate learns transitions from its own episodes; all share the lengths. A candidate earns the
+    reward of an episode's first H_max steps divided by H_max, less what the absorbing state would have paid,
+    so that heavy tails cannot distort the comparison.
 
-    With the rules' own constants the judgement is certain and slow: it may take millions of episodes before
-    a bad horizon is played less. `D3RB(c=0.003, first=0.003)` judges sooner; see docs/evidence.md.
+    With the rules' published constants the choice is safe but slow: it may take millions of episodes before a
+    bad horizon is played less. `D3RB(c=0.003, first=0.003)` decides sooner; see docs/evidence.md.
 
     Args:
-        base: The learner, whatever its horizon.
+        base: Settings of the candidates; their horizon is replaced.
         candidates: The horizons, rising; "doubling" is 2, 4, 8, … up to the first that is at least √T.
-        rule: Who plays: `D3RB()` or `DynamicBalancing()`.
+        rule: Chooses the candidate for each episode: `D3RB()` or `DynamicBalancing()`.
 
     Example:
         >>> import sojourn as sj
@@ -72,14 +72,14 @@ class HorizonSelection:
             raise TypeError(f"rule must be D3RB() or DynamicBalancing(); got {self.rule!r}.")
 
     def horizons(self, episodes: int) -> tuple[int, ...]:
-        """Return the candidates' horizons for so many episodes."""
+        """Return the horizons of the candidates for a trial of `episodes` episodes."""
         if not isinstance(self.candidates, str):
             return self.candidates
         last = max(1, math.ceil(math.log2(math.sqrt(check_whole("episodes", episodes, least=1)))))
         return tuple(2**i for i in range(1, last + 1))
 
     def start(self, *, episodes: int, **problem: Any) -> HorizonSelectionLearner:
-        """Return a learner that has seen nothing; see `Agent.start`."""
+        """Return a new learner; see `Agent.start`."""
         lengths, horizons = LengthRecord(), self.horizons(episodes)
         learners = [
             dataclasses.replace(self.base, horizon=horizon).start_sharing(
@@ -91,13 +91,13 @@ class HorizonSelection:
 
 
 class HorizonSelectionLearner(DelegatingLearner):
-    """A learner of `HorizonSelection`.
+    """The learner of `HorizonSelection`.
 
     Attributes:
-        settings: The settings that started it.
-        horizons: The candidates' horizons.
+        settings: The agent's settings.
+        horizons: The horizons of the candidates.
         learners: The candidates.
-        choices: Which candidate played each episode, as an index.
+        choices: Index of the candidate that played each episode.
         statistics: What each candidate has played and earned, which the rule decides by.
     """
 
@@ -137,25 +137,25 @@ class HorizonSelectionLearner(DelegatingLearner):
 
     @property
     def estimates(self) -> list[Any]:
-        """The estimates of the candidate that plays."""
+        """The law estimates of the candidate that plays."""
         return self.playing.estimates
 
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
-        """Take in one step, the one that was just acted."""
+        """Record the step that `act` has just chosen."""
         super().observe(state, action, reward, next_state, terminated)
         if self._step < self._n_early:
             self._early += (reward - self._low) / self._span
         self._step += 1
 
     def end_episode(self, length: int, observed: bool) -> None:
-        """End the episode, enter what it earned, and choose who plays next."""
+        """End the episode, record what it earned and choose the next candidate."""
         super().end_episode(length, observed)
         early, self._early, self._step = self._early, 0.0, 0
-        self._enter(early, length)
+        self._record(early, length)
 
     @property
     def law(self) -> LengthLaw:
-        """What the candidate that plays believes."""
+        """The law that the candidate that plays assumes."""
         return self.playing.law
 
     def play(
@@ -168,22 +168,23 @@ class HorizonSelectionLearner(DelegatingLearner):
         *,
         value_of: Callable[[Any, int], tuple[float, float]] | None = None,
     ) -> Played:
-        """Play whole episodes, one after the other; see `UCBVILearner.play`."""
+        """Play whole episodes one by one in compiled code; see `CompiledLearner.play`."""
         parts, early = [], np.zeros(starts.size)
         for k in range(starts.size):
             one = slice(k, k + 1)
             settings = {"value_of": value_of, "early": early[one], "n_early": self._n_early}
             parts.append(self.playing.play(problem, reference, rng, starts[one], drawn[one], **settings))
-            self._enter(float(early[k]), int(parts[-1].lengths[0]))
+            self._record(float(early[k]), int(parts[-1].lengths[0]))
         return Played.joined(parts)
 
     def plot(self, *, ax: Axes | None = None) -> Figure:
-        """Draw which horizon was played when; see `sojourn.plots.choices_figure`."""
+        """Draw which horizon played in which episode; see `sojourn.plots.choices_figure`."""
         from sojourn.plots import choices_figure  # noqa: PLC0415
 
         return choices_figure(self.choices, self.horizons, ax=ax)
 
-    def _enter(self, early: float, length: int) -> None:
+    def _record(self, early: float, length: int) -> None:
+        """Record what the last episode earned, and choose the candidate for the next one."""
         last = self._current
         above = early - self._absorbing * min(length, self._n_early)
         self.statistics.earned[last] += above / self._n_early

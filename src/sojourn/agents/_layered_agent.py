@@ -1,4 +1,4 @@
-"""Settings that all learners of layers share, and what a law says of so many layers."""
+"""Settings that all agents with one Q table per step share, and the quantities they derive from a law."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["LayeredAgent", "discount_of", "layers_of", "states_of", "value_after
 
 @dataclass(frozen=True)
 class LayeredAgent:
-    """Settings of a learner with a belief and so many layers.
+    """Settings of an agent that plans N layers, one per step, under an assumed law.
 
     Args:
-        law: The law that the learner believes in.
-        horizon: Number of layers N, in place of `truncation`.
-        truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
+        law: The assumed law.
+        horizon: Number of layers N, instead of `truncation`.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
         ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: Past step N the clock starts again at 1 ("restart"), or layer N is played for ever ("hold").
+        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
         count: Which steps are data: "all", or the "first" N of an episode.
-        n_states: Number of states where the problem does not say it.
+        n_states: Number of states, for problems that do not state it.
     """
 
     law: LengthLaw
@@ -60,7 +60,7 @@ class LayeredAgent:
             check_whole("n_states", self.n_states, least=1)
 
     def layers(self, episodes: int) -> tuple[int, float]:
-        """Return the number of layers N and the truncation Δ for so many episodes."""
+        """Return the number of layers N and the truncation Δ for a trial of `episodes` episodes."""
         return layers_of(self.law, self.horizon, self.truncation, episodes)
 
     def start(
@@ -74,7 +74,7 @@ class LayeredAgent:
         terminal_reward: float = 0.0,
         rng: np.random.Generator,
     ) -> TabularLearner:
-        """Return a learner that has seen nothing; see `Agent.start`."""
+        """Return a new learner; see `Agent.start`."""
         problem = {
             "n_states": n_states,
             "n_actions": check_whole("n_actions", n_actions, least=1),
@@ -86,14 +86,14 @@ class LayeredAgent:
         return self._begin(check_whole("episodes", episodes, least=1), rng, problem)
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> TabularLearner:
-        """Return a learner for so many episodes; `problem` is what every `TabularLearner` takes."""
+        """Return a new learner; `problem` holds the arguments that every `TabularLearner` takes."""
         raise NotImplementedError
 
 
 def layers_of(
     law: LengthLaw, horizon: int | None, truncation: float | str, episodes: int
 ) -> tuple[int, float]:
-    """Return the number of layers N and the truncation Δ: Γ(N+1) if N was given, else N is found from Δ."""
+    """Return the number of layers N and the truncation Δ: Δ = Γ(N+1) if N is given, else N follows from Δ."""
     if horizon is not None:
         n_layers = horizon if law.longest is None else min(horizon, law.longest)
         return n_layers, float(law.tail(n_layers + 1))
@@ -103,12 +103,12 @@ def layers_of(
 
 
 def discount_of(law: LengthLaw, gamma: float | None) -> Geometric:
-    """Return the geometric law of a discount: the one that was given, or that with the mean of the law."""
+    """Return the geometric law with discount `gamma`, or with the mean of `law` if that is None."""
     return geometric_with_mean(law.mean) if gamma is None else Geometric(gamma)
 
 
 def states_of(settings: Any, n_states: int | None, why: str) -> int:
-    """Return the number of states that the problem or the settings say, or refuse."""
+    """Return the number of states from the problem or the settings; raise `ValueError` if neither has it."""
     known = n_states if n_states is not None else settings.n_states
     if known is None:
         name = type(settings).__name__
@@ -120,7 +120,7 @@ def states_of(settings: Any, n_states: int | None, why: str) -> int:
 
 
 def worth_of(law: LengthLaw, n_layers: int) -> FloatArray:
-    """Return Γ(h)/γ(h) of layers 1 … N+1, if tables of so many layers can be made at all."""
+    """Return Γ(h)/γ(h) of layers 1 … N+1; raise `MemoryLimitError` if the tables would not fit in memory."""
     check_fits(
         table_bytes(n_layers, START_ROOM, START_ROOM),
         f"A learner of {n_layers:,} layers",
@@ -130,7 +130,7 @@ def worth_of(law: LengthLaw, n_layers: int) -> FloatArray:
 
 
 def value_after(law: LengthLaw, n_layers: int, truncation: float) -> float:
-    """Return Δ/γ(N+1), the value of everything after layer N; where γ underflows, by logarithms."""
+    """Return Δ/γ(N+1), the value of all steps after layer N, by logarithms where γ underflows."""
     reach = float(law.survival(n_layers + 1))
     if reach > 0.0:
         return truncation / reach

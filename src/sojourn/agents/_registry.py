@@ -1,4 +1,4 @@
-"""Learners and bonuses by name."""
+"""Agents and bonuses by name, for specs and files."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ AGENTS: dict[str, type[Any]] = {
         OptimalPlayer,
     )
 }
-"""Every learner's settings by name."""
+"""Every agent class by its name."""
 
 BONUSES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (PaperBonus, Hoeffding, Bernstein, GeneralBernstein, SimpleBernstein, EQO)
 }
-"""Every bonus by name."""
+"""Every bonus class by its name."""

@@ -1,4 +1,4 @@
-"""Rules that share episodes out between candidates, by what each has earned so far."""
+"""Rules that choose which candidate learner plays the next episode, from the rewards so far."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["D3RB", "CandidateStatistics", "DynamicBalancing", "SelectionRule"]
 
 @dataclass
 class CandidateStatistics:
-    """What candidates have done: one entry each.
+    """What each candidate has played and earned; arrays have one entry per candidate.
 
     Attributes:
-        n_pairs: States times actions.
-        horizons: Their numbers of layers.
-        played: Episodes that they have played.
-        earned: What they have earned in all, 1 an episode at most.
-        coefficients: d of `D3RB`.
+        n_pairs: Number of states times number of actions.
+        horizons: Number of layers.
+        played: Number of episodes played.
+        earned: Sum of rewards, at most 1 per episode.
+        coefficients: The coefficient d of `D3RB`.
     """
 
     n_pairs: int
@@ -33,46 +33,45 @@ class CandidateStatistics:
     coefficients: FloatArray
 
     def means(self) -> FloatArray:
-        """Return what each has earned an episode; those that never played, 0."""
+        """Return the mean reward per episode of each candidate; 0 for one that has not played."""
         return self.earned / np.maximum(self.played, 1)
 
     def slack(self, c: float, delta: float) -> FloatArray:
-        """Return c √(ln(M · max(1, ln n)/δ)/n) for each; infinite where n is 0."""
+        """Return c √(ln(M · max(1, ln n)/δ)/n) for each of the M candidates; infinite if n = 0."""
         n = np.maximum(self.played, 1)
         logs = np.log(self.played.size * np.maximum(1.0, np.log(n)) / delta)
         return np.asarray(np.where(self.played > 0, c * np.sqrt(logs / n), np.inf))
 
 
 class SelectionRule(Protocol):
-    """A rule: it chooses who plays next, and may look at who has just played."""
+    """Chooses the candidate for each episode, and may change the statistics after it."""
 
     def begin(self, statistics: CandidateStatistics) -> None:
-        """Enter what there is to enter before the first episode."""
+        """Set up the statistics before the first episode."""
 
     def choose(self, statistics: CandidateStatistics) -> int:
-        """Return which candidate plays the next episode."""
+        """Return the index of the candidate that plays the next episode."""
 
     def update(self, statistics: CandidateStatistics, last: int) -> None:
-        """Take in that a candidate has played."""
+        """Change the statistics after candidate `last` has played."""
 
 
 @dataclass(frozen=True)
 class D3RB:
-    """Doubling data-driven regret balancing (Pacchiano, Dann, Gentile 2023): it needs no bounds.
+    """Doubling data-driven regret balancing (Pacchiano, Dann, Gentile 2023), which needs no regret bounds.
 
-    Candidate i is taken to have a regret of d_i √n_i, with the same d_i at first. Whoever has the least of it
-    plays. Then only who played is tested: unless
+    The regret of candidate i after n_i episodes is assumed to be d_i √n_i; all d_i start equal. The candidate
+    with the smallest assumed regret plays. Only that candidate is tested afterwards: d_i is doubled unless
     U_i/n_i + w_i + d_i/√n_i ≥ max_j (U_j/n_j − w_j), with w_i = c √(ln(M max(1, ln n_i)/δ)/n_i),
-    d_i is doubled.
+    where U_i is its sum of rewards and M the number of candidates.
 
-    An episode earns at most 1, and most often far less: with c = 1 and d = 1 the intervals hold whatever the
-    problem, and millions of episodes may pass before a bad candidate is found out. Smaller values judge
-    sooner.
+    An episode earns at most 1, and usually far less. With c = 1 and d = 1 the intervals hold for any problem,
+    but it may take millions of episodes to detect a bad candidate. Smaller values decide sooner.
 
     Args:
-        c: Width of the intervals.
-        first: d of all candidates at first.
-        delta: Probability with which intervals of c = 1 may fail, in (0, 1).
+        c: Factor on the width of the intervals.
+        first: Initial d of all candidates.
+        delta: Probability that the intervals with c = 1 may fail, in (0, 1).
     """
 
     c: float = 1.0
@@ -85,15 +84,15 @@ class D3RB:
         check_open_unit("delta", self.delta)
 
     def begin(self, statistics: CandidateStatistics) -> None:
-        """Enter the first coefficients."""
+        """Set all coefficients to `first`."""
         statistics.coefficients[:] = self.first
 
     def choose(self, statistics: CandidateStatistics) -> int:
-        """Return which candidate plays the next episode: those that never did come first."""
+        """Return the candidate with the smallest assumed regret; one that has not played has none."""
         return int(np.argmin(statistics.coefficients * np.sqrt(statistics.played)))
 
     def update(self, statistics: CandidateStatistics, last: int) -> None:
-        """Double the coefficient of who played, if that one cannot have told the truth."""
+        """Double the coefficient of candidate `last` if its rewards contradict its assumed regret."""
         means, slack = statistics.means(), statistics.slack(self.c, self.delta)
         promised = statistics.coefficients[last] / math.sqrt(statistics.played[last])
         if means[last] + slack[last] + promised < np.max(means - slack):
@@ -104,18 +103,19 @@ class D3RB:
 class DynamicBalancing:
     """Dynamic balancing (Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit 2021), which the paper names.
 
-    Every candidate i has a bound R_i(n) on its regret after n episodes. Of those that are active the one with
-    the smallest R_i(n_i) plays; i is active while
-    U_i/n_i + w_i + R_i(n_i)/n_i ≥ max_j (U_j/n_j − w_j), with w_i = c √(ln(M max(1, ln n_i)/δ)/n_i):
-    the lower bound stands on the right. Each plays once first.
+    Every candidate i has a bound R_i(n) on its regret after n episodes. The active candidate with the
+    smallest R_i(n_i) plays. Candidate i is active while
+    U_i/n_i + w_i + R_i(n_i)/n_i ≥ max_j (U_j/n_j − w_j), with w_i = c √(ln(M max(1, ln n_i)/δ)/n_i),
+    where U_i is its sum of rewards and M the number of candidates; the right side is a lower bound. Each
+    candidate plays one episode first.
 
-    The bound is R_i(n) = scale · (H_i/H_max) · √(S·A·n), the leading term of UCB-VI with H_i layers without
-    its logarithms, where the reward of H_max steps counts as 1.
+    The bound is R_i(n) = scale · (H_i/H_max) · √(S·A·n): the leading term of UCB-VI's bound with H_i layers,
+    without logarithms, in units in which H_max steps earn at most 1.
 
     Args:
-        scale: Of the bounds.
-        c: Width of the intervals.
-        delta: Probability with which intervals of c = 1 may fail, in (0, 1).
+        scale: Factor on the bounds.
+        c: Factor on the width of the intervals.
+        delta: Probability that the intervals with c = 1 may fail, in (0, 1).
     """
 
     scale: float = 1.0
@@ -128,15 +128,15 @@ class DynamicBalancing:
         check_open_unit("delta", self.delta)
 
     def begin(self, statistics: CandidateStatistics) -> None:
-        """Nothing."""
+        """Leave the statistics as they are."""
 
     def bounds(self, statistics: CandidateStatistics) -> FloatArray:
-        """Return R_i(n_i) of every candidate."""
+        """Return R_i(n_i) for every candidate."""
         share = statistics.horizons / statistics.horizons.max()
         return np.asarray(self.scale * share * np.sqrt(float(statistics.n_pairs) * statistics.played))
 
     def choose(self, statistics: CandidateStatistics) -> int:
-        """Return which candidate plays the next episode."""
+        """Return the index of the candidate that plays the next episode."""
         if (statistics.played == 0).any():
             return int(np.argmin(statistics.played))
         means, slack, bounds = (
@@ -148,4 +148,4 @@ class DynamicBalancing:
         return int(np.argmin(np.where(is_active, bounds, np.inf)))
 
     def update(self, statistics: CandidateStatistics, last: int) -> None:
-        """Nothing: everybody is tested when somebody is chosen."""
+        """Leave the statistics as they are: `choose` tests all candidates."""

@@ -1,4 +1,4 @@
-"""The paper's Algorithm 2: the law of lengths is estimated while learning."""
+"""The paper's Algorithm 2: UCB-VI that estimates the law of lengths while it learns."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ _FIRST_BLOCK = 16
 
 @dataclass(frozen=True)
 class UnknownLaw:
-    """UCB-VI for a law of lengths that nobody told (the paper's Algorithm 2).
+    """UCB-VI for an unknown law of lengths (the paper's Algorithm 2).
 
-    Episodes come in blocks, each twice as long as the last. Before each block the law is estimated from the
-    lengths seen so far, and `UCBVI` plays the block with that belief and Δ = Γ̂(H*+1).
+    Episodes come in blocks, each twice as long as the one before. Before each block the law is estimated from
+    the lengths so far, and `UCBVI` plays the block with that assumed law and Δ = Γ̂(H*+1).
 
-    The "improved" form begins with 16 episodes, estimates from all lengths, keeps all counts of transitions,
-    and sets Q to the new caps. The "literal" one is the paper's: the first block is √T · ln T · ln(ln(T)/δ)
-    long (at T = 100 and δ = 0.1 longer than the trial, so that nothing is ever estimated), only the lengths
-    of the last block are used, and every block forgets everything else.
+    The "improved" form starts with a block of 16 episodes, estimates from all lengths, keeps all transition
+    counts and resets Q to the new caps. The "literal" form is the paper's: the first block has
+    √T · ln T · ln(ln(T)/δ) episodes (with T = 100 and δ = 0.1 more than the trial, so that nothing is ever
+    estimated), only the lengths of the last block are used, and every block forgets everything else.
 
-    Where a terminal state or a time limit ends an episode, its length is not seen. The paper takes what was
-    played for the length; Kaplan–Meier, the default, does not.
+    If a terminal state or a time limit ends an episode, its length is censored. The paper takes the number of
+    steps played for the length; Kaplan–Meier, the default, does not.
 
     Args:
         horizon: Number of layers H*.
-        bonus: What is added for optimism.
-        estimator: What makes a law of lengths and of which of them were seen to their end: "kaplan_meier",
-            "empirical", the name of a family for `MaximumLikelihood`, or anything that is called so. By
-            default "kaplan_meier", and "empirical" in the literal form.
-        guess: The belief of the first block; by default `Fixed(horizon)`.
+        bonus: The exploration bonus.
+        estimator: How the law is estimated from lengths and from whether each was observed: "kaplan_meier",
+            "empirical", the name of a family for `MaximumLikelihood`, or a function of both arrays. The
+            default is "kaplan_meier", and "empirical" in the literal form.
+        guess: The assumed law of the first block; by default `Fixed(horizon)`.
         form: "improved" or "literal".
-        delta: As in `UCBVI`, and in the length of the paper's first block.
+        delta: As in `UCBVI`; also sets the length of the first block in the literal form.
         ties: As in `UCBVI`.
         after: As in `UCBVI`.
         count: As in `UCBVI`.
@@ -90,25 +90,25 @@ class UnknownLaw:
             )
         if not isinstance(self.first_law, LengthLaw):
             raise TypeError(f"guess must be a LengthLaw, such as Geometric(0.95); got {self.guess!r}.")
-        self._believing(self.first_law)  # checks the rest
+        self._ucbvi(self.first_law)  # checks the remaining settings
         self.estimate_with()
 
     @property
     def first_law(self) -> LengthLaw:
-        """The belief of the first block."""
+        """The assumed law of the first block."""
         return Fixed(self.horizon) if self.guess is None else self.guess
 
     @property
     def is_literal(self) -> bool:
-        """Whether it forgets all but the lengths of the last block."""
+        """Whether every block forgets all but the lengths of the block before."""
         return self.form == "literal"
 
     def first_block(self, episodes: int) -> int:
-        """Return how many episodes are played before the first estimate."""
+        """Return the number of episodes before the first estimate."""
         return block_length(episodes, delta=self.delta) if self.is_literal else _FIRST_BLOCK
 
     def estimate_with(self) -> Estimator:
-        """Return what makes a law of lengths and of which of them were seen to their end."""
+        """Return the function that estimates a law from lengths and from whether each was observed."""
         name = self.estimator
         if name is None:
             name = "empirical" if self.is_literal else "kaplan_meier"
@@ -128,21 +128,22 @@ class UnknownLaw:
         return MaximumLikelihood(key)
 
     def start(self, *, episodes: int, rng: np.random.Generator, **problem: Any) -> UnknownLawLearner:
-        """Return a learner that has seen nothing; see `Agent.start`."""
+        """Return a new learner; see `Agent.start`."""
         return self.start_sharing(LengthRecord(), episodes=episodes, rng=rng, **problem)
 
     def start_sharing(
         self, lengths: LengthRecord, *, episodes: int, rng: np.random.Generator, **problem: Any
     ) -> UnknownLawLearner:
-        """Return a learner that also takes the lengths of other learners' episodes from what they share."""
+        """Return a learner that also estimates from the lengths that other learners add to `lengths`."""
         episodes = check_whole("episodes", episodes, least=1)
 
-        def begin(law: LengthLaw, n_episodes: int) -> Any:
-            return self._believing(law).start(episodes=n_episodes, rng=rng, **problem)
+        def start_ucbvi(law: LengthLaw, n_episodes: int) -> Any:
+            return self._ucbvi(law).start(episodes=n_episodes, rng=rng, **problem)
 
-        return UnknownLawLearner(self, begin, lengths, episodes)
+        return UnknownLawLearner(self, start_ucbvi, lengths, episodes)
 
-    def _believing(self, law: LengthLaw) -> UCBVI:
+    def _ucbvi(self, law: LengthLaw) -> UCBVI:
+        """Return the settings of a block that assumes `law`."""
         return UCBVI(
             law,
             self.bonus,
@@ -160,10 +161,10 @@ class LawEstimate:
     """A law that was estimated while learning.
 
     Attributes:
-        episode: Episodes that had been played, by whoever shares lengths.
-        law: The estimate.
-        lengths: The lengths that it was made of, `(n,)`.
-        observed: Whether each was seen to its end, `(n,)`.
+        episode: Number of episodes played before the estimate, by all learners that share lengths.
+        law: The estimated law.
+        lengths: `(n,)` lengths that it was estimated from.
+        observed: `(n,)` whether each length was observed, and not censored.
     """
 
     episode: int
@@ -173,41 +174,41 @@ class LawEstimate:
 
 
 class UnknownLawLearner(DelegatingLearner):
-    """A learner of `UnknownLaw`: within a block it is the learner of `UCBVI` that believes the last estimate.
+    """The learner of `UnknownLaw`: in each block a learner of `UCBVI` plays with the latest estimate.
 
     Attributes:
-        settings: The settings that started it.
-        estimates: The estimate of each block but the first, oldest first.
+        settings: The agent's settings.
+        estimates: The estimates made before each block but the first, oldest first.
     """
 
     def __init__(
         self,
         settings: UnknownLaw,
-        begin: Callable[[LengthLaw, int], UCBVILearner],
+        start_ucbvi: Callable[[LengthLaw, int], UCBVILearner],
         lengths: LengthRecord,
         episodes: int,
     ) -> None:
         self.settings = settings
         self.estimates: list[LawEstimate] = []
-        self._begin, self._lengths, self._episodes = begin, lengths, episodes
+        self._start_ucbvi, self._lengths, self._episodes = start_ucbvi, lengths, episodes
         self._estimate = settings.estimate_with()
         self._block = settings.first_block(episodes)
         self._left = self._block
-        self._first = len(lengths)  # of this block, among the lengths
-        self._inner = begin(settings.first_law, self._trial_of_block())
+        self._first = len(lengths)  # index of the first length of this block
+        self._inner = start_ucbvi(settings.first_law, self._episodes_to_plan_for())
 
     @property
     def playing(self) -> UCBVILearner:
-        """The learner that plays this block; in the literal form it has seen nothing else."""
+        """The learner of `UCBVI` that plays this block; in the literal form it knows nothing else."""
         return self._inner
 
     @property
     def law(self) -> LengthLaw:
-        """What it believes now."""
+        """The assumed law of this block."""
         return self._inner.settings.law
 
     def end_episode(self, length: int, observed: bool) -> None:
-        """End the episode, plan the next one, and estimate the law anew where a block ends."""
+        """End the episode and learn from it; at the end of a block, estimate the law again."""
         super().end_episode(length, observed)
         self._lengths.add([int(length)], [bool(observed)])
         self._count(1)
@@ -221,7 +222,7 @@ class UnknownLawLearner(DelegatingLearner):
         drawn: IntArray,
         **settings: Any,
     ) -> Played:
-        """Play whole episodes, block by block; see `UCBVILearner.play`."""
+        """Play whole episodes in compiled code, block by block; see `CompiledLearner.play`."""
         early, parts, done = settings.pop("early", None), [], 0
         while done < starts.size:
             some = slice(done, done + min(self._left, starts.size - done))
@@ -251,16 +252,16 @@ class UnknownLawLearner(DelegatingLearner):
         self._block *= 2
         self._left = self._block
         law = self.law
-        if observed.any() or self._estimate is Empirical:  # else nothing is known of when episodes end
+        if observed.any() or self._estimate is Empirical:  # otherwise no length is known
             law = self._estimate(lengths, observed)
             if not isinstance(law, LengthLaw):
                 raise TypeError(f"estimator must return a LengthLaw; got {law!r}.")
             self.estimates.append(LawEstimate(len(self._lengths), law, lengths, observed))
         before = self._inner
-        self._inner = self._begin(law, self._trial_of_block())
+        self._inner = self._start_ucbvi(law, self._episodes_to_plan_for())
         if not literal:
             self._inner.adopt(before)
 
-    def _trial_of_block(self) -> int:
-        """Return how many episodes the learner of a block takes for the whole trial."""
+    def _episodes_to_plan_for(self) -> int:
+        """Return the number of episodes that the learner of this block is started with."""
         return min(self._block, self._episodes) if self.settings.is_literal else self._episodes

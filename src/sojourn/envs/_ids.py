@@ -1,4 +1,4 @@
-"""Every builder's problem as a registered environment: `gymnasium.make("sojourn/RiverSwim-v0", n=8)`."""
+"""Registers every builder's problem with Gymnasium: `gymnasium.make("sojourn/RiverSwim-v0", n=8)`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["IDS"]
 
 
 def _as_env(builder: Callable[..., mdps.TabularMDP]) -> Callable[..., TabularEnv]:
-    """Return what makes an environment from a builder's arguments; its signature is the builder's."""
+    """Return a function with the builder's signature that returns an environment."""
 
     @functools.wraps(builder)
     def make(*, render_mode: str | None = None, **settings: Any) -> TabularEnv:
@@ -24,7 +24,7 @@ def _as_env(builder: Callable[..., mdps.TabularMDP]) -> Callable[..., TabularEnv
     return make
 
 
-# Named here, and not only in a table: an entry point is text, which processes can send each other.
+# Module-level names, because an entry point is text that names a module and an attribute.
 cash_or_invest = _as_env(mdps.cash_or_invest)
 chain = _as_env(mdps.chain)
 deep_sea = _as_env(mdps.deep_sea)
@@ -33,11 +33,11 @@ river_swim = _as_env(mdps.river_swim)
 two_paths = _as_env(mdps.two_paths)
 
 _DEFAULTS = {"garnet": {"n_states": 50, "n_actions": 4, "n_successors": 3}}
-"""Settings of builders that have no defaults of their own."""
+"""Default settings for builders that have none."""
 
 
 def _register() -> dict[str, str]:
-    """Register every builder; return the builders' names by id."""
+    """Register every builder and return the names of the builders by id."""
     ids = {}
     for name in mdps.BUILDERS:
         id_ = f"sojourn/{name.title().replace('_', '')}-v0"
@@ -48,4 +48,4 @@ def _register() -> dict[str, str]:
 
 
 IDS: dict[str, str] = _register()
-"""The registered ids, and the builder behind each."""
+"""The registered ids and the name of the builder of each."""

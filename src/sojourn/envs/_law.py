@@ -1,4 +1,4 @@
-"""What the wrappers share of a law: its text, its lengths and its weights, step by step."""
+"""Parts of the wrappers that deal with a law: parsing, drawing lengths, tables by step."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw, parse_law
 
-__all__ = ["Lengths", "StepTable", "as_law", "check_seed", "check_seeds", "record_law"]
+__all__ = ["LengthStream", "StepTable", "as_law", "check_seed", "check_seeds", "record_law"]
 
 _MOST_LETTERS = 1_000
-"""A law whose text is longer is recorded as it is."""
+"""A law with a longer text is recorded as an object."""
 
 _BLOCK = 256
-"""Lengths that are drawn at a time."""
+"""Number of lengths drawn at a time."""
 
 _MOST_STEPS = 2**20
-"""Steps that a table is kept for; later ones are computed when they come."""
+"""Largest number of steps in a table; values of later steps are computed when needed."""
 
 
 def as_law(law: LengthLaw | str) -> LengthLaw:
-    """Return the law, read from its text if it is one."""
+    """Return the law, parsed if it is given as text."""
     if isinstance(law, str):
         return parse_law(law)
     if not isinstance(law, LengthLaw):
@@ -33,22 +33,22 @@ def as_law(law: LengthLaw | str) -> LengthLaw:
 
 
 def record_law(law: LengthLaw) -> LengthLaw | str:
-    """Return the text that makes the law, where there is one, so that an environment's spec can be JSON."""
+    """Return a text that parses to the law if there is one, so that an environment's spec can be JSON."""
     text = repr(law)
     if len(text) > _MOST_LETTERS:
         return law
     try:
         found = parse_law(text)
-    except (TypeError, ValueError):  # a law of the user's own
+    except (TypeError, ValueError):  # a law class defined by the user
         return law
     return text if type(found) is type(law) else law
 
 
-class Lengths:
-    """The lengths of one episode after another, from a stream of their own.
+class LengthStream:
+    """Draws the length of each episode from a separate random stream.
 
-    The stream is the first child of the seed, as in `sojourn.learn`: the same seed gives the same lengths
-    here and there, whatever is played.
+    The stream is the first child of the seed, as in `sojourn.learn`, so the same seed gives the same lengths
+    in both, whatever is played.
     """
 
     def __init__(self, law: LengthLaw, seed: int | None) -> None:
@@ -56,7 +56,7 @@ class Lengths:
         self.reseed(seed)
 
     def reseed(self, seed: int | None) -> None:
-        """Begin again with this seed, or with one that nobody knows."""
+        """Restart the stream with this seed, or with a random seed if it is None."""
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
         self._drawn: Iterator[int] = iter(())
 
@@ -64,14 +64,14 @@ class Lengths:
         """Return the next length."""
         length = next(self._drawn, None)
         if length is None:
-            # A block takes the same numbers from the stream as single draws would.
+            # A block uses the same numbers of the stream as single draws would.
             self._drawn = iter(self._law.sample(self._rng, _BLOCK).tolist())
             length = next(self._drawn)
         return length
 
 
 class StepTable:
-    """A function of the step, such as γ or ρ, in a table that grows as steps are reached."""
+    """Tabulates a function of the step, such as γ or ρ; the table grows as later steps are asked for."""
 
     def __init__(self, function: Callable[[Any], FloatArray]) -> None:
         self._function = function
@@ -95,13 +95,13 @@ class StepTable:
 
 
 def check_seed(seed: int | None) -> int | None:
-    """Return a seed, or None."""
+    """Return a valid seed, or None."""
     return None if seed is None else check_whole("seed", seed, least=0)
 
 
 def check_seeds(seed: Any, n_envs: int) -> list[int | None] | None:
-    """Return one seed for each environment, from several or as s, s + 1, … from a single one; or None."""
+    """Return one seed per environment: those given, or s, s + 1, … for a single seed s; None for None."""
     if isinstance(seed, (list, tuple, range, np.ndarray)):
-        return [check_seed(own) for own in seed]
+        return [check_seed(one) for one in seed]
     first = check_seed(seed)
     return None if first is None else list(range(first, first + n_envs))

@@ -1,4 +1,4 @@
-"""A law as the weight of rewards."""
+"""A wrapper that discounts rewards by a law of lengths."""
 
 from __future__ import annotations
 
@@ -8,40 +8,43 @@ import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
 from sojourn._validation import check_choice, check_whole
-from sojourn.envs._contract import mark, refuse_second_law, refuse_step_after_end
 from sojourn.envs._law import StepTable, as_law, record_law
+from sojourn.envs._wrapper_checks import metadata_with_law, refuse_second_law, refuse_step_after_end
 from sojourn.laws import LengthLaw
 
 __all__ = ["CUT_OFFS", "LawDiscount", "last_step"]
 
 CUT_OFFS = ("terminated", "truncated")
-"""The flags that an end after `max_steps` can have."""
+"""Possible flags of the end after `max_steps`."""
 
 
 class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Weighs each reward with the chance that an episode gets that far, and draws no lengths.
+    """Multiplies each reward by the probability that an episode reaches its step; draws no lengths.
 
-    E Σ_{h ≤ H} r = E Σ_h γ(h) r: an agent that adds up γ(h) · r without any discount of its own (γ = 1 in its
-    settings) makes the right thing large. Its best policy changes with the step, so give it the step too: see
-    `StepIndex`.
+    E Σ_{h ≤ H} r = E Σ_h γ(h) r, so an agent that maximizes the sum of γ(h) · r without a discount of its own
+    (γ = 1 in its settings) maximizes the right objective. Its best policy changes with the step, so let it
+    observe the step too: see `StepIndex`.
 
-    `max_steps` = N makes the first N steps the objective. What is left out is at most Γ(N+1) · max|r|.
-    Nothing after step N counts, so the end there is `terminated`: an agent that bootstraps at truncations
-    would add a value of steps that it never plays, undiscounted.
+    `max_steps` = N restricts the objective to the first N steps, which omits at most Γ(N+1) · max|r|. Nothing
+    after step N counts, so the end there is `terminated`: an agent that bootstraps at truncations would add
+    an undiscounted value of steps that it never plays.
 
-    When an episode ends, `info["ended_by"]` says how: `"env"`; `"limit"` after `max_steps`, `terminated`, or
-    by a TimeLimit or another outside cut-off, `truncated` as it is; or `"law"` after the law's longest
-    length, `terminated`, because nothing more can come.
+    When an episode ends, `info["ended_by"]` says why:
+
+    - `"env"`: the environment itself terminated.
+    - `"limit"`: `max_steps` was reached (`terminated`), or a TimeLimit or another outside limit cut the
+      episode off (`truncated`).
+    - `"law"`: the law's longest length was reached (`terminated`).
 
     Args:
         env: The environment.
         law: The law of lengths, or its text.
-        max_steps: Steps that count; None goes on for as long as the law can.
-        emit: "reward" emits γ(h) · r. "discount" leaves rewards alone and puts ρ(h) = γ(h+1)/γ(h) into
-            `info["discount"]`, for agents that take the discount of each step: r + ρ(h) · V(next). It is 0
-            where the episode terminated.
-        cut_off: The flag of the end after `max_steps`: "terminated", or "truncated" for agents that have a
-            value of what comes after it, in the units of what is emitted.
+        max_steps: Number of steps that count; None for as many as the law allows.
+        emit: "reward" emits γ(h) · r. "discount" leaves rewards unchanged and puts ρ(h) = γ(h+1)/γ(h) into
+            `info["discount"]`, for agents with a discount per step: r + ρ(h) · V(next). It is 0 where the
+            episode terminated.
+        cut_off: The flag of the end after `max_steps`: "terminated", or "truncated" for agents that estimate
+            the value of what follows, in the units that are emitted.
 
     Example:
         >>> import gymnasium, sojourn as sj
@@ -66,7 +69,7 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         )
         gymnasium.Wrapper.__init__(self, env)
         refuse_second_law(env, "LawDiscount")
-        self.metadata = mark(env, "LawDiscount")
+        self.metadata = metadata_with_law(env, "LawDiscount")
         self.law = law
         self._emits_reward = check_choice("emit", emit, ["reward", "discount"]) == "reward"
         self._cuts = check_choice("cut_off", cut_off, CUT_OFFS) == "truncated"
@@ -77,13 +80,13 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode."""
+        """Start an episode."""
         began = self.env.reset(seed=seed, options=options)
         self._taken, self._over = 0, False
         return began
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Play one step, and weigh it."""
+        """Play one step and discount its reward."""
         refuse_step_after_end(self._over)
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
@@ -103,7 +106,7 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
 
 def last_step(law: LengthLaw, max_steps: int | None) -> tuple[int | None, bool]:
-    """Return the step after which nothing is played, if there is one, and whether no length goes past it."""
+    """Return the last step that is played, or None, and whether the law allows no longer episode."""
     if max_steps is None:
         return law.longest, True
     last = check_whole("max_steps", max_steps, least=1)

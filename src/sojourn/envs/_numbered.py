@@ -1,4 +1,4 @@
-"""An environment as a tabular learner meets it: states and actions are numbers."""
+"""Gymnasium environments with numbered states and actions, for tabular learners."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["NumberedEnv", "open_env"]
 
 _MOST_ACTIONS = 10_000
 _MOST_STATES = 10**7
-"""Up to so many observations their number is told to learners, who may make tables of them."""
+"""Largest number of observations for which learners get a number of states."""
 
 
 @contextlib.contextmanager
 def open_env(env: Any) -> Iterator[tuple[gymnasium.Env[Any, Any], str]]:
-    """Give an environment and its name; one that is made here, from an id, is closed at the end."""
+    """Yield an environment and its name; one that is made here from an id is closed at the end."""
     if isinstance(env, (str, EnvSpec)):
         made = make_env(env, {})
         try:
@@ -39,9 +39,9 @@ def open_env(env: Any) -> Iterator[tuple[gymnasium.Env[Any, Any], str]]:
 
 
 class NumberedEnv:
-    """A Gymnasium environment whose observations and actions are numbers.
+    """Numbers the observations and actions of a Gymnasium environment from 0.
 
-    `Discrete` observations keep the order that they have; all others are numbered as they appear.
+    `Discrete` observations keep their order; all others are numbered as they appear.
 
     Args:
         env: An environment with discrete observations (`Discrete`, `MultiDiscrete`, `MultiBinary`, `Text`, a
@@ -49,10 +49,9 @@ class NumberedEnv:
 
     Attributes:
         n_actions: Number of actions.
-        n_states: How many different observations the space allows, and one absorbing state; None if there are
-            too many to count on.
-        observations: The observations that appeared, in the order of their numbers; None if these are their
-            own.
+        n_states: Number of different observations in the space plus one absorbing state; None if there are
+            more than 10 million.
+        observations: The observations so far in the order of their numbers; None if the space is `Discrete`.
 
     Example:
         >>> import gymnasium
@@ -78,16 +77,16 @@ class NumberedEnv:
 
     @property
     def observations(self) -> tuple[Any, ...] | None:
-        """The observations that appeared, in the order of their numbers; None if these are their own."""
+        """The observations so far in the order of their numbers; None if the space is `Discrete`."""
         return tuple(self._seen) if self._first is None else None
 
     def reset(self, seed: int | None = None) -> int:
-        """Begin an episode; return the state."""
+        """Start an episode and return its first state."""
         observation, _ = self._env.reset(seed=seed)
         return self._number(observation)
 
     def step(self, action: int) -> tuple[int, float, bool, bool]:
-        """Play an action by its number; return the state, the reward, and whether it ended or was cut off."""
+        """Play an action by its number; return the next state, the reward, `terminated` and `truncated`."""
         observation, reward, terminated, truncated, _ = self._env.step(self._actions[action])
         return self._number(observation), float(reward), bool(terminated), bool(truncated)
 
@@ -102,7 +101,7 @@ class NumberedEnv:
 
 
 def _key_of(space: spaces.Space[Any], env: Any) -> Callable[[Any], Hashable]:
-    """Return what makes an observation a thing that can be looked up."""
+    """Return a function that maps observations to hashable keys."""
     if isinstance(space, spaces.Discrete):
         return int
     if isinstance(space, spaces.Text):
@@ -125,7 +124,7 @@ def _key_of(space: spaces.Space[Any], env: Any) -> Callable[[Any], Hashable]:
 
 
 def _size(space: spaces.Space[Any]) -> float:
-    """Return how many observations a space allows, or infinity."""
+    """Return the number of elements of a space, or infinity."""
     if isinstance(space, spaces.Discrete):
         return float(space.n)
     if isinstance(space, spaces.MultiDiscrete):
@@ -142,7 +141,7 @@ def _size(space: spaces.Space[Any]) -> float:
 
 
 def _all_actions(space: spaces.Space[Any]) -> list[Any]:
-    """Return every action of a space in order."""
+    """Return all actions of a space in order."""
     size = _size(space)
     if not isinstance(space, (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)):
         raise ValueError(f"env must have discrete actions; got {space}.")

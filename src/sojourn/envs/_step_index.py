@@ -1,4 +1,4 @@
-"""The step as a part of the observation."""
+"""A wrapper that adds the step to the observation."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from gymnasium.utils import RecordConstructorArgs
 
 from sojourn._validation import check_whole
 
-__all__ = ["Indexed", "StepIndex"]
+__all__ = ["IndexedSpace", "StepIndex"]
 
 
 class StepIndex(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Adds the number of steps taken so far to the observation.
 
-    Under a law that is not geometric the best policy changes with the step, so an agent must see it. The
-    index is 0 at reset, where step h = 1 is to be played. After step `max_steps` it is `max_steps`, and stays
-    there: max_steps + 1 values, so that in an episode of `max_steps` steps no observation has the index of
-    the one before it. An agent that bootstraps from the last one would otherwise chase its own estimate.
+    Under a law that is not geometric the best policy changes with the step, so an agent must observe it. The
+    index is 0 at reset, before step h = 1. After step `max_steps` it stays at `max_steps`. With these
+    max_steps + 1 values, no two successive observations of an episode of `max_steps` steps have the same
+    index; otherwise an agent that bootstraps from the last observation would chase its own estimate.
 
-    - `Discrete(n)` becomes `MultiDiscrete([n, max_steps + 1])`, and a `MultiDiscrete` of one axis gets one
+    - `Discrete(n)` becomes `MultiDiscrete([n, max_steps + 1])`, and a `MultiDiscrete` with one axis gets one
       more entry.
-    - A `Box` of one axis gets one more entry: the index itself, or, among floats, index / `max_steps`.
-    - A `Tuple` gets one more part, a `Dict` one more key, both `Discrete(max_steps + 1)`.
+    - A `Box` with one axis gets one more entry: the index, or index / `max_steps` in a box of floats.
+    - A `Tuple` gets one more part and a `Dict` one more key, both `Discrete(max_steps + 1)`.
     - Anything else, such as an image, becomes a `Dict` with the keys "observation" and `key`.
 
     Args:
         env: The environment.
-        max_steps: Steps that are told apart: the `max_steps` of `LawDiscount`, or more.
-        key: Name of the step where the observation is a `Dict`.
+        max_steps: Number of steps to distinguish: the `max_steps` of `LawDiscount`, or more.
+        key: Key of the step if the observation is a `Dict`.
 
     Example:
         >>> import gymnasium
@@ -46,31 +46,31 @@ class StepIndex(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def __init__(self, env: gymnasium.Env[Any, Any], max_steps: int, *, key: str = "step") -> None:
         RecordConstructorArgs.__init__(self, max_steps=max_steps, key=key)
         gymnasium.Wrapper.__init__(self, env)
-        self._indexed = Indexed(env.observation_space, max_steps, key)
+        self._indexed = IndexedSpace(env.observation_space, max_steps, key)
         self.observation_space = self._indexed.space
         self._taken = 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode with index 0."""
+        """Start an episode with index 0."""
         self._taken = 0
         observation, info = self.env.reset(seed=seed, options=options)
         return self._indexed.join(observation, np.int64(0)), info
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Play one step, and count it."""
+        """Play one step and count it."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
         index = np.int64(min(self._taken, self._indexed.last))
         return self._indexed.join(observation, index), reward, terminated, truncated, info
 
 
-class Indexed:
-    """A space with the step in it, and its observations, one or a batch at a time.
+class IndexedSpace:
+    """Adds the step to a space and to its observations, single ones or batches.
 
     Attributes:
-        space: The space of the indexed observations.
+        space: The space with the step.
         last: The largest index.
     """
 
@@ -82,11 +82,11 @@ class Indexed:
         self.space, self.join = self._indexed(space)
 
     def _indexed(self, space: spaces.Space[Any]) -> tuple[spaces.Space[Any], Callable[[Any, Any], Any]]:
-        """Return the space with the step, and what joins an observation and an index, or batches of both."""
+        """Return the space with the step, and a function that joins observations and indices."""
         step, key = spaces.Discrete(self.last + 1), self._key
         if isinstance(space, spaces.Discrete):
             sides, starts = [space.n, self.last + 1], [space.start, 0]
-            # Of two batches the transpose makes a batch of pairs; a pair it leaves as it is.
+            # The transpose turns two batches into a batch of pairs and leaves a single pair unchanged.
             return spaces.MultiDiscrete(sides, start=starts), lambda seen, index: np.array([seen, index]).T
         if isinstance(space, spaces.MultiDiscrete) and space.nvec.ndim == 1:
             self._check_fits(space.dtype)
@@ -98,7 +98,7 @@ class Indexed:
         if isinstance(space, spaces.Tuple):
             return spaces.Tuple((*space.spaces, step)), lambda seen, index: (*seen, index)
         if key in (space.spaces if isinstance(space, spaces.Dict) else {"observation"}):
-            raise ValueError(f"key must be none of the observation's own; got {key!r}.")
+            raise ValueError(f"key must not be a key of the observation; got {key!r}.")
         if isinstance(space, spaces.Dict):
             return spaces.Dict({**space.spaces, key: step}), lambda seen, index: {**seen, key: index}
         joined_dict = spaces.Dict({"observation": space, key: step})
@@ -119,7 +119,7 @@ class Indexed:
 
 
 def _appending(dtype: np.dtype[Any], scale: int) -> Callable[[Any, Any], Any]:
-    """Return what appends index / scale to the last axis, in the observations' own type."""
+    """Return a function that appends index / scale to the last axis, in the observations' dtype."""
 
     def join(seen: Any, index: Any) -> Any:
         last = np.asarray(index / scale, dtype=dtype)[..., np.newaxis]

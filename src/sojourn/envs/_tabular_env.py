@@ -1,4 +1,4 @@
-"""Any finite problem as a Gymnasium environment."""
+"""A `TabularMDP` as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ __all__ = ["TabularEnv"]
 
 
 class TabularEnv(gymnasium.Env[np.int64, np.int64]):
-    """A `TabularMDP` to be played: observations are states, rewards the expected ones, r(s, a).
+    """Plays a `TabularMDP`: observations are states, and rewards are the expected rewards r(s, a).
 
-    An episode terminates in the problem's terminal states, if these pay nothing. If they pay (those of
-    `mdp.normalized()` may), it goes on there, and they pay at every step: an end would change the problem.
+    An episode terminates in the problem's terminal states if they pay nothing. If they pay, as those of
+    `mdp.normalized()` may, the episode goes on there and they pay at every step, because an end would change
+    the problem.
 
-    `TabularMDP.from_env` gives the problem back, and `P` is its table in the form of Gymnasium's own.
+    `TabularMDP.from_env` returns the same problem, and `P` is its table in Gymnasium's form.
 
     Args:
         mdp: The problem.
-        render_mode: None, or "ansi": a line of text.
+        render_mode: None, or "ansi" for a line of text.
 
     Example:
         >>> import sojourn as sj
@@ -58,14 +59,14 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.int64, dict[str, Any]]:
-        """Draw the state in which the episode begins."""
+        """Start an episode in a random start state."""
         super().reset(seed=seed)
         drawn = _pick(self._start_sums, self.np_random.random())
         self._state = int(self._starts[drawn])
         return np.int64(self._state), {}
 
     def step(self, action: Any) -> tuple[np.int64, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Play an action: draw where it leads, and pay what it pays on average."""
+        """Play an action: draw the next state and return the expected reward."""
         if self._state is None:
             raise gymnasium.error.ResetNeeded("step must follow reset.")
         if not self.action_space.contains(action):
@@ -81,7 +82,7 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         return np.int64(self._state), reward, bool(self._ends[self._state]), False, {}
 
     def render(self) -> str | None:
-        """Return the problem's name and the state in a line, if the render mode is "ansi"."""
+        """Return a line with the problem's name and the state if the render mode is "ansi"."""
         if self.render_mode is None:
             return None
         where = "not begun" if self._state is None else f"state {self._state} of {self.mdp.n_states}"
@@ -89,12 +90,12 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
 
     @property
     def initial_state_distrib(self) -> FloatArray:
-        """The distribution of the first state, under the name that Gymnasium's toy-text environments use."""
+        """The distribution of the first state, by the name that Gymnasium's toy-text environments use."""
         return self.mdp.start
 
     @cached_property
     def P(self) -> dict[int, dict[int, list[tuple[float, int, float, bool]]]]:  # noqa: N802
-        """`P[state][action]`, a list of (probability, next state, reward, terminated)."""
+        """`P[state][action]` is a list of (probability, next state, reward, terminated)."""
         mdp = self.mdp
         return {
             state: {
@@ -109,5 +110,5 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
 
 
 def _pick(sums: FloatArray, uniform: float) -> int:
-    """Return the entry that a uniform number falls on; rounding may leave the last sum below 1."""
+    """Return the index that a uniform number selects; rounding may leave the last sum below 1."""
     return min(int(sums.searchsorted(uniform, side="right")), sums.size - 1)

@@ -1,4 +1,4 @@
-"""The wrappers for vector environments, under the same names.
+"""The same wrappers for vector environments.
 
 They take `SyncVectorEnv` and `AsyncVectorEnv`, as `gymnasium.make_vec` makes them, in the autoreset modes
 `NEXT_STEP` (the default) and `DISABLED`.

@@ -1,4 +1,4 @@
-"""Episodes of a vector environment: which begin, which end, and how to end one that would go on."""
+"""Base classes of wrappers that count and end the episodes of a vector environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CountingWrapper", "EndingWrapper"]
 class CountingWrapper(VectorWrapper):
     """Counts the steps of each sub-environment's episode.
 
-    In the autoreset mode `NEXT_STEP` the step after an end only begins the next episode, and is not counted.
+    In the autoreset mode `NEXT_STEP` the step after an end only starts the next episode and is not counted.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
@@ -35,9 +35,9 @@ class CountingWrapper(VectorWrapper):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin all episodes, or those of `options["reset_mask"]`."""
+        """Start all episodes, or those of `options["reset_mask"]`."""
         begun = self._to_begin(options)
-        # A copy: Gymnasium takes the mask out of what it is given.
+        # A copy, because Gymnasium removes the mask from the dictionary.
         options = None if options is None else dict(options)
         observations, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
         self._taken[begun], self._ended[begun] = 0, False
@@ -45,43 +45,43 @@ class CountingWrapper(VectorWrapper):
         return observations, infos
 
     def _to_begin(self, options: dict[str, Any] | None) -> BoolArray:
-        """Return which episodes a reset with these options begins."""
+        """Return which episodes a reset with these options starts."""
         return np.array((options or {}).get("reset_mask", np.ones(self.num_envs)), dtype=np.bool_)
 
     def _begin(self, begun: BoolArray) -> None:
-        """Take in that these episodes begin."""
+        """Called when these episodes start; does nothing by default."""
 
     def _count(self, ended: BoolArray) -> None:
-        """Take in a step at which these episodes ended."""
+        """Count one step, at which the episodes `ended` ended."""
         self._taken = np.where(self._ended, 0, self._taken + 1)
         self._begin(self._ended)
         self._ended = ended
 
 
 class EndingWrapper(CountingWrapper):
-    """Ends episodes that their sub-environment would go on with."""
+    """Ends episodes that the sub-environment itself would continue."""
 
     _cuts = True
-    """Whether an end by its own limit is `truncated`, and not `terminated`."""
+    """Whether the end by the wrapper's own limit is `truncated` instead of `terminated`."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
         if not isinstance(env.unwrapped, (SyncVectorEnv, AsyncVectorEnv)):
             raise ValueError(
-                f"env must be a SyncVectorEnv or AsyncVectorEnv, which can reset some alone; got {env}. "
+                f"env must be a SyncVectorEnv or AsyncVectorEnv, which can reset single ones; got {env}. "
                 "Make it with gymnasium.make_vec(..., vectorization_mode='sync')."
             )
         self._unaware: BoolArray = np.zeros(self.num_envs, dtype=np.bool_)
 
     def step(self, actions: Any) -> tuple[Any, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
-        """Play one step in each, or begin the next episode where the last one ended."""
+        """Play one step in each sub-environment, or start the next episode where the last one ended."""
         if not self._resets_itself and self._ended.any():
             ended = np.flatnonzero(self._ended).tolist()
             raise gymnasium.error.ResetNeeded(f"reset must come first in sub-environments {ended}.")
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         begun, forced = self._ended, self._unaware & self._ended
         if forced.any():
-            # Their environments took this step for one more of the episode. It is thrown away.
+            # These sub-environments do not know of the end and played one more step, which is discarded.
             observations, fresh = self.env.reset(options={"reset_mask": forced.copy()})
             infos = _replaced(infos, fresh, forced)
             rewards, terminated, truncated = (np.array(part) for part in (rewards, terminated, truncated))
@@ -100,20 +100,20 @@ class EndingWrapper(CountingWrapper):
         return observations, rewards, terminated, truncated | (by_limit & self._cuts), infos
 
     def _ends(self, played: BoolArray) -> tuple[BoolArray, BoolArray]:
-        """Return which episodes that were played the law ends, and which a limit."""
+        """Return which of the played episodes the law ends, and which a limit ends."""
         raise NotImplementedError
 
     def _weigh(self, rewards: FloatArray, going_on: BoolArray, infos: dict[str, Any]) -> FloatArray:
-        """Return the rewards to emit, and add to the infos; environments going on have not terminated."""
+        """Return the rewards to emit and extend `infos`; `going_on`: episodes that have not terminated."""
         return rewards
 
 
 def _replaced(infos: dict[str, Any], fresh: dict[str, Any], where: BoolArray) -> dict[str, Any]:
-    """Return the infos with those of some sub-environments replaced by fresh ones."""
+    """Return `infos` with the entries of the sub-environments in `where` taken from `fresh`."""
     result: dict[str, Any] = {}
     for key in {**infos, **fresh}:
         if key.startswith("_") and (key[1:] in infos or key[1:] in fresh):
-            continue  # masks are made with what they belong to
+            continue  # masks are handled with their values
         old, new = infos.get(key), fresh.get(key)
         if f"_{key}" in {**infos, **fresh}:
             none = np.zeros(where.size, dtype=np.bool_)

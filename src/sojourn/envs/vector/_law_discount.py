@@ -1,4 +1,4 @@
-"""A law as the weight of a vector environment's rewards."""
+"""The wrapper that discounts rewards by a law, for vector environments."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gymnasium.vector import VectorEnv
 
 from sojourn._typing import BoolArray, FloatArray
 from sojourn._validation import check_choice
-from sojourn.envs._contract import mark, refuse_second_law
 from sojourn.envs._law import StepTable, as_law
 from sojourn.envs._law_discount import CUT_OFFS, last_step
+from sojourn.envs._wrapper_checks import metadata_with_law, refuse_second_law
 from sojourn.envs.vector._episodes import EndingWrapper
 from sojourn.laws import LengthLaw
 
@@ -19,12 +19,12 @@ __all__ = ["LawDiscount"]
 
 
 class LawDiscount(EndingWrapper):
-    """Weighs each reward with the chance that an episode gets that far; see `sojourn.envs.LawDiscount`.
+    """Multiplies rewards by the probability of reaching their step; see `sojourn.envs.LawDiscount`.
 
     Args:
         env: The vector environment.
         law: The law of lengths, or its text.
-        max_steps: Steps that count; None goes on for as long as the law can.
+        max_steps: Number of steps that count; None for as many as the law allows.
         emit: "reward" emits γ(h) · r; "discount" puts ρ(h) into `infos["discount"]`.
         cut_off: The flag of the end after `max_steps`: "terminated" or "truncated".
 
@@ -48,7 +48,7 @@ class LawDiscount(EndingWrapper):
     ) -> None:
         super().__init__(env)
         refuse_second_law(env, "LawDiscount")
-        self.metadata = mark(env, "LawDiscount")
+        self.metadata = metadata_with_law(env, "LawDiscount")
         self.law = as_law(law)
         self._emits_reward = check_choice("emit", emit, ["reward", "discount"]) == "reward"
         self._cuts = check_choice("cut_off", cut_off, CUT_OFFS) == "truncated"
@@ -56,9 +56,9 @@ class LawDiscount(EndingWrapper):
         self._weights = StepTable(self.law.survival if self._emits_reward else self.law.continuation)
 
     def _ends(self, played: BoolArray) -> tuple[BoolArray, BoolArray]:
-        nobody = np.zeros_like(played)
-        is_last = nobody if self._last is None else played & (self._taken >= self._last)
-        return (is_last, nobody) if self._is_final else (nobody, is_last)
+        none = np.zeros_like(played)
+        is_last = none if self._last is None else played & (self._taken >= self._last)
+        return (is_last, none) if self._is_final else (none, is_last)
 
     def _weigh(self, rewards: FloatArray, going_on: BoolArray, infos: dict[str, Any]) -> FloatArray:
         weights = self._weights.at_all(np.maximum(self._taken, 1))

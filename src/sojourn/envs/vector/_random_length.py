@@ -1,4 +1,4 @@
-"""Episodes of a vector environment that end when nature has it."""
+"""The wrapper that ends episodes at random, for vector environments."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
-from sojourn.envs._contract import mark, refuse_second_law
-from sojourn.envs._law import Lengths, as_law, check_seeds
+from sojourn.envs._law import LengthStream, as_law, check_seeds
+from sojourn.envs._wrapper_checks import metadata_with_law, refuse_second_law
 from sojourn.envs.vector._episodes import EndingWrapper
 from sojourn.laws import LengthLaw
 
@@ -20,15 +20,15 @@ __all__ = ["RandomLength"]
 class RandomLength(EndingWrapper):
     """Ends each sub-environment's episodes after hidden numbers of steps; see `sojourn.envs.RandomLength`.
 
-    Sub-environment i meets the lengths of seed + i, as it does with `sojourn.envs.RandomLength` around each.
-    An environment that does not know of an end takes one more step before it is reset, which nobody sees; so
-    the lengths are the same as there, but the environments' own chance is not.
+    Sub-environment i has the lengths of seed + i, as with `sojourn.envs.RandomLength` around each one. A
+    sub-environment that does not know of the end plays one more step before its reset, which is discarded. So
+    the lengths are the same as there, but the random numbers of the sub-environments are not.
 
     Args:
         env: The vector environment.
-        law: What lengths are drawn from, or its text.
+        law: The law of lengths, or its text.
         seed: Seed of the lengths until `reset` is given one.
-        reveal: Whether `infos["length"]` says the lengths from the start.
+        reveal: Whether `infos["length"]` shows the lengths from the start.
 
     Example:
         >>> import gymnasium, sojourn as sj
@@ -52,22 +52,22 @@ class RandomLength(EndingWrapper):
     ) -> None:
         super().__init__(env)
         refuse_second_law(env, "RandomLength")
-        self.metadata = mark(env, "RandomLength")
+        self.metadata = metadata_with_law(env, "RandomLength")
         self.law = as_law(law)
         self._reveal = bool(reveal)
-        self._streams = [Lengths(self.law, None) for _ in range(self.num_envs)]
+        self._streams = [LengthStream(self.law, None) for _ in range(self.num_envs)]
         self._reseed(check_seeds(seed, self.num_envs), np.ones(self.num_envs, dtype=np.bool_))
         self._lengths: IntArray = np.zeros(self.num_envs, dtype=np.int64)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin all episodes, or those of `options["reset_mask"]`, and draw their lengths."""
+        """Start all episodes, or those of `options["reset_mask"]`, and draw their lengths."""
         seeds = check_seeds(seed, self.num_envs)
         self._reseed(seeds, self._to_begin(options))
         observations, infos = super().reset(seed=seeds, options=options)
         infos = dict(infos)
-        self._tell(infos)
+        self._add_lengths(infos)
         return observations, infos
 
     def _begin(self, begun: BoolArray) -> None:
@@ -78,14 +78,15 @@ class RandomLength(EndingWrapper):
         return played & (self._taken >= self._lengths), np.zeros_like(played)
 
     def _weigh(self, rewards: FloatArray, going_on: BoolArray, infos: dict[str, Any]) -> FloatArray:
-        self._tell(infos)
+        self._add_lengths(infos)
         return rewards
 
     def _reseed(self, seeds: list[int | None] | None, where: BoolArray) -> None:
-        for stream, own, is_meant in zip(self._streams, seeds or (), where, strict=False):
-            if own is not None and is_meant:
-                stream.reseed(own)
+        for stream, seed, is_selected in zip(self._streams, seeds or (), where, strict=False):
+            if seed is not None and is_selected:
+                stream.reseed(seed)
 
-    def _tell(self, infos: dict[str, Any]) -> None:
+    def _add_lengths(self, infos: dict[str, Any]) -> None:
+        """Add the lengths to `infos` if they are to be revealed."""
         if self._reveal:
             infos |= {"length": self._lengths.copy(), "_length": np.ones(self.num_envs, dtype=np.bool_)}

@@ -1,4 +1,4 @@
-"""The step as a part of a vector environment's observations."""
+"""The wrapper that adds the step to the observations, for vector environments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from sojourn._typing import BoolArray, FloatArray
-from sojourn.envs._step_index import Indexed
+from sojourn.envs._step_index import IndexedSpace
 from sojourn.envs.vector._episodes import CountingWrapper
 
 __all__ = ["StepIndex"]
@@ -21,8 +21,8 @@ class StepIndex(CountingWrapper):
 
     Args:
         env: The vector environment.
-        max_steps: Steps that are told apart.
-        key: Name of the step where the observation is a `Dict`.
+        max_steps: Number of steps to distinguish.
+        key: Key of the step if the observation is a `Dict`.
 
     Example:
         >>> import gymnasium
@@ -34,19 +34,19 @@ class StepIndex(CountingWrapper):
 
     def __init__(self, env: VectorEnv[Any, Any, Any], max_steps: int, *, key: str = "step") -> None:
         super().__init__(env)
-        self._indexed = Indexed(env.single_observation_space, max_steps, key)
+        self._indexed = IndexedSpace(env.single_observation_space, max_steps, key)
         self.single_observation_space = self._indexed.space
         self.observation_space = batch_space(self._indexed.space, self.num_envs)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin all episodes, or those of `options["reset_mask"]`, with index 0."""
+        """Start all episodes, or those of `options["reset_mask"]`, with index 0."""
         observations, infos = super().reset(seed=seed, options=options)
         return self._joined(observations), infos
 
     def step(self, actions: Any) -> tuple[Any, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
-        """Play one step in each, and count it."""
+        """Play one step in each sub-environment and count it."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         self._count(terminated | truncated)
         return self._joined(observations), rewards, terminated, truncated, infos
