@@ -33,7 +33,7 @@ def test_samples_are_listed_and_each_can_be_fitted(run):
         assert run("fit", row["signature"], "--json").exit_code == 0
 
 
-def test_a_log_of_every_step_is_fitted_with_its_states_and_its_own_problem(run, tmp_path):
+def test_a_step_log_is_fitted_with_its_states_and_its_problem(run, tmp_path):
     data = json.loads(run("fit", "sample:shop", "--json").stdout)
     assert data["rows"]["read"] == 8706
     assert data["sessions"] == 2500
@@ -50,7 +50,7 @@ def test_a_log_of_every_step_is_fitted_with_its_states_and_its_own_problem(run, 
 
 
 def test_json_holds_everything(run):
-    done = run("fit", "sample:support", "--json", "--delta", "0.5", "--env", "two_paths")
+    done = run("fit", "sample:support", "--json", "--truncation", "0.5", "--problem", "two_paths")
     data = json.loads(done.stdout)
     assert data["sessions"] == data["rows"]["used"] == 3000
     assert [one["bic"] for one in data["fits"]] == sorted(one["bic"] for one in data["fits"])
@@ -62,6 +62,15 @@ def test_json_holds_everything(run):
     assert data["problem"]["loss"] >= -data["problem"]["width"]
     labelled = json.loads(run("fit", "sample:support", "--json", "--labels").stdout)
     assert [one["label"] for one in labelled["groups"]["groups"]] == ["desk", "phone"]
+
+
+def test_delta_is_an_old_name_of_truncation(run):
+    old = run("fit", "sample:support", "--json", "--delta", "0.5")
+    new = run("fit", "sample:support", "--json", "--truncation", "0.5")
+    assert (old.exit_code, old.stdout) == (0, new.stdout)
+    assert old.stderr == "Note: --delta is now called --truncation; the old name will be removed.\n"
+    assert new.stderr == ""
+    assert "--delta" not in run("fit", "--help").stdout
 
 
 def test_figure_report_and_table_are_written(run, tmp_path):
@@ -135,11 +144,11 @@ def test_hostile_logs_end_in_a_fit_or_in_one_line(run, name, tmp_path):
             ["sample:streaming", "--group", "length"],
             "for each of --length and --group; got 'length' for both",
         ),
-        (["sample:streaming", "--delta", "0"], "--delta must be a finite number > 0; got 0.0."),
+        (["sample:streaming", "--truncation", "0"], "--truncation must be a finite number > 0; got 0.0."),
         (["sample:streaming", "--confidence", "95"], "--confidence must be in (0, 1); got '95'."),
         (["sample:streaming", "--figure", "fit.bmp"], "--figure must end in .png or .svg or .pdf"),
         (["sample:streaming", "--report", "no/fit.html"], "--report must be in a folder that exists"),
-        (["sample:streaming", "--env", "Taxy-v4"], "Unknown environment 'Taxy-v4'"),
+        (["sample:streaming", "--problem", "Taxy-v4"], "Unknown environment 'Taxy-v4'"),
     ],
 )
 def test_wrong_options_get_one_line(run, arguments, message):
@@ -149,7 +158,7 @@ def test_wrong_options_get_one_line(run, arguments, message):
     assert message in done.stderr.replace("\n", " ")
 
 
-def test_a_table_of_data_that_begin_late_is_refused(run, tmp_path):
+def test_a_table_of_data_without_first_steps_is_refused(run, tmp_path):
     path, table = tmp_path / "log.csv", tmp_path / "table.csv"
     path.write_text("length,entry\n" + "4,3\n5,3\n9,4\n" * 30, encoding="utf-8")
     done = run("fit", str(path), "--no-plot", "--table", str(table))
@@ -196,17 +205,17 @@ def test_files_are_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "options", [["--observed", "ended"], ["--entry", "step"], ["--group", "state"], ["--labels"]], ids=str
 )
-def test_options_that_a_log_of_every_step_does_not_take_are_refused(run, options):
+def test_options_that_do_not_apply_to_step_logs_are_refused(run, options):
     done = run("fit", "sample:shop", "--json", *options)
     assert done.exit_code == 2
-    assert f"{options[0]} is for logs with one row a session" in " ".join(done.stderr.split())
+    assert f"{options[0]} is for logs with one row per session" in " ".join(done.stderr.split())
 
 
-def test_states_are_not_compared_if_no_groups_are_wanted(run):
+def test_states_are_not_tested_with_group_none(run):
     assert json.loads(run("fit", "sample:shop", "--json", "--group", "none").stdout)["groups"] is None
 
 
-def test_what_a_table_cuts_off_is_said(run, tmp_path):
+def test_the_tail_that_a_table_cuts_off_is_noted(run, tmp_path):
     path, table = tmp_path / "log.csv", tmp_path / "table.csv"
     path.write_text("length,ended\n" + "1,1\n" * 50 + "3,0\n" * 50, encoding="utf-8")
     done = run("fit", str(path), "--no-plot", "--table", str(table))

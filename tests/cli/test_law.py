@@ -32,7 +32,7 @@ def test_json_compares_with_the_geometric_law_of_the_same_mean(run):
     assert data["geometric"]["steps"][1]["survival"] == pytest.approx((1 - 1 / 20.5) ** 19, rel=1e-12)
 
 
-def test_horizons_above_the_largest_step_are_null_in_json_and_said_in_text(run):
+def test_horizons_above_the_largest_step_are_null_in_json_and_named_in_text(run):
     # Γ(N) ≈ N^−0.05 / 0.05 ≤ 1 needs N = 20^20 = 10^26.
     data = json.loads(run("law", "polynomial(1.05)", "--json", "--truncation", "1").stdout)
     assert data["effective_horizons"] == [{"truncation": 1.0, "horizon": None}]
@@ -48,7 +48,7 @@ def test_text_shows_the_mean_of_a_heavy_tail(run):
     assert result.stderr == ""
 
 
-def test_text_leaves_out_the_comparison_of_the_geometric_law_with_itself(run):
+def test_a_geometric_law_is_not_compared_with_itself(run):
     output = run("law", "geometric(0.95)").stdout
     assert "geometric, same mean" not in output
     assert "geometric, same mean" not in run("law", "negative_binomial(1, 0.9)").stdout
@@ -84,7 +84,7 @@ def test_nothing_is_cut_off_at_any_width(run, law, width):
 
 
 @pytest.mark.parametrize("law", ["polynomial(1.4, offset=20)", "polynomial(1.05)", "fixed(9007199254740992)"])
-def test_on_narrow_terminals_columns_go_and_numbers_stay_whole(run, law):
+def test_narrow_terminals_drop_columns_but_keep_numbers_whole(run, law):
     output = run("law", law, "--no-plot", width=40).stdout
     assert "…" not in output
     assert max(map(len, output.splitlines())) <= 40
@@ -153,12 +153,12 @@ def test_plot_is_written_to_a_file(run, tmp_path, suffix):
         (["fixed(3)", "--plot", "law.bmp"], "Error: --plot must end in .png or .svg or .pdf; got 'law.bmp'."),
     ],
 )
-def test_bad_input_is_said_in_one_line(run, arguments, message):
+def test_bad_input_gets_a_one_line_error(run, arguments, message):
     result = run("law", *arguments)
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"{message}\n")
 
 
-def test_a_folder_is_no_target_for_a_plot(run, tmp_path):
+def test_a_plot_cannot_be_written_to_a_folder(run, tmp_path):
     folder = tmp_path / "law.png"
     folder.mkdir()
     result = run("law", "fixed(3)", "--plot", str(folder))

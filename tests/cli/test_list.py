@@ -27,7 +27,7 @@ def test_every_law_is_in_the_json(run):
 
 
 def test_every_environment_listed_can_be_planned_in(run):
-    rows = json.loads(run("list", "envs", "--json").stdout)
+    rows = json.loads(run("list", "problems", "--json").stdout)
     assert [row["name"] for row in rows] == [*BUILDERS, *GYMNASIUM_IDS]
     for row in rows:
         if row["kind"] == "builder":
@@ -35,6 +35,10 @@ def test_every_environment_listed_can_be_planned_in(run):
         else:
             mdp = sj.TabularMDP.from_env(row["name"])
             assert (mdp.n_states, mdp.n_actions) == (row["states"], row["actions"])
+
+
+def test_envs_is_another_name_of_problems(run):
+    assert run("list", "envs").stdout == run("list", "problems").stdout
 
 
 def test_the_gymnasium_ids_are_all_that_have_a_table():
@@ -58,9 +62,9 @@ def test_agents_are_listed_with_their_bonuses(run):
 
 def test_every_agent_and_bonus_is_in_the_json(run):
     rows = json.loads(run("list", "agents", "--json").stdout)
-    assert [row["name"] for row in rows if row["kind"] == "learner"] == list(AGENTS)
+    assert [row["name"] for row in rows if row["kind"] == "agent"] == list(AGENTS)
     assert [row["name"] for row in rows if row["kind"] == "bonus"] == list(BONUSES)
-    assert {row["kind"] for row in rows} == {"learner", "bonus"}
+    assert {row["kind"] for row in rows} == {"agent", "bonus"}
     assert all(row["description"].endswith(".") for row in rows)
     assert all(hasattr(sj, row["name"]) for row in rows)
 
@@ -77,10 +81,10 @@ def test_nothing_is_cut_off_at_any_width(run, kind, width):
         assert all(word in output for word in first_words)
 
 
-def test_an_unknown_kind_is_said_in_one_line(run):
+def test_an_unknown_kind_gets_a_one_line_error(run):
     result = run("list", "lows")
     assert result.exit_code == 2
     assert result.stderr == (
-        "Error: Invalid value for 'WHAT': 'lows' is not one of 'laws', 'agents', 'envs', 'specs', 'samples'. "
-        "Try 'sojourn list --help'.\n"
+        "Error: Invalid value for 'WHAT': 'lows' is not one of 'laws', 'agents', 'problems', 'specs', "
+        "'samples'. Try 'sojourn list --help'.\n"
     )

@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-from sojourn.cli.output._console import bounds, number, print_json, shortened, spell_out
+from sojourn.cli.output._ascii import spell_missing_symbols
+from sojourn.cli.output._numbers import format_bounds, format_number, shorten
+from sojourn.cli.output._streams import print_json
 
 
 @pytest.mark.parametrize(
@@ -25,34 +27,34 @@ from sojourn.cli.output._console import bounds, number, print_json, shortened, s
     ],
 )
 def test_numbers_read_well(value, text):
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 def test_bounds_are_rounded_outwards():
-    assert bounds(1.25, 1.3125, 1.375, least=1e-9) == ("1.25", "1.31", "1.38")
-    low, _, high = bounds(1 / 3, 1 / 3, 1 / 3, least=1e-3)
+    assert format_bounds(1.25, 1.3125, 1.375, least=1e-9) == ("1.25", "1.31", "1.38")
+    low, _, high = format_bounds(1 / 3, 1 / 3, 1 / 3, least=1e-3)
     assert (low, high) == ("0.3333", "0.3334")
-    assert bounds(-3.0, -3.0, -3.0, least=1.0) == ("-3.0", "-3.0", "-3.0")
-    assert bounds(1000.5, 2000.0, 3000.5, least=1.0) == ("1,000", "2,000", "3,001")
+    assert format_bounds(-3.0, -3.0, -3.0, least=1.0) == ("-3.0", "-3.0", "-3.0")
+    assert format_bounds(1000.5, 2000.0, 3000.5, least=1.0) == ("1,000", "2,000", "3,001")
 
 
 def test_bounds_have_no_negative_zero():
-    assert bounds(-0.0, -0.0, 0.0, least=0.1) == ("0.00", "0.00", "0.00")
+    assert format_bounds(-0.0, -0.0, 0.0, least=0.1) == ("0.00", "0.00", "0.00")
 
 
-def test_what_is_no_number_becomes_null(capsys):
+def test_non_finite_numbers_become_null(capsys):
     print_json({"a": [math.nan, math.inf, 1.5], "b": (None, -math.inf)})
     assert json.loads(capsys.readouterr().out) == {"a": [None, None, 1.5], "b": [None, None]}
 
 
-def test_characters_that_an_encoding_lacks_are_spelled_out():
+def test_symbols_that_an_encoding_lacks_are_spelled_in_ascii():
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    spell_out(stream)
+    spell_missing_symbols(stream)
     stream.write("Γ(N) ≤ 1 … 雪")
     stream.flush()
     assert stream.buffer.getvalue() == b"G(N) <= 1 ... ?"
 
 
 def test_long_texts_are_cut():
-    assert shortened("abcdef", 4) == "abc…"
-    assert shortened("abcd", 4) == "abcd"
+    assert shorten("abcdef", 4) == "abc…"
+    assert shorten("abcd", 4) == "abcd"

@@ -16,8 +16,8 @@ ONE_OR_TEN = "mixture([0.5, 0.5], [fixed(1), fixed(10)])"
 
 
 def test_json_has_the_counterexample_by_hand(run):
-    # two_paths with H = 1 or 10, each with probability ½: blind ½·0 + ½·9 = 4.5, told ½·1 + ½·9 = 5.
-    result = run("plan", "--env", "two_paths()", "--law", ONE_OR_TEN, "--json")
+    # two_paths with H = 1 or 10, each with probability ½: blind ½·0 + ½·9 = 4.5, clairvoyant ½·1 + ½·9 = 5.
+    result = run("plan", "--problem", "two_paths()", "--law", ONE_OR_TEN, "--json")
     data = json.loads(result.stdout)
     assert data["value"] == pytest.approx(4.5, abs=1e-6)
     assert data["lower"] <= 4.5 <= data["upper"]
@@ -33,35 +33,43 @@ def test_json_has_the_counterexample_by_hand(run):
     assert re.fullmatch(r"Planned in [\d.]+ s, priced in [\d.]+ s\.", done)
 
 
+def test_env_is_another_name_of_problem(run):
+    old, new = (
+        run("plan", option, "two_paths", "--law", "fixed(3)", "--json") for option in ("--env", "--problem")
+    )
+    assert (old.exit_code, old.stdout) == (0, new.stdout)
+    assert run("plan", "--law", "fixed(3)").stderr.startswith("Error: Missing option '--problem'")
+
+
 def test_text_has_the_same_numbers(run):
-    output = run("plan", "--env", "TwoPaths", "--law", ONE_OR_TEN).stdout
+    output = run("plan", "--problem", "TwoPaths", "--law", ONE_OR_TEN).stdout
     assert re.search(r"value +4\.50000000,", output)
-    assert re.search(r"if told the length +5\.0+, to within 3e-7\n", output)
+    assert re.search(r"if the length is known +5\.0+, to within 3e-7\n", output)
     assert re.search(r"price of not knowing +0\.50+, to within [3-9]e-7\n", output)
     assert re.search(r"effective horizon +10 ", output)
-    assert "for ever" not in output
+    assert "later steps" not in output
 
 
 @pytest.mark.parametrize(
-    ("law", "said"),
+    ("law", "message"),
     [
-        ("fixed(6)", "6 layers, one a step\n"),
-        ("uniform(5, 40)", "layers, one a step; the last is held to the end\n"),
-        ("polynomial(1.4)", "layers, one a step; the last is held for ever\n"),
+        ("fixed(6)", "6 layers, one per step\n"),
+        ("uniform(5, 40)", "layers, one per step; the last applies until the end\n"),
+        ("polynomial(1.4)", "layers, one per step; the last applies to all later steps\n"),
     ],
 )
-def test_only_laws_without_end_hold_a_layer_for_ever(run, monkeypatch, law, said):
+def test_the_last_layer_applies_to_later_steps(run, monkeypatch, law, message):
     if law == "fixed(6)":  # the last step's row repeats the one before it unless made otherwise
         found = dataclasses.replace(
             sj.plan(sj.mdps.cash_or_invest(3), sj.Fixed(6)), policy=np.zeros((6, 4), dtype=np.uint8)
         )
         monkeypatch.setattr("sojourn.planning.plan", lambda *_, **__: found)
-    output = run("plan", "--env", "cash_or_invest(3)", "--law", law, "--no-price", width=120).stdout
-    assert re.search(r"policy +(.*\n)", output)[1].endswith(said)
+    output = run("plan", "--problem", "cash_or_invest(3)", "--law", law, "--no-price", width=120).stdout
+    assert re.search(r"policy +(.*\n)", output)[1].endswith(message)
 
 
-def test_a_wide_bracket_is_said_with_the_price_and_can_be_narrowed(run):
-    arguments = ("plan", "--env", "FrozenLake-v1", "--law", "polynomial(1.05)")
+def test_a_wide_bracket_is_reported_with_the_price_and_can_be_narrowed(run):
+    arguments = ("plan", "--problem", "FrozenLake-v1", "--law", "polynomial(1.05)")
     result = run(*arguments, "--max-layers", "1e3", width=120)
     low, high = re.search(r"price of not knowing +between (\S+) and (\S+)\n", result.stdout).groups()
     assert float(low) == 0.0
@@ -72,7 +80,7 @@ def test_a_wide_bracket_is_said_with_the_price_and_can_be_narrowed(run):
     assert float(low) <= data["price_lower"] <= data["price"] <= data["price_upper"] <= float(high)
 
 
-def test_max_layers_reaches_both_questions(run, monkeypatch):
+def test_max_layers_is_used_by_the_plan_and_by_the_price(run, monkeypatch):
     asked = []
 
     def asking(function):
@@ -84,8 +92,8 @@ def test_max_layers_reaches_both_questions(run, monkeypatch):
 
     for name in ("plan", "clairvoyant_value"):
         monkeypatch.setattr(f"sojourn.planning.{name}", asking(getattr(sj.planning, name)))
-    assert run("plan", "--env", "chain(2)", "--law", "fixed(3)", "--max-layers", "77").exit_code == 0
-    assert run("plan", "--env", "chain(2)", "--law", "fixed(3)").exit_code == 0
+    assert run("plan", "--problem", "chain(2)", "--law", "fixed(3)", "--max-layers", "77").exit_code == 0
+    assert run("plan", "--problem", "chain(2)", "--law", "fixed(3)").exit_code == 0
     assert asked == [77, 77, MAX_LAYERS, MAX_LAYERS]
 
 
@@ -97,60 +105,60 @@ def test_the_width_of_a_warning_bounds_the_price(run, monkeypatch):
         return np.full(3, 5.0)
 
     monkeypatch.setattr("sojourn.planning.clairvoyant_value", wide)
-    result = run("plan", "--env", "two_paths", "--law", ONE_OR_TEN, "--json")
+    result = run("plan", "--problem", "two_paths", "--law", ONE_OR_TEN, "--json")
     data = json.loads(result.stdout)
-    # 5 ± 0.125 told, 4.5 blind.
+    # 5 ± 0.125 clairvoyant, 4.5 blind.
     assert data["price_lower"] == pytest.approx(0.375, abs=1e-6)
     assert data["price_upper"] == pytest.approx(0.625, abs=1e-6)
     assert result.stderr.endswith("Warning: clairvoyant_value: wide.\n")
-    text = run("plan", "--env", "two_paths", "--law", ONE_OR_TEN).stdout
+    text = run("plan", "--problem", "two_paths", "--law", ONE_OR_TEN).stdout
     assert re.search(r"price of not knowing +between 0\.37 and 0\.63\n", text)
 
 
 def test_values_are_averaged_over_the_start_states(run):
-    # FrozenLake starts in one state, Taxi in many: three steps cost 1 each, and nobody arrives so soon.
-    data = json.loads(run("plan", "--env", "Taxi-v4", "--law", "fixed(3)", "--json").stdout)
+    # FrozenLake starts in one state, Taxi in many: three steps cost 1 each, too few to arrive.
+    data = json.loads(run("plan", "--problem", "Taxi-v4", "--law", "fixed(3)", "--json").stdout)
     assert data["value"] == pytest.approx(-3.0, abs=1e-6)
     assert (data["states"], data["actions"]) == (501, 6)
     assert data["stationary"] is (data["layers"] == 1)
 
 
-def test_normalized_values_lead_back_to_the_units_of_the_environment(run):
+def test_normalized_values_are_converted_to_the_original_units(run):
     # Taxi pays −10 … 20, so a step that costs 1 is worth 9/30.
-    arguments = ("plan", "--env", "Taxi-v4", "--law", "fixed(3)", "--normalized", "--no-price")
+    arguments = ("plan", "--problem", "Taxi-v4", "--law", "fixed(3)", "--normalized", "--no-price")
     data = json.loads(run(*arguments, "--json").stdout)
     assert data["value"] == pytest.approx(0.9, abs=1e-6)
     assert (data["scale"], data["shift"], data["normalized"]) == (30.0, -10.0, True)
     assert data["clairvoyant"] is None
     assert data["price"] is None
     output = run(*arguments).stdout
-    assert re.search(r"in its own units +-3(\.0*)?\n", output)
+    assert re.search(r"in original units +-3(\.0*)?\n", output)
     assert "rewards mapped to [0, 1]" in output
     assert "price" not in output
 
 
-def test_a_law_that_does_not_age_has_a_stationary_policy(run):
-    data = json.loads(run("plan", "--env", "river_swim(6)", "--law", "geometric(0.9)", "--json").stdout)
+def test_a_geometric_law_has_a_stationary_policy(run):
+    data = json.loads(run("plan", "--problem", "river_swim(6)", "--law", "geometric(0.9)", "--json").stdout)
     assert data["stationary"] is True
     assert data["layers"] == 1
     assert data["after"] == "hold"
     # 0.9^(N−1) · 10 ≤ 1e-6, and river_swim's rewards span 1: N − 1 ≥ ln(1e7)/−ln 0.9 = 152.98.
     assert data["effective_horizon"]["horizon"] == 154
-    text = run("plan", "--env", "river_swim(6)", "--law", "geometric(0.9)", "--no-price").stdout
+    text = run("plan", "--problem", "river_swim(6)", "--law", "geometric(0.9)", "--no-price").stdout
     assert "stationary" in text
 
 
-def test_a_horizon_above_the_largest_step_is_no_obstacle(run):
-    arguments = ("plan", "--env", "chain(2)", "--law", "polynomial(1.2)", "--no-price")
+def test_a_horizon_above_the_largest_step_is_reported(run):
+    arguments = ("plan", "--problem", "chain(2)", "--law", "polynomial(1.2)", "--no-price")
     assert json.loads(run(*arguments, "--json").stdout)["effective_horizon"]["horizon"] is None
     text = run(*arguments, width=120).stdout
     assert "late steps" in text
-    assert "bounded by proof; cutting them off would take over 2^53 layers" in text
+    assert "bounded by proof; computing them would take over 2^53 layers" in text
     assert "effective horizon" not in text
 
 
 def test_printed_bounds_enclose_the_certified_ones(run):
-    arguments = ("plan", "--env", "garnet(20, 3, 2, seed=1)", "--law", "uniform(1, 30)", "--no-price")
+    arguments = ("plan", "--problem", "garnet(20, 3, 2, seed=1)", "--law", "uniform(1, 30)", "--no-price")
     data = json.loads(run(*arguments, "--json").stdout)
     low, high = re.search(r"certified +(\S+) ≤ V\* ≤ (\S+)", run(*arguments).stdout).groups()
     assert float(low) <= data["lower"] <= data["value"] <= data["upper"] <= float(high)
@@ -158,7 +166,7 @@ def test_printed_bounds_enclose_the_certified_ones(run):
 
 def test_saved_plans_can_be_loaded(run, tmp_path):
     path = tmp_path / "river.npz"
-    result = run("plan", "--env", "RiverSwim(n=6)", "--law", "fixed(8)", "--save", str(path), "--json")
+    result = run("plan", "--problem", "RiverSwim(n=6)", "--law", "fixed(8)", "--save", str(path), "--json")
     assert json.loads(result.stdout)["saved"] == str(path)
     assert f"Saved to {path}." in result.stderr.replace("\n", "")
     loaded = sj.load_plan(path)
@@ -169,13 +177,13 @@ def test_saved_plans_can_be_loaded(run, tmp_path):
 def test_settings_of_gymnasium_environments_are_passed_on(run):
     # Without slipping, FrozenLake's goal is six sure steps away and pays 1.
     env = "FrozenLake-v1(is_slippery=False)"
-    data = json.loads(run("plan", "--env", env, "--law", "fixed(6)", "--json").stdout)
+    data = json.loads(run("plan", "--problem", env, "--law", "fixed(6)", "--json").stdout)
     assert data["problem"] == env
     assert data["value"] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_an_old_version_is_noted_in_one_line(run):
-    result = run("plan", "--env", "Taxi-v3", "--law", "fixed(2)", "--no-price")
+    result = run("plan", "--problem", "Taxi-v3", "--law", "fixed(2)", "--no-price")
     assert result.exit_code == 0
     assert "Note: Taxi-v3 is not in this Gymnasium; using Taxi-v4.\n" in result.stderr
     assert "_from_env.py" not in result.stderr
@@ -189,7 +197,7 @@ def test_library_warnings_become_one_line_each(run, monkeypatch):
 
     found = sj.plan(sj.mdps.chain(2), sj.Fixed(3))
     monkeypatch.setattr("sojourn.planning.plan", wide)
-    result = run("plan", "--env", "chain(2)", "--law", "fixed(3)", "--no-price")
+    result = run("plan", "--problem", "chain(2)", "--law", "fixed(3)", "--no-price")
     assert result.exit_code == 0
     assert result.stderr.splitlines()[2:] == ["Warning: plan: the bracket is wide."]
 
@@ -204,15 +212,15 @@ def test_library_warnings_become_one_line_each(run, monkeypatch):
         (RuntimeError("no\nluck"), "Error: RuntimeError: no luck ('sojourn --debug …' shows where.)\n"),
     ],
 )
-def test_a_failed_run_says_so_in_one_line_and_exits_with_1(run, monkeypatch, error, line):
+def test_a_failed_run_prints_one_line_and_exits_with_1(run, monkeypatch, error, line):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr("sojourn.planning.plan", fail)
-    result = run("plan", "--env", "chain(2)", "--law", "fixed(3)")
+    result = run("plan", "--problem", "chain(2)", "--law", "fixed(3)")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.splitlines(keepends=True)[1:] == [line]
-    command = ["plan", "--env", "chain(2)", "--law", "fixed(3)"]
+    command = ["plan", "--problem", "chain(2)", "--law", "fixed(3)"]
     for arguments in (["--debug", *command], [*command, "--debug"]):
         debugged = run(*arguments)
         assert debugged.exit_code == 1
@@ -243,20 +251,20 @@ def test_a_failed_run_says_so_in_one_line_and_exits_with_1(run, monkeypatch, err
             "FrozenLake-v1(is_slipery=False)",
             "FrozenLake-v1 has no setting 'is_slipery'. Did you mean 'is_slippery'?",
         ),
-        ("", "--env must be written like 'Taxi-v4' or 'river_swim(6)'; got ''."),
-        ("chain(2", "--env must be written like 'Taxi-v4' or 'river_swim(6)'; got 'chain(2'."),
+        ("", "--problem must be written like 'Taxi-v4' or 'river_swim(6)'; got ''."),
+        ("chain(2", "--problem must be written like 'Taxi-v4' or 'river_swim(6)'; got 'chain(2'."),
     ],
 )
-def test_unknown_problems_are_said_in_one_line(run, env, message):
-    result = run("plan", "--env", env, "--law", "fixed(3)")
+def test_unknown_problems_get_a_one_line_error(run, env, message):
+    result = run("plan", "--problem", env, "--law", "fixed(3)")
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"Error: {message}\n")
 
 
 @pytest.mark.parametrize("inside", ["__import__('os')", "n", "2)(3", "**{}", "*[2]", "2 + 2", "(" * 300])
 def test_nothing_in_the_text_of_a_problem_is_run(run, inside):
-    result = run("plan", "--env", f"chain({inside})", "--law", "fixed(3)")
+    result = run("plan", "--problem", f"chain({inside})", "--law", "fixed(3)")
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: --env must ")
+    assert result.stderr.startswith("Error: --problem must ")
     assert result.stderr.count("\n") == 1
 
 
@@ -272,24 +280,24 @@ def test_nothing_in_the_text_of_a_problem_is_run(run, inside):
         (["--save", "no/where.npz"], "--save must be in a folder that exists; got 'no/where.npz'."),
     ],
 )
-def test_bad_options_are_said_in_one_line(run, options, message):
-    result = run("plan", "--env", "chain(2)", "--law", "fixed(3)", *options)
+def test_bad_options_get_a_one_line_error(run, options, message):
+    result = run("plan", "--problem", "chain(2)", "--law", "fixed(3)", *options)
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"Error: {message}\n")
 
 
 @pytest.mark.parametrize("width", [40, 60, 200])
 def test_nothing_is_cut_off_at_any_width(run, width):
-    output = run("plan", "--env", "chain(2)", "--law", "uniform(1, 30)", width=width).stdout
+    output = run("plan", "--problem", "chain(2)", "--law", "uniform(1, 30)", width=width).stdout
     assert "…" not in output
     assert "tolerance over the reward range)" in " ".join(output.split())
     assert max(map(len, output.splitlines())) <= width
 
 
 def test_averages_are_bounded_outwards():
-    from sojourn.cli.commands._plan import _average
+    from sojourn.cli._solution import average_over_starts
 
     rng = np.random.default_rng(0)
     start, values = rng.dirichlet(np.ones(50)), rng.normal(size=50)
     mdp = sj.TabularMDP(np.ones((50, 1, 1)) * np.eye(50)[:, None, :], np.zeros((50, 1)), start=start)
-    mean, slack = _average(mdp, values)
+    mean, slack = average_over_starts(mdp, values)
     assert abs(mean - float(np.longdouble(start) @ np.longdouble(values))) <= slack

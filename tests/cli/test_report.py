@@ -21,27 +21,27 @@ def test_a_report_is_written_beside_the_store(run, store, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--to", "report.pdf"], "--to must end in .html; got 'report.pdf'."),
         (["--experiment", "tinny"], "Did you mean 'tiny'?"),
     ],
 )
-def test_bad_input_gets_one_line_and_no_page(run, store, tmp_path, arguments, said):
+def test_bad_input_gets_one_line_and_no_page(run, store, tmp_path, arguments, message):
     result = run("report", str(store), *arguments)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not list(tmp_path.glob("*.html"))
 
 
-def test_what_is_no_store_is_refused(run, tmp_path):
+def test_a_folder_that_is_not_a_store_is_refused(run, tmp_path):
     result = run("report", str(tmp_path / "none"))
     assert result.exit_code == 2
     assert result.stderr.endswith("must be a store of 'sojourn run'; there is none.\n")
 
 
-def test_experiments_of_tuning_are_left_out_unless_asked_for(run, store, tmp_path):
+def test_tuning_experiments_are_left_out_unless_named(run, store, tmp_path):
     from sojourn.experiments import ThisProcess, read_experiment, run_experiment
 
     experiment = replace(read_experiment(tmp_path / "tiny.toml"), name="chosen by", purpose="tuning")

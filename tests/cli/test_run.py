@@ -11,7 +11,7 @@ import sys
 import pytest
 from cli.tiny import SPEC
 
-from sojourn.cli.output._progress import duration
+from sojourn.cli.output._numbers import format_duration
 
 BAD = """
 class Bad:
@@ -26,14 +26,14 @@ def spec(tmp_path):
     return path
 
 
-def test_a_run_says_what_it_did(run, spec):
+def test_a_run_prints_its_outcome(run, spec):
     result = run("run", str(spec), "--on", "here")
     assert result.exit_code == 0
     assert result.stdout.startswith("2 trials played in ")
     assert "tiny.results" in "".join(result.stdout.split())
     assert result.stderr == "tiny: playing 2 trials.\n"
     again = run("run", str(spec), "--on", "here")
-    assert again.stdout.startswith("Nothing to do: all 2 trials are there.")
+    assert again.stdout.startswith("Nothing to do: all 2 trials are done.")
     assert again.stderr == ""
 
 
@@ -48,10 +48,10 @@ def test_an_old_spec_is_played_with_a_note_of_one_line(run, spec):
 
 def test_a_dry_run_plays_nothing(run, spec):
     result = run("run", str(spec), "--dry-run")
-    assert "2 (2 combinations × 2 seeds)" in result.stdout
+    assert "2 (2 cells × 2 seeds)" in result.stdout
     assert "2 more are the same as others" in result.stdout
     assert "done      0" in result.stdout
-    assert "left      2, about" in result.stdout
+    assert "missing   2, about" in result.stdout
     assert "every episode of 20" in result.stdout
     assert not spec.with_suffix(".results").exists()
     run("run", str(spec), "--on", "here")
@@ -69,10 +69,10 @@ def test_a_dry_run_starts_no_ray(spec, tmp_path):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert "left      2, about" in done.stdout
+    assert "missing   2, about" in done.stdout
 
 
-def test_json_says_the_same(run, spec, tmp_path):
+def test_json_has_the_same_outcome(run, spec, tmp_path):
     result = run("run", str(spec), "--on", "here", "--json", "--store", str(tmp_path / "s"))
     data = json.loads(result.stdout)
     assert (data["trials"], data["played"], data["reused"], data["failed"]) == (2, 2, 0, [])
@@ -92,9 +92,9 @@ def test_failures_are_named_and_the_exit_code_is_one(run, spec, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        ([], "SPEC is missing; 'sojourn run --example river_swim' prints one to start from."),
+        ([], "SPEC is missing; 'sojourn run --example river_swim' prints an example."),
         (["none.toml"], "none.toml: No such file or directory."),
         (["{spec}", "--workers", "0"], "--workers must be a whole number ≥ 1; got '0'."),
         (["{spec}", "--retries", "x"], "--retries must be a whole number ≥ 0; got 'x'."),
@@ -104,20 +104,20 @@ def test_failures_are_named_and_the_exit_code_is_one(run, spec, tmp_path):
         (["--example", "tinny"], "Unknown example 'tinny'. Did you mean 'tiny'?"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_two(run, spec, arguments, said):
+def test_bad_input_is_one_line_and_exit_code_two(run, spec, arguments, message):
     result = run("run", *(argument.format(spec=spec) for argument in arguments))
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_no_cluster_is_one_line_and_exit_code_one(run, spec):
     result = run("run", str(spec), "--on", "ray", "--address", "127.0.0.1:1")
     assert result.exit_code == 1
-    said = "Error: No Ray cluster at 127.0.0.1:1: Connection refused."
-    assert result.stderr.splitlines() == ["tiny: playing 2 trials.", said]
+    message = "Error: No Ray cluster at 127.0.0.1:1: Connection refused."
+    assert result.stderr.splitlines() == ["tiny: playing 2 trials.", message]
 
 
 def test_examples_are_printed_and_listed(run, tmp_path):
@@ -128,7 +128,7 @@ def test_examples_are_printed_and_listed(run, tmp_path):
     assert {row["name"] for row in listed} >= {"tiny", "taxi", "river_swim", "long_run"}
 
 
-def test_damage_is_said_and_made_good(run, spec):
+def test_damage_is_reported_and_repaired(run, spec):
     run("run", str(spec), "--on", "here")
     path = next((spec.with_suffix(".results") / "trials").iterdir())
     path.write_bytes(b"")
@@ -170,23 +170,23 @@ def test_a_terminal_shows_a_bar(spec):
         (86400 * 3, "3 d"),
     ],
 )
-def test_durations_are_words(seconds, text):
-    assert duration(seconds) == text
+def test_durations_have_two_units(seconds, text):
+    assert format_duration(seconds) == text
 
 
-def test_what_is_left_is_told_without_what_it_took_to_start(monkeypatch, capsys):
+def test_the_remaining_time_ignores_the_time_to_start(monkeypatch, capsys):
     from types import SimpleNamespace
 
-    from sojourn.cli.output import _progress
+    from sojourn.cli.output import _run_progress
 
     now = 0.0
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: now)
-    stock = SimpleNamespace(missing=["a"] * 101, trials=["a"] * 101, done=[])
-    with _progress.Watch("slow to start") as watch:
-        watch(stock, None)
+    monkeypatch.setattr(_run_progress.time, "monotonic", lambda: now)
+    inventory = SimpleNamespace(missing=["a"] * 101, trials=["a"] * 101, done=[])
+    with _run_progress.RunProgress("slow to start") as progress:
+        progress(inventory, None)
         for played in range(1, 12):
             now = 100.0 + 2.0 * played  # the first after 102 s, and then one every 2 s
-            watch(stock, SimpleNamespace(content=b"" if played != 5 else None))
+            progress(inventory, SimpleNamespace(content=b"" if played != 5 else None))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "slow to start: playing 101 trials."
-    assert lines[-1] == "11 of 101 trials, one in 2.0 s, 1 failed, about 3 min left."
+    assert lines[-1] == "11 of 101 trials, one per 2.0 s, 1 failed, about 3 min left."

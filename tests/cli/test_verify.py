@@ -5,10 +5,10 @@ import json
 import pytest
 
 
-def test_a_sound_store_is_said_to_be_so(run, store):
+def test_an_intact_store_is_reported(run, store):
     result = run("verify", str(store))
     assert result.exit_code == 0
-    assert result.stdout == "sound trials  2\ntiny          2 of 2 trials\n"
+    assert result.stdout == "intact trials  2\ntiny           2 of 2 trials\n"
     assert result.stderr == ""
 
 
@@ -24,7 +24,7 @@ def test_damage_is_named_and_the_exit_code_is_one(run, store):
     assert data["experiments"] == [{"name": "tiny", "trials": 2, "done": 1}]
 
 
-def test_what_is_no_store_is_refused(run, tmp_path):
+def test_a_folder_that_is_not_a_store_is_refused(run, tmp_path):
     result = run("verify", str(tmp_path / "none"))
     assert result.exit_code == 2
     assert result.stderr.endswith("must be a store of 'sojourn run'; there is none.\n")
@@ -42,14 +42,14 @@ def test_tables_are_exported_beside_the_store(run, store, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
-        ([], "One of --parquet and --csv must be given."),
-        (["--csv", "--parquet"], "One of --parquet and --csv must be given."),
+        ([], "Exactly one of --parquet and --csv must be given."),
+        (["--csv", "--parquet"], "Exactly one of --parquet and --csv must be given."),
         (["--csv", "--to", "x.txt"], "--to must end in .csv; got 'x.txt'."),
         (["--csv", "--experiment", "tny"], "Unknown experiment 'tny'. Did you mean 'tiny'?"),
     ],
 )
-def test_bad_exports_are_refused_in_one_line(run, store, options, said):
+def test_bad_exports_are_refused_in_one_line(run, store, options, message):
     result = run("export", str(store), *options)
-    assert (result.exit_code, result.stderr) == (2, f"Error: {said}\n")
+    assert (result.exit_code, result.stderr) == (2, f"Error: {message}\n")

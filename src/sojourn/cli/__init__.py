@@ -1,4 +1,4 @@
-"""The command line: one command a file. Nothing heavy is imported before a command runs."""
+"""The command line. Commands have one module each, and import heavy packages only when they run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line and exit: 0 is success, 1 a failed run, 2 bad input, 130 a Ctrl-C."""
+    """Run the command line and exit with 0 (success), 1 (failed run), 2 (bad input) or 130 (Ctrl-C)."""
     try:
-        from sojourn.cli._app import app  # noqa: PLC0415 - a Ctrl-C while this loads is quiet too
+        from sojourn.cli._app import app  # noqa: PLC0415 - Ctrl-C during loading exits quietly too
 
         app(prog_name="sojourn")
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The application: the commands and the options before them."""
+"""The application: its commands and the options that come before them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from sojourn.cli.commands._run import EXAMPLES as RUN_EXAMPLES
 from sojourn.cli.commands._run import run
 from sojourn.cli.commands._verify import EXAMPLES as VERIFY_EXAMPLES
 from sojourn.cli.commands._verify import verify
-from sojourn.cli.output._console import examples
-from sojourn.cli.output._help import NarrowCommand
+from sojourn.cli.output._help import NarrowCommand, format_examples
 
 __all__ = ["app"]
 
@@ -37,15 +36,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("law", cls=NarrowCommand, epilog=examples(LAW_EXAMPLES))(law)
-app.command("plan", cls=NarrowCommand, epilog=examples(PLAN_EXAMPLES))(plan)
-app.command("fit", cls=NarrowCommand, epilog=examples(FIT_EXAMPLES))(fit)
-app.command("reproduce", cls=NarrowCommand, epilog=examples(REPRODUCE_EXAMPLES))(reproduce)
-app.command("run", cls=NarrowCommand, epilog=examples(RUN_EXAMPLES))(run)
-app.command("verify", cls=NarrowCommand, epilog=examples(VERIFY_EXAMPLES))(verify)
-app.command("export", cls=NarrowCommand, epilog=examples(EXPORT_EXAMPLES))(export)
-app.command("report", cls=NarrowCommand, epilog=examples(REPORT_EXAMPLES))(report)
-app.command("list", cls=NarrowCommand, epilog=examples(LIST_EXAMPLES))(list_names)
+app.command("law", cls=NarrowCommand, epilog=format_examples(LAW_EXAMPLES))(law)
+app.command("plan", cls=NarrowCommand, epilog=format_examples(PLAN_EXAMPLES))(plan)
+app.command("fit", cls=NarrowCommand, epilog=format_examples(FIT_EXAMPLES))(fit)
+app.command("reproduce", cls=NarrowCommand, epilog=format_examples(REPRODUCE_EXAMPLES))(reproduce)
+app.command("run", cls=NarrowCommand, epilog=format_examples(RUN_EXAMPLES))(run)
+app.command("verify", cls=NarrowCommand, epilog=format_examples(VERIFY_EXAMPLES))(verify)
+app.command("export", cls=NarrowCommand, epilog=format_examples(EXPORT_EXAMPLES))(export)
+app.command("report", cls=NarrowCommand, epilog=format_examples(REPORT_EXAMPLES))(report)
+app.command("list", cls=NarrowCommand, epilog=format_examples(LIST_EXAMPLES))(list_names)
 
 
 def _show_version(wanted: bool) -> None:
@@ -58,7 +57,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback(
     invoke_without_command=True,
-    epilog=examples([LAW_EXAMPLES[0], PLAN_EXAMPLES[0], LIST_EXAMPLES[0]]),
+    epilog=format_examples([LAW_EXAMPLES[0], PLAN_EXAMPLES[0], LIST_EXAMPLES[0]]),
 )
 def sojourn(
     ctx: typer.Context,
@@ -70,7 +69,7 @@ def sojourn(
 ) -> None:
     """Reinforcement learning when you don't know how long you've got.
 
-    A law of episode lengths is a discount function: look at one, and plan under it.
+    A law of episode lengths is a discount function: fit one, look at one, plan and learn under it.
     """
     ctx.ensure_object(Invocation).debug = debug
     if ctx.invoked_subcommand is None:

@@ -1,4 +1,4 @@
-"""Laws as the commands look at them."""
+"""Helpers for laws on the command line."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sojourn.laws import LengthLaw
 
-__all__ = ["LAST_STEP", "complete_law", "horizon"]
+__all__ = ["LAST_STEP", "complete_law", "effective_horizon"]
 
 LAST_STEP = 2**53
-"""The largest step that laws know."""
+"""The largest step at which laws are defined."""
 
 
 def complete_law(incomplete: str) -> list[str]:
-    """Return the names of laws that begin like this."""
+    """Return the names of laws that start with a prefix, for shell completion."""
     from sojourn.laws import LAWS  # noqa: PLC0415
 
     return [name for name in LAWS if name.startswith(incomplete)]
 
 
-def horizon(given: LengthLaw, truncation: float) -> int | None:
-    """Return the effective horizon, or None if it is above 2^53."""
-    if given.longest is None and given.tail(LAST_STEP) > truncation:
+def effective_horizon(law: LengthLaw, truncation: float) -> int | None:
+    """Return the effective horizon of a law, or None if it is above 2^53."""
+    if law.longest is None and law.tail(LAST_STEP) > truncation:
         return None
-    return given.effective_horizon(truncation)
+    return law.effective_horizon(truncation)

@@ -1,4 +1,4 @@
-"""Options that several commands have, and numbers read from them."""
+"""Options that several commands share, and parsers of numeric options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import typer
 from sojourn._validation import check_positive, check_whole
 from sojourn.cli._errors import Invocation
 
-__all__ = ["Debug", "OneExperiment", "StoreFolder", "Target", "positive", "whole"]
+__all__ = [
+    "Debug",
+    "ExperimentName",
+    "OutputFile",
+    "StoreFolder",
+    "Workers",
+    "parse_positive",
+    "parse_whole",
+    "parse_workers",
+]
 
 
 def _set_debug(ctx: typer.Context, wanted: bool) -> bool:
@@ -23,23 +32,31 @@ Debug = Annotated[
     bool,
     typer.Option("--debug", callback=_set_debug, is_eager=True, help="Show the traceback of an error."),
 ]
-"""`--debug` after the command; it may stand before it as well."""
+"""`--debug` after the name of a command; it may also come before it."""
 
 StoreFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A store of 'sojourn run'.", show_default=False)
+    Path, typer.Argument(metavar="DIR", help="The store of 'sojourn run'.", show_default=False)
 ]
-Target = Annotated[
+OutputFile = Annotated[
     Path | None,
-    typer.Option("--to", metavar="FILE", help="The file to write.", show_default="beside DIR, by its name"),
+    typer.Option(
+        "--to", metavar="FILE", help="The file to write.", show_default="next to DIR, with its name"
+    ),
 ]
-OneExperiment = Annotated[
+ExperimentName = Annotated[
     str | None,
     typer.Option("--experiment", metavar="NAME", help="One of the store's experiments.", show_default="all"),
 ]
+Workers = Annotated[
+    str | None,
+    typer.Option(
+        "--workers", metavar="N", help="Number of trials at a time.", show_default="one per processor"
+    ),
+]
 
 
-def positive(option: str, text: str) -> float:
-    """Return the finite number above 0 that an option was given."""
+def parse_positive(option: str, text: str) -> float:
+    """Parse the value of an option as a finite number above 0."""
     try:
         number = float(text)
     except ValueError:
@@ -47,11 +64,16 @@ def positive(option: str, text: str) -> float:
     return check_positive(option, number)
 
 
-def whole(option: str, text: str, *, least: int) -> int:
-    """Return the whole number that an option was given; 1_000_000 and 1e6 will do."""
-    for read in (int, float):
+def parse_whole(option: str, text: str, *, least: int) -> int:
+    """Parse the value of an option as a whole number; 1_000_000 and 1e6 are accepted."""
+    for parse in (int, float):
         try:
-            return check_whole(option, read(text), least=least)
+            return check_whole(option, parse(text), least=least)
         except ValueError:
             continue
     raise ValueError(f"{option} must be a whole number ≥ {least}; got {text!r}.")
+
+
+def parse_workers(text: str | None) -> int | None:
+    """Parse the value of `--workers`; None means one per processor."""
+    return None if text is None else parse_whole("--workers", text, least=1)

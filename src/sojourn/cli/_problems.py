@@ -1,4 +1,4 @@
-"""Problems as the commands take and list them."""
+"""Helpers for problems on the command line."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
 
-__all__ = ["complete_env", "gymnasium_problems", "parse_env"]
+__all__ = ["complete_problem", "gymnasium_problems", "read_problem_option"]
 
 
-def complete_env(incomplete: str) -> list[str]:
-    """Return the names of builders and Gymnasium ids that begin like this."""
+def complete_problem(incomplete: str) -> list[str]:
+    """Return the builders and Gymnasium ids that start with a prefix, for shell completion."""
     from sojourn.mdps import BUILDERS, GYMNASIUM_IDS  # noqa: PLC0415
 
     return [name for name in (*BUILDERS, *GYMNASIUM_IDS) if name.startswith(incomplete)]
 
 
-def parse_env(text: str) -> TabularMDP:
-    """Return the problem that `--env` names; see `sojourn.mdps.parse_problem`."""
+def read_problem_option(text: str) -> TabularMDP:
+    """Return the problem named by `--problem`; see `sojourn.mdps.parse_problem`."""
     from sojourn.mdps import read_problem  # noqa: PLC0415
 
-    return read_problem(text, "--env").build()
+    return read_problem(text, "--problem").build()
 
 
 def gymnasium_problems() -> list[TabularMDP]:
-    """Return the environments of `GYMNASIUM_IDS` as this Gymnasium has them, in their newest versions."""
+    """Return the problems of `GYMNASIUM_IDS` that the installed Gymnasium has, in their newest versions."""
     from sojourn.mdps import GYMNASIUM_IDS, TabularMDP  # noqa: PLC0415
 
     problems = []
@@ -35,6 +35,6 @@ def gymnasium_problems() -> list[TabularMDP]:
             warnings.simplefilter("ignore")
             try:
                 problems.append(TabularMDP.from_env(name))
-            except ValueError:  # gone from this Gymnasium, so not to be listed
+            except ValueError:  # this version of Gymnasium does not have it
                 continue
     return problems

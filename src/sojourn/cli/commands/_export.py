@@ -1,4 +1,4 @@
-"""`sojourn export`: one tidy table of all results."""
+"""`sojourn export`: write all results as one tidy table."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli._options import Debug, OneExperiment, StoreFolder, Target
-from sojourn.cli._targets import check_target
-from sojourn.cli.output._console import number, print_json, working, write_line
+from sojourn.cli._options import Debug, ExperimentName, OutputFile, StoreFolder
+from sojourn.cli._output_files import check_output_file
+from sojourn.cli.output._numbers import format_number
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._streams import print_json, print_message
 
 __all__ = ["EXAMPLES", "export"]
 
@@ -24,27 +26,29 @@ def export(
     *,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet; needs pyarrow.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV.")] = False,
-    to: Target = None,
-    experiment: OneExperiment = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+    to: OutputFile = None,
+    experiment: ExperimentName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Write all results as one table: a row for each trial and recorded episode.
+    """Write all results as one table, with one row per trial and recorded episode.
 
-    Regret, reward and steps are summed from the first episode on; grids have a column each.
+    Regret, reward and steps are cumulative. Each setting that a grid varies has its own column.
     """
-    with working("Reading the results") as work, reading_input():
+    with show_progress("Reading the results") as task, reading_input():
         if parquet == csv:
-            raise ValueError("One of --parquet and --csv must be given.")
+            raise ValueError("Exactly one of --parquet and --csv must be given.")
         ending = ".parquet" if parquet else ".csv"
         path = to if to is not None else store.with_suffix(ending)
-        check_target("--to", path, [ending])
+        check_output_file("--to", path, [ending])
         from sojourn.experiments import export_csv, export_parquet, load_results  # noqa: PLC0415
 
         results = load_results(store, experiment=experiment)
-        work.say(f"Writing {path.name}")
-        n_rows = (export_parquet if parquet else export_csv)(results, path, progress=work.share)
+        task.describe(f"Writing {path.name}")
+        n_rows = (export_parquet if parquet else export_csv)(results, path, progress=task.set_share)
     if as_json:
         print_json({"file": str(path), "rows": n_rows, "trials": len(results)})
     else:
-        write_line(f"Wrote {number(n_rows)} rows of {number(len(results))} trials to {path}.")
+        print_message(
+            f"Wrote {format_number(n_rows)} rows of {format_number(len(results))} trials to {path}."
+        )

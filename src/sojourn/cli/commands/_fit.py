@@ -1,18 +1,20 @@
-"""`sojourn fit`: from a session log to a law, a discount and advice."""
+"""`sojourn fit`: fit laws to a session log and explain the discount that they imply."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli._options import Debug, positive
-from sojourn.cli._problems import complete_env, parse_env
-from sojourn.cli._targets import check_target
-from sojourn.cli.output._analysis import print_analysis, tell_account, write_files
-from sojourn.cli.output._console import print_json, working
+from sojourn.cli._options import Debug, parse_positive
+from sojourn.cli._output_files import check_output_file
+from sojourn.cli._problems import complete_problem, read_problem_option
+from sojourn.cli.output._analysis import print_account, print_analysis, write_files
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._streams import print_json, print_message
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
@@ -24,7 +26,7 @@ EXAMPLES = (
     "sojourn fit sample:streaming --figure streaming.png",
     "sojourn fit sessions.csv --report sessions.html",
     "sojourn fit sessions.parquet --length clicks --observed left --group country --json",
-    "sojourn fit sessions.csv --delta 0.1 --env 'cash_or_invest(5)'",
+    "sojourn fit sessions.csv --truncation 0.1 --problem 'cash_or_invest(5)'",
 )
 
 _FIGURES, _PAGES, _TABLES = (".png", ".svg", ".pdf"), (".html", ".htm"), (".csv",)
@@ -35,8 +37,8 @@ def fit(
         str,
         typer.Argument(
             metavar="SESSIONS",
-            help="A .csv or .parquet file, one row a session, or a .csv file of every step; or sample:NAME, "
-            "a generated log that comes with Sojourn (streaming, support, course, shop).",
+            help="A .csv or .parquet file with one row per session, or a .csv file with one row per step; or "
+            "sample:NAME, a generated log that comes with Sojourn (streaming, support, course, shop).",
             show_default=False,
         ),
     ],
@@ -49,7 +51,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column that says whether a session was seen to end; 'none': all were.",
+            help="The column that says whether a session was seen to end; 'none' if all were.",
             show_default="observed, ended, …, or open, censored",
         ),
     ] = None,
@@ -57,7 +59,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column with the step from which a session was seen; 'none': the first.",
+            help="The column with the step from which a session was seen; 'none' if from the first.",
             show_default="entry",
         ),
     ] = None,
@@ -65,37 +67,37 @@ def fit(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column of groups, to test whether leaving depends on them; 'none': no test.",
+            help="The column of groups, to test whether leaving depends on them; 'none' for no test.",
             show_default="group, state, segment",
         ),
     ] = None,
     truncation: Annotated[
         list[str] | None,
         typer.Option(
-            "--delta",
             "--truncation",
             metavar="Δ",
-            help="Weight that may be left after the effective horizon; may be repeated.",
+            help="Weight given up beyond the effective horizon; may be repeated.",
             show_default="1, 0.1, 0.01",
         ),
     ] = None,
+    delta: Annotated[list[str] | None, typer.Option("--delta", hidden=True)] = None,
     confidence: Annotated[
-        str, typer.Option(metavar="SHARE", help="Confidence of the band around the data.")
+        str, typer.Option(metavar="SHARE", help="Confidence level of the band around the data.")
     ] = "0.95",
-    env: Annotated[
+    problem: Annotated[
         str | None,
         typer.Option(
-            "--env",
             "--problem",
-            metavar="ENV",
-            help="A problem on which to price a single γ; see 'sojourn list envs'.",
-            autocompletion=complete_env,
+            "--env",
+            metavar="PROBLEM",
+            help="A problem on which to price a single γ; see 'sojourn list problems'.",
+            autocompletion=complete_problem,
             show_default=False,
         ),
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw into a .png, .svg or .pdf file.", show_default=False),
+        typer.Option(metavar="FILE", help="Draw to a .png, .svg or .pdf file.", show_default=False),
     ] = None,
     report: Annotated[
         Path | None,
@@ -105,12 +107,12 @@ def fit(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help='Write the data\'s own survival to a .csv file for tabulated("FILE").',
+            help='Write the survival of the data to a .csv file for tabulated("FILE").',
             show_default=False,
         ),
     ] = None,
     labels: Annotated[
-        bool, typer.Option("--labels", help="Show what the log calls its groups (never in a report).")
+        bool, typer.Option("--labels", help="Show the log's own names of groups (never in a report).")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Leave out the curve in the terminal.")] = False,
@@ -119,30 +121,36 @@ def fit(
     """Fit laws to session lengths, and say what discount and what horizon they imply.
 
     Open sessions count as far as they got. Every family is fitted by maximum likelihood, ranked by BIC and
-    held against the data.
+    compared with the data.
     """
-    with working("Reading the log") as work:
+    with show_progress("Reading the log") as task:
         with reading_input():
-            share = _share(confidence)
-            lefts = [positive("--delta", value) for value in truncation or ("1", "0.1", "0.01")]
-            _check_targets(_path(source), figure, report, table)
-            problem = None if env is None else parse_env(env)
-            log, test, own = _read(source, length, observed, entry, group, labels=labels)
-        tell_account(log)
-        work.say("Fitting")
+            confidence_level = _parse_confidence(confidence)
+            truncations = _parse_truncations(truncation, delta)
+            _check_output_files(_log_path(source), figure, report, table)
+            given_problem = None if problem is None else read_problem_option(problem)
+            found = _read_log(source, length, observed, entry, group, labels=labels)
+        print_account(found.log)
+        task.describe("Fitting")
         with reading_input():
             from sojourn.sessions import analyze  # noqa: PLC0415
 
-            found = analyze(log, confidence=share, truncations=lefts, problem=problem or own, test=test)
+            analysis = analyze(
+                found.log,
+                confidence=confidence_level,
+                truncations=truncations,
+                problem=given_problem or found.problem,
+                test=found.test,
+            )
         if as_json:
-            print_json(found.as_dict(labels=labels))
+            print_json(analysis.as_dict(labels=labels))
         else:
-            print_analysis(found, labels=labels, plot=not no_plot)
-        work.say("Drawing")
-        write_files(found, figure, report, table)
+            print_analysis(analysis, labels=labels, plot=not no_plot)
+        task.describe("Drawing")
+        write_files(analysis, figure, report, table)
 
 
-def _share(text: str) -> float:
+def _parse_confidence(text: str) -> float:
     from sojourn._validation import check_open_unit  # noqa: PLC0415
 
     try:
@@ -151,39 +159,59 @@ def _share(text: str) -> float:
         raise ValueError(f"--confidence must be in (0, 1); got {text!r}.") from None
 
 
-def _path(source: str) -> Path:
-    """Return where a log is: a file, or a sample."""
+def _parse_truncations(truncation: list[str] | None, delta: list[str] | None) -> list[float]:
+    """Return the values of `--truncation` and of `--delta`, its name in version 0.1."""
+    if delta:
+        print_message("--delta is now called --truncation; the old name will be removed.", label="Note")
+    texts = [*(truncation or ()), *(delta or ())]
+    return [parse_positive("--truncation", text) for text in texts or ("1", "0.1", "0.01")]
+
+
+def _log_path(source: str) -> Path:
+    """Return the path of a log, which may be a sample."""
     from sojourn.sessions import sample_path  # noqa: PLC0415
 
     name = source.removeprefix("sample:")
     return Path(source) if name == source else sample_path(name)
 
 
-def _check_targets(source: Path, figure: Path | None, report: Path | None, table: Path | None) -> None:
-    targets = (("--figure", figure, _FIGURES), ("--report", report, _PAGES), ("--table", table, _TABLES))
-    for option, path, suffixes in targets:
+def _check_output_files(source: Path, figure: Path | None, report: Path | None, table: Path | None) -> None:
+    files = (("--figure", figure, _FIGURES), ("--report", report, _PAGES), ("--table", table, _TABLES))
+    for option, path, suffixes in files:
         if path is not None:
-            check_target(option, path, suffixes, source=source)
+            check_output_file(option, path, suffixes, source=source)
 
 
-def _read(
-    source: str, *columns: str | None, labels: bool
-) -> tuple[SessionLog, GroupTest | None, TabularMDP | None]:
-    """Return a log; one of every step comes with a test of its states, and the problem that it shows."""
+@dataclass(frozen=True)
+class _Log:
+    """A log and what else its file shows.
+
+    Attributes:
+        log: The sessions.
+        test: A test of whether leaving depends on the state; only for logs with one row per step.
+        problem: The problem estimated from the steps; only for logs with one row per step.
+    """
+
+    log: SessionLog
+    test: GroupTest | None = None
+    problem: TabularMDP | None = None
+
+
+def _read_log(source: str, *columns: str | None, labels: bool) -> _Log:
+    """Read a log with one row per session or per step."""
     from sojourn.sessions import is_step_log, read_sessions, read_steps  # noqa: PLC0415
 
-    path = _path(source)
+    path = _log_path(source)
     length, observed, entry, group = columns
     if length is not None or not is_step_log(path):
-        log = read_sessions(path, length=length, observed=observed, entry=entry, group=group)
-        return log, None, None
+        return _Log(read_sessions(path, length=length, observed=observed, entry=entry, group=group))
     given = {"--observed": observed is not None, "--entry": entry not in (None, "none"), "--labels": labels}
     given["--group"] = group not in (None, "none")
     for option in (option for option, is_given in given.items() if is_given):
-        raise ValueError(f"{option} is for logs with one row a session; {path.name} has one row a step.")
+        raise ValueError(f"{option} is for logs with one row per session; {path.name} has one row per step.")
     steps = read_steps(path)
     try:
         problem = steps.problem()
-    except ValueError:  # not every action was tried everywhere: nothing to price
+    except ValueError:  # some action was never tried in some state, so there is no problem to price
         problem = None
-    return steps.sessions(), None if group == "none" else steps.leaving_by_state(), problem
+    return _Log(steps.sessions(), None if group == "none" else steps.leaving_by_state(), problem)

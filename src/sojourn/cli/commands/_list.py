@@ -1,4 +1,4 @@
-"""`sojourn list`: what there is."""
+"""`sojourn list`: list laws, agents, problems, example experiments and sample logs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from rich.text import Text
 from sojourn.cli._options import Debug
 from sojourn.cli._problems import gymnasium_problems
 from sojourn.cli._signatures import signature, summary
-from sojourn.cli.output._console import is_narrow, print_json, show, stacked, table, working
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._streams import is_narrow, print_json, print_results
+from sojourn.cli.output._tables import new_table, stacked_texts
 
 __all__ = ["EXAMPLES", "list_names"]
 
-EXAMPLES = ("sojourn list laws", "sojourn list envs", "sojourn list agents", "sojourn list laws --json")
+EXAMPLES = ("sojourn list laws", "sojourn list problems", "sojourn list agents", "sojourn list laws --json")
 
 
 class Kind(StrEnum):
@@ -23,21 +25,43 @@ class Kind(StrEnum):
 
     laws = "laws"
     agents = "agents"
-    envs = "envs"
+    problems = "problems"
     specs = "specs"
     samples = "samples"
 
 
+def _parse_kind(text: str) -> Kind:
+    """Return what to list; "envs" is another name of "problems"."""
+    if text == "envs":
+        return Kind.problems
+    if text not in list(Kind):
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(repr(kind.value) for kind in Kind)}")
+    return Kind(text)
+
+
+def _complete_kind(incomplete: str) -> list[str]:
+    return [kind.value for kind in Kind if kind.value.startswith(incomplete)]
+
+
 def list_names(
-    kind: Annotated[Kind, typer.Argument(metavar="WHAT", help="What to list.", show_default=False)],
+    kind: Annotated[
+        Kind,
+        typer.Argument(
+            metavar="WHAT",
+            help="laws, agents, problems (or envs), specs or samples.",
+            parser=_parse_kind,
+            autocompletion=_complete_kind,
+            show_default=False,
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """List the laws, agents, environments, example experiments or sample logs that other commands take."""
+    """List the laws, agents, problems, example experiments or sample logs that other commands accept."""
     readers = {
         Kind.laws: _laws,
         Kind.agents: _agents,
-        Kind.envs: _envs,
+        Kind.problems: _problems,
         Kind.specs: _specs,
         Kind.samples: _samples,
     }
@@ -51,11 +75,12 @@ def list_names(
     elif kind is Kind.samples:
         _print(rows, "sample log, generated")
     elif kind is Kind.agents:
-        _print([row for row in rows if row["kind"] == "learner"], "learner")
-        show("")
+        _print([row for row in rows if row["kind"] == "agent"], "agent")
+        print_results("")
         _print([row for row in rows if row["kind"] == "bonus"], "bonus")
     else:
-        _print(rows, "environment")
+        _print(rows, "problem")
+        _print_note_on_problems(rows)
 
 
 def _laws() -> list[dict[str, Any]]:
@@ -68,12 +93,12 @@ def _laws() -> list[dict[str, Any]]:
 
 
 def _agents() -> list[dict[str, Any]]:
-    with working("Loading the learners"):
+    with show_progress("Loading the agents"):
         from sojourn.agents import AGENTS, BONUSES  # noqa: PLC0415
 
     return [
         {"name": name, "kind": kind, "signature": signature(class_, name), "description": summary(class_)}
-        for kind, classes in (("learner", AGENTS), ("bonus", BONUSES))
+        for kind, classes in (("agent", AGENTS), ("bonus", BONUSES))
         for name, class_ in classes.items()
     ]
 
@@ -89,7 +114,7 @@ def _specs() -> list[dict[str, Any]]:
 
 
 def _samples() -> list[dict[str, Any]]:
-    with working("Loading the samples"):
+    with show_progress("Loading the samples"):
         from sojourn.sessions import SAMPLES  # noqa: PLC0415
 
     return [
@@ -98,8 +123,8 @@ def _samples() -> list[dict[str, Any]]:
     ]
 
 
-def _envs() -> list[dict[str, Any]]:
-    with working("Reading Gymnasium's tables"):
+def _problems() -> list[dict[str, Any]]:
+    with show_progress("Reading Gymnasium's tables"):
         from sojourn.envs import IDS  # noqa: PLC0415
         from sojourn.mdps import BUILDERS  # noqa: PLC0415
 
@@ -116,18 +141,22 @@ def _envs() -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]], what: str) -> None:
+    """Print signatures and descriptions as a table."""
     entries = [(row["signature"], row["description"]) for row in rows]
     if is_narrow():
-        show(stacked(entries))
+        print_results(stacked_texts(entries))
     else:
-        listing = table(what, "what it is", left=(0, 1))
+        listing = new_table(what, "description", words=(0, 1))
         for entry in entries:
             listing.add_row(*entry)
-        show(listing)
-    if what == "environment":
-        note = (
-            "Other Gymnasium ids with a transition table will do as well. States include the added end. "
-            f"In Python, 'import sojourn.envs' registers the first {sum('id' in row for row in rows)} with "
-            f"Gymnasium: {rows[0]['name']} is gymnasium.make('{rows[0]['id']}')."
-        )
-        show("", Text(note, style="dim"))
+        print_results(listing)
+
+
+def _print_note_on_problems(rows: list[dict[str, Any]]) -> None:
+    n_builders = sum("id" in row for row in rows)
+    note = (
+        "Other Gymnasium ids with a transition table work as well. States include the added terminal state. "
+        f"In Python, 'import sojourn.envs' registers the first {n_builders} with Gymnasium: "
+        f"{rows[0]['name']} is gymnasium.make('{rows[0]['id']}')."
+    )
+    print_results("", Text(note, style="dim"))

@@ -1,4 +1,4 @@
-"""`sojourn report`: results as one page to read and to send."""
+"""`sojourn report`: write results as one HTML page."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli._options import Debug, OneExperiment, StoreFolder, Target
-from sojourn.cli._targets import check_target
-from sojourn.cli.output._console import number, print_json, working, write_line
+from sojourn.cli._options import Debug, ExperimentName, OutputFile, StoreFolder
+from sojourn.cli._output_files import check_output_file
+from sojourn.cli.output._numbers import format_number
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._streams import print_json, print_message
 
 __all__ = ["EXAMPLES", "report"]
 
@@ -19,31 +21,31 @@ EXAMPLES = ("sojourn report river.results", "sojourn report river.results --to r
 def report(
     store: StoreFolder,
     *,
-    to: Target = None,
-    experiment: OneExperiment = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+    to: OutputFile = None,
+    experiment: ExperimentName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Write a report on all results: figures and tables in one page that loads nothing.
+    """Write a report with figures and tables as one self-contained HTML page.
 
-    Learners are compared on each problem and law, over the seeds that all of them have. Experiments that
-    settings were chosen by are left out unless one is asked for.
+    Agents are compared on each problem and law, over the seeds that all of them have. Experiments that only
+    tuned settings are left out unless --experiment names one.
     """
-    with working("Reading the results") as work, reading_input():
+    with show_progress("Reading the results") as task, reading_input():
         path = to if to is not None else store.with_suffix(".html")
-        check_target("--to", path, [".html"])
+        check_output_file("--to", path, [".html"])
         from sojourn.experiments import load_results  # noqa: PLC0415
         from sojourn.reports import describe_left_out, reported_trials, results_report, write_page  # noqa: PLC0415
 
         results = load_results(store, experiment=experiment)
         n_trials, left_out = len(reported_trials(results)), describe_left_out(results)
-        work.say(f"Writing {path.name}")
+        task.describe(f"Writing {path.name}")
         name = [] if experiment is None else ["--experiment", experiment]
         page = results_report(results, command=" ".join(["sojourn report", store.name, *name]))
         write_page(page, path)
     if as_json:
         print_json({"file": str(path), "trials": n_trials})
     else:
-        write_line(f"Wrote the report on {number(n_trials)} trials to {path}.")
+        print_message(f"Wrote the report on {format_number(n_trials)} trials to {path}.")
         if left_out:
-            write_line(left_out)
+            print_message(left_out)

@@ -1,20 +1,25 @@
-"""`sojourn reproduce`: the paper, end to end."""
+"""`sojourn reproduce`: reproduce the paper from end to end."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from sojourn._threads import use_one_thread
 from sojourn.cli._errors import FAILED, reading_input
-from sojourn.cli._options import Debug, whole
-from sojourn.cli.commands._run import stopped_by_sigterm
-from sojourn.cli.output._console import print_json, show, working, write_line
-from sojourn.cli.output._progress import Watch, duration
+from sojourn.cli._options import Debug, Workers, parse_workers
+from sojourn.cli._signals import stopped_by_sigterm
+from sojourn.cli.output._numbers import format_duration
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._run_progress import RunProgress
+from sojourn.cli.output._streams import print_json, print_message, print_results
+
+if TYPE_CHECKING:
+    from sojourn.reproduction import Reproduction
 
 __all__ = ["EXAMPLES", "reproduce"]
 
@@ -31,68 +36,74 @@ def reproduce(
         typer.Argument(
             metavar="[PART]...",
             help="figure1, figure1-tuned, theory, unknown, price, shape.",
-            show_default="all of them",
+            show_default="all parts",
         ),
     ] = None,
     *,
     folder: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where results, figures and the report go.")
+        Path, typer.Option(metavar="DIR", help="The folder for results, figures and the report.")
     ] = Path("reproduction"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Show everything in small, in a minute or two.")
+        bool, typer.Option("--quick", help="Run everything at a small size, in a minute or two.")
     ] = False,
-    workers: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="How many trials at a time.", show_default="one a processor"),
-    ] = None,
+    workers: Workers = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the claims and what became of them as JSON.")
+        bool, typer.Option("--json", help="Print the claims and their verdicts as JSON.")
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Reproduce the paper: results, figures, and a report of what holds of it.
+    """Reproduce the paper: results, figures, and a report on which of its claims hold.
 
-    What was played before is not played again: the same command goes on where it stopped.
+    Finished trials are not played again: the same command resumes after an interruption.
     """
     use_one_thread()
-    begun = time.perf_counter()
+    started = time.perf_counter()
+    made = _reproduce(parts or [], folder, quick=quick, workers=workers)
+    if as_json:
+        _print_json(made)
+        return
+    if quick:
+        print_message("A quick run at a small size: it shows that everything works, but decides no claim.")
+    for chapter in made.chapters:
+        for claim in chapter.claims:
+            print_results(Text(f"{claim.verdict.value:8}{claim.source}: {claim.measured}"))
+    seconds = format_duration(time.perf_counter() - started)
+    written = f"{len(made.figures) // 2} figures and the report {made.report}, in {seconds}."
+    print_results(Text(written, style="dim"))
+
+
+def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | None) -> Reproduction:
+    """Play the parts, with one progress display at a time."""
+    displays: list[RunProgress] = []
+
+    def start_display(name: str) -> RunProgress:
+        if displays:
+            displays.pop().__exit__(None, None, None)
+        displays.append(RunProgress(name).__enter__())
+        return displays[0]
+
     with stopped_by_sigterm():
-        with working("Loading"), reading_input():
+        with show_progress("Loading"), reading_input():
             from sojourn.experiments import ExecutorError, Processes  # noqa: PLC0415
             from sojourn.reproduction import reproduce as play  # noqa: PLC0415
 
-            n_workers = None if workers is None else whole("--workers", workers, least=1)
-            executor = Processes(workers=n_workers)
-        watches: list[Watch] = []
-
-        def watching(name: str) -> Watch:
-            if watches:
-                watches.pop().__exit__(None, None, None)
-            watches.append(Watch(name).__enter__())
-            return watches[0]
-
+            executor = Processes(workers=parse_workers(workers))
         try:
             with reading_input():
-                made = play(parts or (), folder=folder, quick=quick, executor=executor, watching=watching)
+                return play(parts, folder=folder, quick=quick, executor=executor, watching=start_display)
         except (ExecutorError, RuntimeError) as error:
-            write_line(str(error), label="Error")
+            print_message(str(error), label="Error")
             raise typer.Exit(FAILED) from error
         finally:
-            for watch in watches:
-                watch.__exit__(None, None, None)
-    claims = [claim for chapter in made.chapters for claim in chapter.claims]
-    if as_json:
-        told: list[dict[str, Any]] = [
-            {"source": c.source, "claim": c.text, "verdict": c.verdict.value, "measured": c.measured}
-            for c in claims
-        ]
-        print_json(
-            {"claims": told, "report": str(made.report), "figures": [str(path) for path in made.figures]}
-        )
-        return
-    if quick:
-        write_line("A quick run, in small: its verdicts show that everything works, and nothing else.")
-    for claim in claims:
-        show(Text(f"{claim.verdict.value:8}{claim.source}: {claim.measured}"))
-    seconds = duration(time.perf_counter() - begun)
-    show(Text(f"{len(made.figures) // 2} figures and the report {made.report}, in {seconds}.", style="dim"))
+            for display in displays:
+                display.__exit__(None, None, None)
+
+
+def _print_json(made: Reproduction) -> None:
+    claims = [
+        {"source": c.source, "claim": c.text, "verdict": c.verdict.value, "measured": c.measured}
+        for chapter in made.chapters
+        for c in chapter.claims
+    ]
+    figures = [str(path) for path in made.figures]
+    print_json({"claims": claims, "report": str(made.report), "figures": figures})

@@ -1,11 +1,8 @@
-"""`sojourn run`: an experiment from one file."""
+"""`sojourn run`: run an experiment from a TOML file."""
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import time
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,14 +12,18 @@ from rich.text import Text
 
 from sojourn._threads import use_one_thread
 from sojourn.cli._errors import FAILED, reading_input
-from sojourn.cli._options import Debug, whole
-from sojourn.cli.output._console import facts, number, print_json, show, working, write_line
-from sojourn.cli.output._progress import Watch, duration
+from sojourn.cli._options import Debug, Workers, parse_whole, parse_workers
+from sojourn.cli._signals import stopped_by_sigterm
+from sojourn.cli.output._numbers import format_duration, format_number
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._run_progress import RunProgress
+from sojourn.cli.output._streams import print_json, print_message, print_results
+from sojourn.cli.output._tables import labeled_texts
 
 if TYPE_CHECKING:
     from sojourn.experiments import Executor, Experiment, Inventory, Report, Store
 
-__all__ = ["EXAMPLES", "run", "stopped_by_sigterm"]
+__all__ = ["EXAMPLES", "run"]
 
 EXAMPLES = (
     "sojourn run --example river_swim > river.toml",
@@ -31,9 +32,8 @@ EXAMPLES = (
     "sojourn run river.toml --on ray --address 10.0.0.1:6379",
 )
 
-TERMINATED = 143
-_MOST_NAMED = 20
-_MOST_SEEDS = 10
+_MAX_FAILURES = 20
+_MAX_SEEDS = 10
 
 
 class Place(StrEnum):
@@ -51,40 +51,41 @@ def run(
     *,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where results are kept.", show_default="SPEC's name with .results"),
+        typer.Option(
+            metavar="DIR", help="The folder for results.", show_default="the name of SPEC with .results"
+        ),
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Say how many trials there are, are done, and how long it takes."),
+        typer.Option("--dry-run", help="Play nothing; show the number of trials and the time they take."),
     ] = False,
     on: Annotated[
-        Place, typer.Option("--on", help="Where trials are played: processes of this machine, here, or ray.")
+        Place,
+        typer.Option("--on", help="Where to play: processes of this machine, this process (here), or ray."),
     ] = Place.processes,
-    workers: Annotated[
-        str | None, typer.Option(metavar="N", help="How many at a time.", show_default="one a processor")
-    ] = None,
+    workers: Workers = None,
     address: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="The Ray cluster's head.",
-            show_default="one of its own, on this machine",
+            help="The head of a Ray cluster.",
+            show_default="a new one on this machine",
         ),
     ] = None,
     retries: Annotated[
-        str, typer.Option(metavar="N", help="How often a trial that failed is tried again.")
+        str, typer.Option(metavar="N", help="Number of times that a failed trial is tried again.")
     ] = "2",
     example: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Print an experiment to start from; see 'sojourn list specs'."),
+        typer.Option(metavar="NAME", help="Print an example experiment; see 'sojourn list specs'."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Run an experiment; the same command goes on where the last one stopped.
+    """Run an experiment; the same command resumes it after an interruption.
 
-    Nothing that was computed is lost, whatever ends the run. The results are the same bytes however many
-    workers there are and wherever they are.
+    Finished trials are never lost, whatever ends the run. The results are the same bytes for any number of
+    workers and any place where they run.
     """
     with reading_input():
         if example is not None:
@@ -93,118 +94,102 @@ def run(
             typer.echo(read_example(example), nl=False)
             return
         if spec is None:
-            raise ValueError("SPEC is missing; 'sojourn run --example river_swim' prints one to start from.")
+            raise ValueError("SPEC is missing; 'sojourn run --example river_swim' prints an example.")
     use_one_thread()
     with stopped_by_sigterm():
-        with working("Reading the experiment"), reading_input():
+        with show_progress("Reading the experiment"), reading_input():
             from sojourn.experiments import Store, read_experiment  # noqa: PLC0415
 
             executor = _executor(on, workers, address, retries)
             experiment = read_experiment(spec)
-            kept = Store(store if store is not None else spec.with_suffix(".results"))
-            kept.check_can_open()
+            results = Store(store if store is not None else spec.with_suffix(".results"))
+            results.check_can_open()
         if dry_run:
-            _foresee(experiment, kept, executor, as_json=as_json)
+            _dry_run(experiment, results, executor, as_json=as_json)
         else:
-            _run(experiment, kept, executor, as_json=as_json)
+            _run(experiment, results, executor, as_json=as_json)
 
 
 def _executor(on: Place, workers: str | None, address: str | None, retries: str) -> Executor:
     from sojourn.experiments import Processes, Ray, ThisProcess  # noqa: PLC0415
 
-    again = whole("--retries", retries, least=0)
-    n_workers = None if workers is None else whole("--workers", workers, least=1)
+    n_retries, n_workers = parse_whole("--retries", retries, least=0), parse_workers(workers)
     if address is not None and on is not Place.ray:
         raise ValueError("--address goes with '--on ray'; it was given without.")
     if on is Place.here:
         if n_workers not in (None, 1):
             raise ValueError(f"--workers must be 1 with '--on here'; got {n_workers}.")
-        return ThisProcess(retries=again)
+        return ThisProcess(retries=n_retries)
     if on is Place.ray:
-        return Ray(address=address, retries=again, workers=n_workers)
-    return Processes(workers=n_workers, retries=again)
-
-
-class _Terminated(SystemExit):
-    """The end that SIGTERM asks for: not one of the user's own code, which is only a failure."""
-
-
-@contextlib.contextmanager
-def stopped_by_sigterm() -> Iterator[None]:
-    """Have SIGTERM end the run as an exception does: workers are stopped, nothing is left half-written."""
-
-    def stop(*_: Any) -> None:
-        raise _Terminated(TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        return Ray(address=address, retries=n_retries, workers=n_workers)
+    return Processes(workers=n_workers, retries=n_retries)
 
 
 def _run(experiment: Experiment, store: Store, executor: Executor, *, as_json: bool) -> None:
+    """Run the missing trials and print the outcome."""
     from sojourn.experiments import ExecutorError, run_experiment  # noqa: PLC0415
 
-    begun = time.perf_counter()
+    started = time.perf_counter()
     try:
-        with Watch(experiment.name) as watch:
-            report = run_experiment(experiment, store, executor=executor, watch=watch)
+        with RunProgress(experiment.name) as progress:
+            report = run_experiment(experiment, store, executor=executor, watch=progress)
     except ExecutorError as error:
-        write_line(str(error), label="Error")
+        print_message(str(error), label="Error")
         raise typer.Exit(FAILED) from error
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        write_line(
-            f"{store.folder}: {error.strerror or error}{where}. What was kept is sound.", label="Error"
+        print_message(
+            f"{store.folder}: {error.strerror or error}{where}. The stored trials are intact.", label="Error"
         )
         raise typer.Exit(FAILED) from error
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     for note in report.notes:
-        write_line(note, label="Warning")
-    lines = _failures(report)
-    for line in lines[:_MOST_NAMED]:
-        write_line(line, label="Error")
-    if len(lines) > _MOST_NAMED:
-        write_line(f"… and {len(lines) - _MOST_NAMED:,} more like these.", label="Error")
+        print_message(note, label="Warning")
+    _print_failures(report)
     if as_json:
         print_json(_data(experiment, store, report, seconds))
     else:
-        _say(store, report, seconds)
+        _print_outcome(store, report, seconds)
     if report.failures:
         raise typer.Exit(FAILED)
 
 
-def _failures(report: Report) -> list[str]:
-    """Return a line for all trials that differ in nothing but the seed and failed for the same reason."""
-    alike: dict[tuple[str, str, int], list[int]] = {}
+def _print_failures(report: Report) -> None:
+    """Print one line for all trials that differ only in the seed and failed for the same reason."""
+    seeds_by_failure: dict[tuple[str, str, int], list[int]] = {}
     for failure in report.failures:
-        alike.setdefault((failure.where, failure.reason, failure.tries), []).append(failure.trial.seed)
-    return [
-        f"Failed {tries} times: {where}, {_seeds(seeds)}: {reason}"
-        for (where, reason, tries), seeds in alike.items()
+        key = (failure.where, failure.reason, failure.tries)
+        seeds_by_failure.setdefault(key, []).append(failure.trial.seed)
+    lines = [
+        f"Failed {tries} times: {where}, {_list_seeds(seeds)}: {reason}"
+        for (where, reason, tries), seeds in seeds_by_failure.items()
     ]
+    for line in lines[:_MAX_FAILURES]:
+        print_message(line, label="Error")
+    if len(lines) > _MAX_FAILURES:
+        print_message(f"… and {len(lines) - _MAX_FAILURES:,} more like these.", label="Error")
 
 
-def _seeds(seeds: list[int]) -> str:
-    listed = ", ".join(map(str, sorted(seeds)[:_MOST_SEEDS]))
-    more = f" and {len(seeds) - _MOST_SEEDS:,} more" if len(seeds) > _MOST_SEEDS else ""
-    return f"seed{'s' * (len(seeds) > 1)} {listed}{more}"
+def _list_seeds(seeds: list[int]) -> str:
+    first = ", ".join(map(str, sorted(seeds)[:_MAX_SEEDS]))
+    more = f" and {len(seeds) - _MAX_SEEDS:,} more" if len(seeds) > _MAX_SEEDS else ""
+    return f"seed{'s' * (len(seeds) > 1)} {first}{more}"
 
 
-def _say(store: Store, report: Report, seconds: float) -> None:
+def _print_outcome(store: Store, report: Report, seconds: float) -> None:
     if report.played == report.elsewhere == 0 and not report.failures:
-        text = f"Nothing to do: all {report.total:,} trials are there."
+        text = f"Nothing to do: all {report.total:,} trials are done."
     else:
-        text = f"{report.played:,} trials played in {duration(seconds)}"
-        text += f", {report.reused:,} were there" if report.reused else ""
+        text = f"{report.played:,} trials played in {format_duration(seconds)}"
+        text += f", {report.reused:,} were already done" if report.reused else ""
         text += f", {report.elsewhere:,} were played by another run" if report.elsewhere else ""
         text += f", {len(report.failures):,} failed" if report.failures else ""
         text += "."
-    show(Text(text), Text(f"Results are in {store.folder}.", style="dim"))
+    print_results(Text(text), Text(f"Results are in {store.folder}.", style="dim"))
 
 
 def _data(experiment: Experiment, store: Store, report: Report, seconds: float) -> dict[str, Any]:
+    """Return the outcome of a run as plain data, for JSON."""
     failures = [
         {"trial": f.trial.key, "name": f.name, "reason": f.reason, "tries": f.tries} for f in report.failures
     ]
@@ -221,47 +206,55 @@ def _data(experiment: Experiment, store: Store, report: Report, seconds: float) 
     }
 
 
-def _foresee(experiment: Experiment, store: Store, executor: Executor, *, as_json: bool) -> None:
+def _dry_run(experiment: Experiment, store: Store, executor: Executor, *, as_json: bool) -> None:
+    """Print the number of trials that are done and missing, and the estimated time."""
     from sojourn.experiments import forecast, take_inventory  # noqa: PLC0415
 
-    with working("Looking at what there is"):
-        stock = take_inventory(experiment, store)
-    with working("Trying how long a trial takes") as work:
-        rest = forecast(stock, store, executor.n_workers, progress=work.share)
+    with show_progress("Reading the store"):
+        inventory = take_inventory(experiment, store)
+    with show_progress("Estimating the time per trial") as task:
+        seconds = forecast(inventory, store, executor.n_workers, progress=task.set_share)
     if as_json:
         print_json(
             {
                 "experiment": experiment.name,
                 "store": str(store.folder),
-                "trials": len(stock.trials),
-                "done": len(stock.done),
-                "damaged": len(stock.damaged),
-                "combinations": len(experiment.cells),
+                "trials": len(inventory.trials),
+                "done": len(inventory.done),
+                "damaged": len(inventory.damaged),
+                "cells": len(experiment.cells),
+                "combinations": len(experiment.cells),  # the name of "cells" in version 0.1
                 "seeds": len(experiment.seeds),
-                "seconds": rest,
+                "seconds": seconds,
             }
         )
         return
-    show(Text(experiment.name, style="bold cyan"), "", facts(_rows(experiment, store, stock, executor, rest)))
+    rows = _dry_run_rows(experiment, store, inventory, executor, seconds)
+    print_results(Text(experiment.name, style="bold cyan"), "", labeled_texts(rows))
 
 
-def _rows(
-    experiment: Experiment, store: Store, stock: Inventory, executor: Executor, rest: float
+def _dry_run_rows(
+    experiment: Experiment, store: Store, inventory: Inventory, executor: Executor, seconds: float
 ) -> list[tuple[str, str]]:
-    asked = f"{number(len(experiment.cells))} combinations × {number(len(experiment.seeds))} seeds"
-    rows = [("trials", f"{number(len(stock.trials))} ({asked})")]
-    if len(stock.trials) < experiment.n_trials:
-        same = experiment.n_trials - len(stock.trials)
-        rows.append(("", f"{number(same)} more are the same as others, and played once"))
-    rows.append(("done", number(len(stock.done))))
-    if stock.damaged:
-        rows.append(("damaged", f"{number(len(stock.damaged))}, to be played again"))
-    n_left = len(stock.missing)
-    at_a_time = f", {executor.n_workers} at a time" if n_left else ""
-    rows.append(("left", f"{number(n_left)}, about {duration(rest)}{at_a_time}" if n_left else "nothing"))
+    """Return the labels and texts of a dry run."""
+    grid = f"{format_number(len(experiment.cells))} cells × {format_number(len(experiment.seeds))} seeds"
+    rows = [("trials", f"{format_number(len(inventory.trials))} ({grid})")]
+    n_repeated = experiment.n_trials - len(inventory.trials)
+    if n_repeated > 0:
+        rows.append(("", f"{format_number(n_repeated)} more are the same as others and are played once"))
+    rows.append(("done", format_number(len(inventory.done))))
+    if inventory.damaged:
+        rows.append(("damaged", f"{format_number(len(inventory.damaged))}, to be played again"))
+    missing = "none"
+    if inventory.missing:
+        n_missing = format_number(len(inventory.missing))
+        missing = f"{n_missing}, about {format_duration(seconds)}, {executor.n_workers} at a time"
+    rows.append(("missing", missing))
     first = experiment.cells[0].settings
-    kept = first["record"]
-    kept = "every episode" if isinstance(kept, str) else f"{number(kept['checkpoints'])} checkpoints"
-    rows.append(("recorded", f"{kept} of {number(first['episodes'])}"))
+    record = first["record"]
+    episodes = "every episode"
+    if not isinstance(record, str):
+        episodes = f"{format_number(record['checkpoints'])} checkpoints"
+    rows.append(("recorded", f"{episodes} of {format_number(first['episodes'])}"))
     rows.append(("store", str(store.folder)))
     return rows

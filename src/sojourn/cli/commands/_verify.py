@@ -1,4 +1,4 @@
-"""`sojourn verify`: whether everything in a store is as it was written."""
+"""`sojourn verify`: check that every file in a store is intact."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import typer
 
 from sojourn.cli._errors import FAILED, reading_input
 from sojourn.cli._options import Debug, StoreFolder
-from sojourn.cli.output._console import facts, number, print_json, show, working, write_line
+from sojourn.cli.output._numbers import format_number
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._streams import print_json, print_message, print_results
+from sojourn.cli.output._tables import labeled_texts
 
 __all__ = ["EXAMPLES", "verify"]
 
 EXAMPLES = ("sojourn verify river.results", "sojourn verify river.results --json")
 
-_MOST_NAMED = 50
+_MAX_NAMED = 50
 
 
 def verify(
@@ -22,31 +25,32 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Read every byte of a store, and name what is damaged; nothing is changed.
+    """Read every byte of a store and name the damaged files; nothing is changed.
 
-    Running the experiment again sets damaged files aside and plays their trials anew.
+    'sojourn run' moves damaged files aside and plays their trials again.
     """
-    with working("Reading every file") as work, reading_input():
+    with show_progress("Reading every file") as task, reading_input():
         from sojourn.experiments import verify_store  # noqa: PLC0415
 
-        verdict = verify_store(store, progress=work.share)
+        verdict = verify_store(store, progress=task.set_share)
     if as_json:
         experiments = [
-            {"name": name, "trials": asked, "done": done} for name, asked, done in verdict.experiments
+            {"name": name, "trials": expected, "done": done} for name, expected, done in verdict.experiments
         ]
         findings = [{"path": str(finding.path), "what": finding.what} for finding in verdict.findings]
         print_json(
             {"store": str(store), "trials": verdict.trials, "experiments": experiments, "wrong": findings}
         )
     else:
-        rows = [("sound trials", number(verdict.trials))]
+        rows = [("intact trials", format_number(verdict.trials))]
         rows += [
-            (name, f"{number(done)} of {number(asked)} trials") for name, asked, done in verdict.experiments
+            (name, f"{format_number(done)} of {format_number(expected)} trials")
+            for name, expected, done in verdict.experiments
         ]
-        show(facts(rows))
-    for finding in verdict.findings[:_MOST_NAMED]:
-        write_line(f"{finding.path}: {finding.what}.", label="Error")
-    if len(verdict.findings) > _MOST_NAMED:
-        write_line(f"… and {len(verdict.findings) - _MOST_NAMED:,} more.", label="Error")
+        print_results(labeled_texts(rows))
+    for finding in verdict.findings[:_MAX_NAMED]:
+        print_message(f"{finding.path}: {finding.what}.", label="Error")
+    if len(verdict.findings) > _MAX_NAMED:
+        print_message(f"… and {len(verdict.findings) - _MAX_NAMED:,} more.", label="Error")
     if verdict.findings:
         raise typer.Exit(FAILED)

@@ -1,1 +1,1 @@
-"""What commands print: tables, numbers, progress, plots and help."""
+"""What commands print: results, messages, tables, numbers, progress, plots and help."""

@@ -1,39 +1,47 @@
-"""Help on narrow terminals: names above their meaning, so that neither is cut."""
+"""Help texts; on narrow terminals names stand above their meanings, so that neither is cut."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
 from rich.text import Text
 from typer.core import TyperCommand
 
-from sojourn.cli.output._console import is_narrow, results
+from sojourn.cli.output._streams import is_narrow, results_console
 
-__all__ = ["NarrowCommand", "NarrowHelp"]
+__all__ = ["NarrowCommand", "NarrowHelp", "format_examples"]
 
 _Base: Any = TyperCommand if TYPE_CHECKING else object
 
 
 class NarrowHelp(_Base):  # type: ignore[misc]
-    """What a command or group adds to typer's help: another form of it on narrow terminals."""
+    """Mixin for commands and groups whose help also fits narrow terminals."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write typer's tables, or plain lines where those would be cut off."""
+        """Write typer's tables, or plain lines where the tables would be cut off."""
         if is_narrow():
-            formatter.write(_plain_help(self, ctx, results().width))
+            formatter.write(_plain_help(self, ctx, results_console().width))
         else:
             super().format_help(ctx, formatter)
 
 
 class NarrowCommand(NarrowHelp, TyperCommand):
-    """A command whose help fits narrow terminals too."""
+    """A command whose help also fits narrow terminals."""
+
+
+def format_examples(commands: Sequence[str]) -> str:
+    """Return the end of a command's help: its examples, one per line."""
+    return "\n".join(["[bold]Examples[/bold]", *(escape(command) for command in commands)])
 
 
 def _plain_help(command: Any, ctx: Any, width: int) -> str:
-    lines = [*_wrapped(" ".join(command.get_usage(ctx).split()), width), ""]
+    """Return the help of a command as plain lines of at most `width` columns."""
+    lines = [*_wrap(" ".join(command.get_usage(ctx).split()), width), ""]
     for paragraph in (command.help or "").split("\n\n"):
-        lines += [*_wrapped(paragraph, width), ""]
+        lines += [*_wrap(paragraph, width), ""]
     records = [parameter.get_help_record(ctx) for parameter in command.get_params(ctx)]
     lines += _entries("Options", [record for record in records if record], width)
     subcommands = [command.get_command(ctx, name) for name in getattr(command, "commands", {})]
@@ -43,13 +51,14 @@ def _plain_help(command: Any, ctx: Any, width: int) -> str:
 
 
 def _entries(title: str, records: list[tuple[str, str]], width: int) -> list[str]:
+    """Return a section of names, each with its meaning indented below it."""
     lines = [title] if records else []
     for name, meaning in records:
-        lines += [*_wrapped(name, width, indent="  "), *_wrapped(meaning, width, indent="      ")]
+        lines += [*_wrap(name, width, indent="  "), *_wrap(meaning, width, indent="      ")]
     return [*lines, ""] if records else []
 
 
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+def _wrap(text: str, width: int, indent: str = "") -> list[str]:
     return textwrap.wrap(
         " ".join(text.split()),
         width,

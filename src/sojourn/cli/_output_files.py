@@ -1,4 +1,4 @@
-"""Files that commands write: refused before any work if they cannot be."""
+"""Checks of output files before any work starts."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["check_target"]
+__all__ = ["check_output_file"]
 
 
-def check_target(option: str, path: Path, suffixes: Sequence[str], *, source: Path | None = None) -> None:
-    """Raise `ValueError` if `path` is not a file that can be written, with one of these endings.
+def check_output_file(
+    option: str, path: Path, suffixes: Sequence[str], *, source: Path | None = None
+) -> None:
+    """Raise `ValueError` unless `path` is a file that can be written and has one of the suffixes.
 
     Args:
-        option: What asks for the file.
+        option: The option that names the file, for messages.
         path: The file.
-        suffixes: What it may end in.
-        source: A file that is read, and must not be written over.
+        suffixes: The allowed suffixes.
+        source: The input file, which must not be overwritten.
     """
     if path.suffix.lower() not in suffixes:
         raise ValueError(f"{option} must end in {' or '.join(suffixes)}; got {str(path)!r}.")

@@ -24,7 +24,7 @@ def test_pictures_fit_their_width(frame, width, braille):
     assert len(lines) == 12  # nine lines, two of the axis, the legend
 
 
-def test_names_that_do_not_fit_in_one_line_stand_below_each_other():
+def test_long_legends_use_several_lines():
     curves = [curve(half_line), Curve(half_line, "geometric, same mean", "yellow", ".", dashed=True)]
     lines = draw(curves, Frame(11), width=40).plain.splitlines()
     assert [line.strip() for line in lines[11:]] == ["⠒⠒⠒ this law", "⠒⠀⠒ geometric, same mean"]
@@ -38,7 +38,7 @@ def test_a_falling_line_goes_from_one_corner_to_the_other():
     assert columns == sorted(columns)
 
 
-def test_a_sudden_fall_is_drawn_through():
+def test_a_sudden_drop_is_drawn_as_a_vertical_line():
     lines = draw(
         [curve(lambda steps: [float(step <= 5) for step in steps])], Frame(10), width=40
     ).plain.splitlines()
@@ -46,7 +46,7 @@ def test_a_sudden_fall_is_drawn_through():
     assert all(any(line[i : i + 1].strip() for i in (at, at + 1)) for line in lines[:9])
 
 
-def test_heights_below_the_last_decade_are_out_of_sight():
+def test_heights_below_the_last_decade_are_not_drawn():
     frame = Frame(1000, decades=4)
     lines = draw(
         [curve(lambda steps: [10.0 ** -(step - 1) for step in steps])], frame, width=40
@@ -56,7 +56,7 @@ def test_heights_below_the_last_decade_are_out_of_sight():
     assert frame.down(0.0) == float("inf")
 
 
-def test_ticks_are_round_and_apart():
+def test_ticks_are_round_and_do_not_overlap():
     assert Frame(47).step_ticks() == [1, 10, 20, 30, 40]
     assert Frame(3).step_ticks() == [1, 2, 3]
     assert Frame(5000, decades=4).step_ticks() == [1, 10, 100, 1000]

@@ -1,0 +1,30 @@
+"""Handling of SIGTERM during long commands."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["stopped_by_sigterm"]
+
+TERMINATED = 143
+
+
+class _Terminated(SystemExit):
+    """Raised by SIGTERM; a class of its own, because a SystemExit from a user's code is only a failure."""
+
+
+@contextlib.contextmanager
+def stopped_by_sigterm() -> Iterator[None]:
+    """Make SIGTERM end the block like an exception, so that workers are stopped and files are complete."""
+
+    def stop(*_: Any) -> None:
+        raise _Terminated(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

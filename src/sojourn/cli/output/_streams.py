@@ -1,0 +1,68 @@
+"""Printing: results go to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+import typer
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+__all__ = ["is_narrow", "print_json", "print_message", "print_results", "results_console"]
+
+_NARROW_WIDTH = 60
+"""Terminals with fewer columns get labels above texts instead of beside them."""
+
+_LABEL_STYLES = {"Error": "bold red", "Warning": "bold yellow", "Note": "bold cyan"}
+
+
+def results_console() -> Console:
+    """Return a console for results, on stdout."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def is_narrow() -> bool:
+    """Whether the terminal is too narrow for two columns of words."""
+    return results_console().width < _NARROW_WIDTH
+
+
+def print_results(*renderables: RenderableType) -> None:
+    """Print results to stdout, one below the other, without trailing spaces."""
+    console = results_console()
+    with console.capture() as captured:
+        for renderable in renderables:
+            console.print(renderable)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    sys.stdout.flush()
+
+
+def print_json(data: Any) -> None:
+    """Print data as JSON to stdout; infinite and NaN numbers become null."""
+    typer.echo(json.dumps(_without_non_finite(data), indent=2, allow_nan=False))
+
+
+def _without_non_finite(data: Any) -> Any:
+    """Return data with None in place of infinite and NaN numbers."""
+    if isinstance(data, dict):
+        return {key: _without_non_finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_without_non_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def print_message(message: str, *, label: str = "", one_line: bool = True) -> None:
+    """Print a message to stderr, by default on one line and without control characters.
+
+    Args:
+        message: The text.
+        label: "Error", "Warning", "Note" or nothing; printed before the message.
+        one_line: Whether to join lines and escape control characters.
+    """
+    if one_line:
+        words = " ".join(message.split())
+        message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
+    text = Text.assemble((f"{label}: ", _LABEL_STYLES[label]), message) if label else Text(message)
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
