@@ -1,4 +1,4 @@
-"""Refusing what does not fit."""
+"""Requests that do not fit in memory are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_the_system_says_how_much_is_free():
     assert free is None or 2**20 < free < 2**50
 
 
-def test_what_does_not_fit_is_refused_with_figures(monkeypatch):
+def test_requests_that_do_not_fit_are_refused_with_figures(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 3 * 2**30)
     _memory.check_fits(3 * 2**30, "It", "do less")
     with pytest.raises(MemoryLimitError, match=r"^It needs 4.0 GiB and 3.0 GiB are free; do less.$"):

@@ -154,11 +154,11 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
     if ray.is_initialized():
         yield ray, False
         return
-    options: dict[str, Any] = (
-        {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
-    )
+    options: dict[str, Any] = {"address": address}
     if address:
         _check_reachable(address)
+    else:  # "local" starts a new cluster; without it Ray would join one that runs on this machine
+        options = {"address": "local", "num_cpus": workers, "include_dashboard": False}
     on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
