@@ -19,12 +19,19 @@ class _Terminated(SystemExit):
 @contextlib.contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
     """Make SIGTERM end the block like an exception, so that workers are stopped and files are complete."""
+    is_stopped = False
 
     def stop(*_: Any) -> None:
+        nonlocal is_stopped
+        is_stopped = True
         raise _Terminated(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
+    except SystemExit as error:
+        if is_stopped and error.code != TERMINATED:  # Ray replaces the code by 1 while it waits for a task
+            raise _Terminated(TERMINATED) from error
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
