@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
 from sojourn.cli._errors import Invocation, OneLineGroup
-from sojourn.cli.commands._export import EXAMPLES as EXPORT_EXAMPLES
-from sojourn.cli.commands._export import export
-from sojourn.cli.commands._fit import EXAMPLES as FIT_EXAMPLES
-from sojourn.cli.commands._fit import fit
-from sojourn.cli.commands._law import EXAMPLES as LAW_EXAMPLES
-from sojourn.cli.commands._law import law
-from sojourn.cli.commands._list import EXAMPLES as LIST_EXAMPLES
-from sojourn.cli.commands._list import list_names
-from sojourn.cli.commands._plan import EXAMPLES as PLAN_EXAMPLES
-from sojourn.cli.commands._plan import plan
-from sojourn.cli.commands._report import EXAMPLES as REPORT_EXAMPLES
-from sojourn.cli.commands._report import report
-from sojourn.cli.commands._reproduce import EXAMPLES as REPRODUCE_EXAMPLES
-from sojourn.cli.commands._reproduce import reproduce
-from sojourn.cli.commands._run import EXAMPLES as RUN_EXAMPLES
-from sojourn.cli.commands._run import run
-from sojourn.cli.commands._verify import EXAMPLES as VERIFY_EXAMPLES
-from sojourn.cli.commands._verify import verify
+from sojourn.cli.commands import _export, _fit, _law, _list, _plan, _report, _reproduce, _run, _verify
 from sojourn.cli.output._help import NarrowCommand, format_examples
 
 __all__ = ["app"]
@@ -36,15 +21,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("law", cls=NarrowCommand, epilog=format_examples(LAW_EXAMPLES))(law)
-app.command("plan", cls=NarrowCommand, epilog=format_examples(PLAN_EXAMPLES))(plan)
-app.command("fit", cls=NarrowCommand, epilog=format_examples(FIT_EXAMPLES))(fit)
-app.command("reproduce", cls=NarrowCommand, epilog=format_examples(REPRODUCE_EXAMPLES))(reproduce)
-app.command("run", cls=NarrowCommand, epilog=format_examples(RUN_EXAMPLES))(run)
-app.command("verify", cls=NarrowCommand, epilog=format_examples(VERIFY_EXAMPLES))(verify)
-app.command("export", cls=NarrowCommand, epilog=format_examples(EXPORT_EXAMPLES))(export)
-app.command("report", cls=NarrowCommand, epilog=format_examples(REPORT_EXAMPLES))(report)
-app.command("list", cls=NarrowCommand, epilog=format_examples(LIST_EXAMPLES))(list_names)
+
+
+def _add(name: str, command: Callable[..., Any], examples: Sequence[str]) -> None:
+    """Add a command; its help is its docstring, with the lines of each paragraph joined."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    app.command(name, cls=NarrowCommand, help=text, epilog=format_examples(examples))(command)
+
+
+_add("law", _law.law, _law.EXAMPLES)
+_add("plan", _plan.plan, _plan.EXAMPLES)
+_add("fit", _fit.fit, _fit.EXAMPLES)
+_add("reproduce", _reproduce.reproduce, _reproduce.EXAMPLES)
+_add("run", _run.run, _run.EXAMPLES)
+_add("verify", _verify.verify, _verify.EXAMPLES)
+_add("export", _export.export, _export.EXAMPLES)
+_add("report", _report.report, _report.EXAMPLES)
+_add("list", _list.list_names, _list.EXAMPLES)
 
 
 def _show_version(wanted: bool) -> None:
@@ -57,7 +51,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback(
     invoke_without_command=True,
-    epilog=format_examples([LAW_EXAMPLES[0], PLAN_EXAMPLES[0], LIST_EXAMPLES[0]]),
+    epilog=format_examples([_law.EXAMPLES[0], _plan.EXAMPLES[0], _list.EXAMPLES[0]]),
 )
 def sojourn(
     ctx: typer.Context,

@@ -23,7 +23,9 @@ _MAX_CELLS = 1 << 18
 
 @dataclass(frozen=True)
 class GroupTest:
-    """A log-rank test of whether all groups, or states, leave at the same rate (Mantel 1966).
+    """A log-rank test of whether all groups, or states, leave at the same rate.
+
+    See Mantel (1966) and Peto and Peto (1972).
 
     Attributes:
         sizes: Number of sessions in each group, or of steps at risk in each state.
