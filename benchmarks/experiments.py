@@ -125,7 +125,7 @@ def time_finished_run(spec: Path) -> tuple[float, float]:
     command = [sys.executable, "-m", "sojourn", "run", str(spec)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     total = time.perf_counter() - begun
-    assert done.stdout.startswith("Nothing to do: all 10,000 trials are there.")
+    assert done.stdout.startswith("Nothing to do: all 10,000 trials are done.")
     return total, computing(before)
 
 
