@@ -58,7 +58,7 @@ def test_psrl_is_the_textbook_once_all_successors_were_seen():
     counts, order = rng.integers(1, 9, size=(3, 2, 3)), rng.permuted(np.tile(np.arange(3), (3, 2, 1)), axis=2)
     for s, a in np.ndindex(3, 2):
         for y in np.repeat(order[s, a], counts[s, a, order[s, a]]).tolist():
-            learner._awaited = (s, a, 1)  # whatever it would have played
+            learner._pending = (s, a, 1)  # whatever it would have played
             learner.observe(s, a, float(mdp.rewards[s, a]), y, False)
     learner.end_episode(1, True)
     twin = np.random.default_rng()
@@ -147,7 +147,7 @@ def test_psrl_tries_what_it_does_not_know_as_often_as_with_the_full_dirichlet():
             learner.observe(0, 0, 0.5, 0, False)
             learner.end_episode(1, True)
         else:
-            learner._awaited = None
+            learner._pending = None
             learner._learn()
     tries = 0
     for _ in range(n_draws):

@@ -12,7 +12,7 @@ from reference.problems import SMALL, costly_end, live
 
 import sojourn as sj
 from sojourn.agents import _compiled_play
-from sojourn.agents._bonuses import Size
+from sojourn.agents._bonuses import ProblemSize
 from sojourn.learning import _learn
 from sojourn.testing import check_learner
 
@@ -194,11 +194,11 @@ def test_ucbvi_gamma_is_that_of_he_and_others(mdp, scale):
 
 
 def test_bonuses_are_what_they_say():
-    size = Size(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
+    size = ProblemSize(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
     log = math.log(3 * 2 * 10 * 4 / 0.1)
     left = np.array([3.0, 2.0, 1.0, 0.0])  # Γ(h+1)/γ(h) of Fixed(4)
     np.testing.assert_allclose(sj.EQO(0.5).of_one_visit(sj.Fixed(4), size), 0.5 * log * left)
-    spread = sj.SimpleBernstein(0.5).spread(sj.Fixed(4), size)
+    spread = sj.SimpleBernstein(0.5).bernstein_terms(sj.Fixed(4), size)
     np.testing.assert_allclose(spread.factor, [0.5, 0.5, 0.5, 0.0])
     np.testing.assert_allclose(spread.linear, log * left)
     assert spread.variance == pytest.approx(log)
@@ -359,12 +359,6 @@ def test_episodes_too_long_to_keep_are_played_step_by_step_with_the_same_bits(mo
     assert not played.observed[0]
 
 
-def test_only_learners_of_ucbvi_are_saved(tmp_path):
-    learner = start(sj.PSRL(GEOMETRIC), PROBLEMS[0], 3)
-    with pytest.raises(TypeError, match=r"^save must be asked of a learner of UCBVI; got one of PSRL.$"):
-        learner.save(tmp_path / "learner.npz")
-
-
 @pytest.mark.parametrize("bonus", [sj.EQO(0.01), sj.SimpleBernstein(0.01)], ids=repr)
 def test_learners_with_practical_bonuses_go_on_where_they_stopped(bonus, tmp_path):
     mdp = PROBLEMS[1]
@@ -390,7 +384,7 @@ def test_learners_with_practical_bonuses_go_on_where_they_stopped(bonus, tmp_pat
             lambda: sj.PSRL(GEOMETRIC, unseen="apart", n_states=9).start(
                 n_states=None, n_actions=2, episodes=3, rng=np.random.default_rng(0)
             ),
-            "unseen must be 'together' where the number of states is not known; got 'apart'.",
+            "unseen must be 'together' if the number of states is not known; got 'apart'.",
         ),
         (lambda: sj.PSRL(GEOMETRIC, ties="last"), "ties must be one of 'random', 'first'; got 'last'."),
         (lambda: sj.QLearning(GEOMETRIC, -1), "scale must be a finite number ≥ 0; got -1."),

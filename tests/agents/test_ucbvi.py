@@ -9,7 +9,7 @@ from reference.playing import count_violations, play, start
 
 import sojourn as sj
 from sojourn._kernels import priority
-from sojourn.agents._bonuses import Size
+from sojourn.agents._bonuses import ProblemSize
 
 BELIEFS = [
     sj.Geometric(0.8),
@@ -87,9 +87,9 @@ def test_bernsteins_bonuses_are_the_published_ones(mdp, belief, scale):
 
 
 def test_the_general_bonus_is_not_the_classic_one_for_a_fixed_length():
-    size = Size(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
-    classic = sj.Bernstein().spread(sj.Fixed(4), size)
-    general = sj.GeneralBernstein().spread(sj.Fixed(4), size)
+    size = ProblemSize(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
+    classic = sj.Bernstein().bernstein_terms(sj.Fixed(4), size)
+    general = sj.GeneralBernstein().bernstein_terms(sj.Fixed(4), size)
     np.testing.assert_allclose(classic.next_cap, 16.0)
     np.testing.assert_allclose(general.next_cap, [9.0, 4.0, 1.0, 0.0])
 
@@ -129,7 +129,7 @@ def test_the_policy_is_what_is_played():
         for h in (1, 2, n_layers, n_layers + 1, 2 * n_layers + 3):
             played = [learner.act(state, h) for state in range(5)]
             assert played == policy[(h - 1) % n_layers].tolist()
-            learner._awaited = None
+            learner._pending = None
 
 
 @pytest.mark.parametrize("n_actions", [1, 2, 6, 8, 9, 12])
@@ -312,7 +312,7 @@ def test_a_horizon_that_does_not_fit_in_memory_is_refused():
 
 def test_hoeffdings_bonus_is_the_published_one():
     # 7·H·L/√n with L = ln(5·S·A·K·H/δ), by hand for H = 4, S = 3, A = 2, K = 10, δ = 0.1.
-    size = Size(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
+    size = ProblemSize(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
     expected = 7.0 * 4.0 * np.log(5 * 3 * 2 * 10 * 4 / 0.1)
     np.testing.assert_allclose(sj.Hoeffding().of_one_visit(sj.Fixed(4), size), expected)
     np.testing.assert_allclose(sj.Hoeffding(0.5).of_one_visit(sj.Fixed(4), size), expected / 2)

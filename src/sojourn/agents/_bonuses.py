@@ -1,7 +1,7 @@
-"""Bonuses for optimism: what is added to a backup because a pair was seen only n times.
+"""Exploration bonuses: what an optimistic backup adds because a pair was played only n times.
 
-A bonus of Hoeffding's kind states what a single visit is worth layer by layer; after n visits it is that over
-√n, or over n. A bonus of Bernstein's kind also looks at the variance of the next value.
+A bonus of Hoeffding's kind gives its value after a single visit for each layer; after n visits it is divided
+by √n, or by n. A bonus of Bernstein's kind also depends on the variance of the next value.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ __all__ = [
     "GeneralBernstein",
     "Hoeffding",
     "PaperBonus",
+    "ProblemSize",
     "SimpleBernstein",
-    "Size",
     "VarianceBonus",
     "check_bonus",
 ]
 
 
 @dataclass(frozen=True)
-class Size:
-    """What the logarithm of a bonus takes: the numbers of states, actions, episodes and layers, and δ."""
+class ProblemSize:
+    """The numbers in the logarithm of a bonus: states, actions, episodes, layers and δ."""
 
     n_states: int
     n_actions: int
@@ -52,31 +52,31 @@ class Size:
 
 
 class Bonus(Protocol):
-    """A bonus that falls with 1/√n, or with 1/n if it has an attribute `power` that is 1."""
+    """A bonus that decreases as 1/√n, or as 1/n if it has an attribute `power` equal to 1."""
 
     @property
     def scale(self) -> float:
-        """What the published bonus is multiplied by; 1 is the published one."""
+        """Factor on the published bonus."""
 
-    def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
-        """Return the bonus of layers 1 … N after one visit, `(N,)`."""
+    def of_one_visit(self, law: LengthLaw, size: ProblemSize) -> FloatArray:
+        """Return the bonus of a pair with one visit, `(N,)` for layers 1 … N."""
 
 
 def check_bonus(bonus: object) -> None:
-    """Refuse what is no bonus."""
-    kinds = ("of_one_visit", "spread")
-    if isinstance(bonus, type) or not any(callable(getattr(bonus, kind, None)) for kind in kinds):
+    """Raise `TypeError` unless `bonus` is a bonus."""
+    methods = ("of_one_visit", "bernstein_terms")
+    if isinstance(bonus, type) or not any(callable(getattr(bonus, name, None)) for name in methods):
         raise TypeError(f"bonus must be a bonus, such as PaperBonus(0.1); got {bonus!r}.")
 
 
 class VarianceBonus(Protocol):
-    """A bonus that looks at the variance of the next value."""
+    """A bonus that depends on the variance of the next value."""
 
     @property
     def scale(self) -> float:
-        """What the published bonus is multiplied by; 1 is the published one."""
+        """Factor on the published bonus."""
 
-    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
+    def bernstein_terms(self, law: LengthLaw, size: ProblemSize) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
 
 
@@ -89,8 +89,8 @@ class PaperBonus:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
-        """Return the bonus of layers 1 … N after one visit, `(N,)`."""
+    def of_one_visit(self, law: LengthLaw, size: ProblemSize) -> FloatArray:
+        """Return the bonus of a pair with one visit, `(N,)` for layers 1 … N."""
         h = np.arange(1, size.horizon + 1)
         rest = law.continuation(h) * law.remaining(h + 1)  # Γ(h+1)/γ(h), also where γ underflows
         return np.asarray(self.scale * 3.0 * size.log() * rest)
@@ -100,7 +100,7 @@ class PaperBonus:
 class Hoeffding:
     """UCB-VI's first bonus (Azar, Osband, Munos 2017): scale · 7 · H · L₅ / √n with L₅ = ln(5·S·A·K·H/δ).
 
-    It needs a belief with a longest length H, such as `Fixed(20)`.
+    It needs an assumed law with a longest length H, such as `Fixed(20)`.
     """
 
     scale: float = 1.0
@@ -108,21 +108,21 @@ class Hoeffding:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
-        """Return the bonus of layers 1 … N after one visit, `(N,)`."""
+    def of_one_visit(self, law: LengthLaw, size: ProblemSize) -> FloatArray:
+        """Return the bonus of a pair with one visit, `(N,)` for layers 1 … N."""
         longest, log = _classic(type(self).__name__, law, size)
         return np.full(size.horizon, self.scale * 7.0 * longest * log)
 
 
 @dataclass(frozen=True)
 class Bernstein:
-    """UCB-VI's second bonus (Azar, Osband, Munos 2017), which looks at the variance of the next value.
+    """UCB-VI's second bonus (Azar, Osband, Munos 2017), which depends on the variance of the next value.
 
     scale · [√(8 L₅ Var_{P̂}(V_{h+1})/n) + 14·H·L₅/(3n)
     + √(8 Σ_y P̂(y) min(100² H³ S² A L₅²/n'_{h+1}(y), H²)/n)],
-    where n'_h(y) counts visits of y at step h, the least is H² where that is 0, and L₅ = ln(5·S·A·K·H/δ). The
-    absorbing state's value is known, and it has no part in the last sum. A belief without a longest length H
-    is refused.
+    where n'_h(y) counts visits of y at step h, the minimum is H² if that is 0, and L₅ = ln(5·S·A·K·H/δ). The
+    absorbing state's value is known, so the last sum leaves it out. The assumed law must have a longest
+    length H.
     """
 
     scale: float = 1.0
@@ -130,15 +130,15 @@ class Bernstein:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
+    def bernstein_terms(self, law: LengthLaw, size: ProblemSize) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
         longest, log = _classic(type(self).__name__, law, size)
-        return _spread(self.scale, np.ones(size.horizon), np.full(size.horizon, longest), log, size)
+        return _bernstein_update(self.scale, np.ones(size.horizon), np.full(size.horizon, longest), log, size)
 
 
 @dataclass(frozen=True)
 class GeneralBernstein:
-    """A bonus of Bernstein's kind for any law: ours, without a proof of optimism.
+    """Our bonus of Bernstein's kind for any law, without a proof of optimism.
 
     scale · ρ(h) · [√(8 L Var_{P̂}(V_{h+1})/n) + 14·c·L/(3n)
     + √(8 Σ_y P̂(y) min(100² c³ S² A L²/n'_{h+1}(y), c²)/n)]
@@ -150,20 +150,20 @@ class GeneralBernstein:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
+    def bernstein_terms(self, law: LengthLaw, size: ProblemSize) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
         h = np.arange(1, size.horizon + 1)
-        return _spread(self.scale, law.continuation(h), law.remaining(h + 1), size.log(), size)
+        return _bernstein_update(self.scale, law.continuation(h), law.remaining(h + 1), size.log(), size)
 
 
 @dataclass(frozen=True)
 class SimpleBernstein:
-    """What is left of Bernstein's bonus in practice: scale · ρ(h) · [√(L Var_{P̂}(V_{h+1})/n) + c·L/n].
+    """Bernstein's bonus without its constants: scale · ρ(h) · [√(L Var_{P̂}(V_{h+1})/n) + c·L/n].
 
-    c = Γ(h+1)/γ(h+1) and L = ln(S·A·T·N/δ), for any law. Constants and the term of rare successors are left
-    out of `GeneralBernstein`, as public codes do with UCB-VI's; there is no proof of optimism. On two small
-    problems Q ≥ Q* held at scale 1 after 3,000 episodes, in all of 80 trials; at a third it failed in one of
-    them, and at a hundredth in all.
+    c = Γ(h+1)/γ(h+1) and L = ln(S·A·T·N/δ), for any law. It is `GeneralBernstein` without the constants and
+    the term for rare successors, as public implementations of UCB-VI do it; there is no proof of optimism. On
+    two small problems Q ≥ Q* held after 3,000 episodes in all of 80 trials with scale 1, in all but one with
+    scale 1/3, and in none with scale 1/100.
     """
 
     scale: float = 1.0
@@ -171,7 +171,7 @@ class SimpleBernstein:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def spread(self, law: LengthLaw, size: Size) -> BernsteinUpdate:
+    def bernstein_terms(self, law: LengthLaw, size: ProblemSize) -> BernsteinUpdate:
         """Return the terms of the bonus for layers 1 … N."""
         h, log, none = np.arange(1, size.horizon + 1), size.log(), np.zeros(size.horizon)
         return BernsteinUpdate(
@@ -187,13 +187,13 @@ class SimpleBernstein:
 class EQO:
     """The bonus c/n of EQO (Lee, Oh 2025), with c = scale · Γ(h+1)/γ(h) · L and L = ln(S·A·T·N/δ).
 
-    It falls with n, not with √n, and looks at no variance: values need not be optimistic by all that is
-    unknown ("quasi-optimism"). The paper has one number c for all layers, which it tunes in its experiments;
-    in its theorem c also grows with the number of episodes, which this one does not, and its constants could
-    not be confirmed: c is stated here for a general law, up to `scale`. At `Fixed(H)` it is H − h for H. As
-    everywhere in `UCBVI`, Q also never rises again, which the paper does not ask for. On two small problems
-    Q ≥ Q* held at scale 1 after 3,000 episodes, in all of 80 trials; at a third it failed in 12 of them, and
-    at a hundredth in all.
+    It decreases with n, not with √n, and does not depend on variances: values need not be optimistic by all
+    that is unknown ("quasi-optimism"). The paper has one number c for all layers, which it tunes in its
+    experiments; in its theorem c also grows with the number of episodes, which it does not here. The paper's
+    constants could not be confirmed, so c is given for a general law up to `scale`; for `Fixed(H)` it has
+    H − h instead of H. As always in `UCBVI`, Q never increases, which the paper does not require. On two
+    small problems Q ≥ Q* held after 3,000 episodes in all of 80 trials with scale 1, in 68 with scale 1/3,
+    and in none with scale 1/100.
     """
 
     scale: float = 1.0
@@ -202,14 +202,14 @@ class EQO:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
 
-    def of_one_visit(self, law: LengthLaw, size: Size) -> FloatArray:
-        """Return the bonus of layers 1 … N after one visit, `(N,)`."""
+    def of_one_visit(self, law: LengthLaw, size: ProblemSize) -> FloatArray:
+        """Return the bonus of a pair with one visit, `(N,)` for layers 1 … N."""
         h = np.arange(1, size.horizon + 1)
         return np.asarray(self.scale * size.log() * law.continuation(h) * law.remaining(h + 1))
 
 
-def _classic(name: str, law: LengthLaw, size: Size) -> tuple[float, float]:
-    """Return H and L₅ = ln(5·S·A·K·H/δ) of classic UCB-VI, or refuse a law that has no H."""
+def _classic(name: str, law: LengthLaw, size: ProblemSize) -> tuple[float, float]:
+    """Return H and L₅ = ln(5·S·A·K·H/δ) of classic UCB-VI; raise `ValueError` if the law has no H."""
     if law.longest is None:
         raise ValueError(f"{name} needs a law with a longest length, such as Fixed(20); got {law!r}.")
     longest = float(law.longest)
@@ -217,7 +217,9 @@ def _classic(name: str, law: LengthLaw, size: Size) -> tuple[float, float]:
     return longest, math.log(5.0 * pairs * size.episodes * longest / size.delta)
 
 
-def _spread(scale: float, outer: FloatArray, caps: FloatArray, log: float, size: Size) -> BernsteinUpdate:
+def _bernstein_update(
+    scale: float, outer: FloatArray, caps: FloatArray, log: float, size: ProblemSize
+) -> BernsteinUpdate:
     pairs = float(size.n_states) ** 2 * size.n_actions
     return BernsteinUpdate(
         factor=scale * outer,

@@ -21,6 +21,7 @@ from sojourn._kernels import (
     policy_value,
 )
 from sojourn._typing import FloatArray, IntArray
+from sojourn.agents._bookkeeping import Bookkeeping
 from sojourn.agents._episode import play_episode, step_on_table
 from sojourn.agents._protocol import Played
 from sojourn.agents._table_memory import empty_episode_buffer, empty_valuation
@@ -39,11 +40,7 @@ _MOST_AHEAD = 4_096
 class CompiledPlay(TableViews, ABC):
     """Plays whole episodes in compiled code, bit for bit as `act`, `observe` and `end_episode` would."""
 
-    keeps_steps = False
-    """Whether the update needs the single steps of an episode in their order."""
-    caches_values = False
-    """Whether successive policies are often similar, so that caching their valuation pays."""
-
+    bookkeeping: Bookkeeping
     episode: int
     _valuation: Valuation | None
 
@@ -117,7 +114,7 @@ class CompiledPlay(TableViews, ABC):
         """
         episodes = _new_episodes(starts, drawn, early, n_early)
         valuation = self._valuation_for(problem, reference)
-        longest = min(int(drawn.max(initial=0)), _MOST_STEPS) if self.keeps_steps else 0
+        longest = min(int(drawn.max(initial=0)), _MOST_STEPS) if self.bookkeeping.keeps_steps else 0
         done = 0
         while done < starts.size:
             n_played, status = play(
@@ -136,7 +133,7 @@ class CompiledPlay(TableViews, ABC):
             elif status == PlayStatus.NEEDS_ROOM:
                 length = int(drawn[done])
                 is_short = min(length, problem.is_terminal.size) <= _MOST_AHEAD
-                if is_short and not (self.keeps_steps and length > longest):
+                if is_short and not (self.bookkeeping.keeps_steps and length > longest):
                     self._make_room(min(length, problem.data.size))
                 else:  # room for everything that such an episode might visit would be far too much
                     self._fill_value(problem, reference, episodes, done, value_of)
@@ -176,7 +173,7 @@ class CompiledPlay(TableViews, ABC):
         if self._valuation is None or self._valuation.reference.survival is not reference.survival:
             n_states = problem.is_terminal.size
             self._valuation = empty_valuation(
-                reference, n_states, self.n_layers, is_cached=self.caches_values
+                reference, n_states, self.n_layers, is_cached=self.bookkeeping.caches_values
             )
         return self._valuation
 

@@ -17,7 +17,14 @@ from sojourn.agents._table_memory import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw, geometric_with_mean
 from sojourn.theory import choose_truncation
 
-__all__ = ["LayeredAgent", "discount_of", "layers_of", "states_of", "value_after", "worth_of"]
+__all__ = [
+    "LayeredAgent",
+    "choose_layers",
+    "discount_law",
+    "remaining_steps",
+    "require_n_states",
+    "value_after",
+]
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ class LayeredAgent:
 
     def layers(self, episodes: int) -> tuple[int, float]:
         """Return the number of layers N and the truncation Δ for a trial of `episodes` episodes."""
-        return layers_of(self.law, self.horizon, self.truncation, episodes)
+        return choose_layers(self.law, self.horizon, self.truncation, episodes)
 
     def start(
         self,
@@ -90,7 +97,7 @@ class LayeredAgent:
         raise NotImplementedError
 
 
-def layers_of(
+def choose_layers(
     law: LengthLaw, horizon: int | None, truncation: float | str, episodes: int
 ) -> tuple[int, float]:
     """Return the number of layers N and the truncation Δ: Δ = Γ(N+1) if N is given, else N follows from Δ."""
@@ -102,12 +109,12 @@ def layers_of(
     return law.effective_horizon(truncation), truncation
 
 
-def discount_of(law: LengthLaw, gamma: float | None) -> Geometric:
+def discount_law(law: LengthLaw, gamma: float | None) -> Geometric:
     """Return the geometric law with discount `gamma`, or with the mean of `law` if that is None."""
     return geometric_with_mean(law.mean) if gamma is None else Geometric(gamma)
 
 
-def states_of(settings: Any, n_states: int | None, why: str) -> int:
+def require_n_states(settings: Any, n_states: int | None, why: str) -> int:
     """Return the number of states from the problem or the settings; raise `ValueError` if neither has it."""
     known = n_states if n_states is not None else settings.n_states
     if known is None:
@@ -119,7 +126,7 @@ def states_of(settings: Any, n_states: int | None, why: str) -> int:
     return check_whole("n_states", known, least=1)
 
 
-def worth_of(law: LengthLaw, n_layers: int) -> FloatArray:
+def remaining_steps(law: LengthLaw, n_layers: int) -> FloatArray:
     """Return Γ(h)/γ(h) of layers 1 … N+1; raise `MemoryLimitError` if the tables would not fit in memory."""
     check_fits(
         table_bytes(n_layers, START_ROOM, START_ROOM),

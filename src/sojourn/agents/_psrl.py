@@ -1,4 +1,4 @@
-"""Posterior sampling: plan as if a model drawn from the posterior were true."""
+"""Posterior sampling: play the best policy of a model drawn from the posterior."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 
 from sojourn._kernels import AssumedLaw, PSRLUpdate
 from sojourn._validation import check_choice, check_nonnegative, check_positive
-from sojourn.agents._layered_agent import LayeredAgent, states_of, worth_of
+from sojourn.agents._bookkeeping import Bookkeeping
+from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require_n_states
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._table_memory import make_assumed_law
 
 __all__ = ["PSRL", "PSRLLearner"]
 
-_MOST_APART = 1 << 22  # Q values of an episode, if states that were never seen are drawn one by one
+_MOST_APART = 1 << 22
+"""Largest number of Q values S·A·N for which unseen states are drawn one by one by default."""
 
 
 @dataclass(frozen=True)
@@ -24,38 +26,38 @@ class PSRL(LayeredAgent):
 
     Before every episode a model is drawn from the posterior, and its best policy for the law's ratios ρ(h) is
     played: Q_h(s, a) = r + ρ(h) Σ_y P(y) V_{h+1}(y). The transitions of every pair, played or not, have a
-    Dirichlet prior of `prior`/S for each of the S states (the absorbing one is one more of them once an
-    episode was seen to end there). Successors that a pair was seen to have are drawn one by one. All others
-    are lumped: their probability is drawn as a whole, from the same posterior; a share B of it goes to one of
-    them, drawn evenly, and the rest to all of them evenly. B = U^(a/2) with U uniform and a the lump's weight
-    in the prior, so that all probabilities have the means, variances and covariances of the full Dirichlet
-    posterior; and as `prior` falls also its law, which puts all of a light lump on one state. Two moments
-    agree and not all: where the lump is heavy, now and then one state gets far more than in any draw from the
-    full Dirichlet, and the learner explores more.
+    Dirichlet prior with weight `prior`/S for each of the S states. (The absorbing state is one of them once
+    an episode has ended there.) The observed successors of a pair are drawn one by one. All others are
+    lumped: their total probability is drawn from the same posterior; a share B of it goes to one of them,
+    chosen uniformly, and the rest is spread evenly over all of them. B = U^(a/2), where U is uniform and a is
+    the lump's weight in the prior. So all probabilities have the means, variances and covariances of the full
+    Dirichlet posterior, and as `prior` decreases also its distribution, which puts all of a light lump on one
+    state. Higher moments differ: if the lump is heavy, one state occasionally gets far more than in any draw
+    from the full Dirichlet posterior, and the learner explores more.
 
-    All pairs are drawn independently, those of states that were never seen too (`unseen="apart"`): an episode
-    costs S·A·N, whatever was visited. With `unseen="together"` pairs of states that were never seen share one
-    draw an episode, and it costs what was visited. By default states are apart if the problem says how many
-    there are and S·A·N is at most 4 million.
+    All pairs are drawn independently, also those of unseen states (`unseen="apart"`), so an episode costs
+    S·A·N whatever was visited. With `unseen="together"` the pairs of all unseen states share one draw per
+    episode, and the cost follows what was visited. The default is "apart" if the problem states its number of
+    states and S·A·N is at most 4 million.
 
-    Known rewards are used as they are. Others have a Gaussian prior with mean 1, the largest reward, and the
-    standard deviation `noise`, which is also that of one observation: the mean of a pair with n ≥ 0
+    Known rewards are used as they are. Unknown rewards have a Gaussian prior with mean 1, the largest reward,
+    and standard deviation `noise`, which is also that of one observation: the mean of a pair with n ≥ 0
     observations is drawn from N((1 + Σ r)/(n + 1), noise²/(n + 1)).
 
-    After step N nothing is counted, in the problem's own units. With `Fixed(H)`, and once all successors of
-    all pairs were seen, it is textbook PSRL.
+    Steps after N count as paying 0 in the problem's own units. With `Fixed(H)`, and once all successors of
+    all pairs have been observed, this is textbook PSRL.
 
     Args:
-        law: The law that the learner believes in.
+        law: The assumed law.
         prior: Weight of the prior of a pair's successors, in visits.
-        noise: Standard deviation of one reward where rewards are learned, as they are mapped to [0, 1].
-        unseen: Whether states that were never seen are drawn "apart" or "together"; "default" as said above.
-        horizon: Number of layers N, in place of `truncation`.
-        truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
+        noise: Standard deviation of one reward, after mapping to [0, 1], if rewards are learned.
+        unseen: Whether unseen states are drawn "apart" or "together"; "default" is described above.
+        horizon: Number of layers N, instead of `truncation`.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
         ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: Past step N the clock starts again at 1 ("restart"), or layer N is played for ever ("hold").
+        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
         count: Which steps are data: "all", or the "first" N of an episode.
-        n_states: Number of states S where the problem does not say it.
+        n_states: Number of states S, for problems that do not state it.
 
     Example:
         >>> import sojourn as sj
@@ -76,29 +78,37 @@ class PSRL(LayeredAgent):
         check_choice("unseen", self.unseen, ["default", "apart", "together"])
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> PSRLLearner:
-        known, is_named = states_of(self, problem["n_states"], "its prior"), problem["n_states"] is not None
-        if self.unseen == "apart" and not is_named:
-            raise ValueError(
-                "unseen must be 'together' where the number of states is not known; got 'apart'."
-            )
+        n_states, is_stated = (
+            require_n_states(self, problem["n_states"], "its prior"),
+            problem["n_states"] is not None,
+        )
+        if self.unseen == "apart" and not is_stated:
+            raise ValueError("unseen must be 'together' if the number of states is not known; got 'apart'.")
         n_layers, _ = self.layers(episodes)
-        is_small = is_named and known * problem["n_actions"] * n_layers <= _MOST_APART
+        is_small = is_stated and n_states * problem["n_actions"] * n_layers <= _MOST_APART
         ratios = self.law.continuation(np.arange(1, n_layers + 1))
-        assumed = make_assumed_law(ratios, worth_of(self.law, n_layers), 0.0)
+        assumed = make_assumed_law(ratios, remaining_steps(self.law, n_layers), 0.0)
         return PSRLLearner(
             self,
             assumed,
             rng,
-            all_states=known,
+            all_states=n_states,
             is_apart=self.unseen == "apart" or (self.unseen == "default" and is_small),
             **problem,
         )
 
 
 class PSRLLearner(TabularLearner):
-    """A learner of `PSRL`; memory grows with the states that it draws one by one, and all their actions."""
+    """The learner of `PSRL`; its memory grows with the states that are drawn one by one.
 
-    plans_all_actions = True
+    Args:
+        settings: The agent's settings.
+        assumed: The assumed law.
+        rng: Random numbers for the draws from the posterior.
+        all_states: Number of states S.
+        is_apart: Whether unseen states are drawn one by one.
+        problem: Arguments of `TabularLearner`.
+    """
 
     def __init__(
         self,
@@ -110,7 +120,7 @@ class PSRLLearner(TabularLearner):
         is_apart: bool,
         **problem: Any,
     ) -> None:
-        super().__init__(settings, assumed, **problem)
+        super().__init__(settings, assumed, bookkeeping=Bookkeeping(has_all_actions=True), **problem)
         self._rng, self._all_states, self._is_apart = rng, all_states, is_apart
         self._best = np.zeros(0)
         if self._rewards is not None:
@@ -119,7 +129,6 @@ class PSRLLearner(TabularLearner):
         self._all_best = float(self._best.sum())
         self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
         if is_apart:
-            self.remedy = f'draw states that were never seen together (unseen="together"), or {self.remedy}'
             self._make_room(all_states)
         self._learn()
 
@@ -141,6 +150,11 @@ class PSRLLearner(TabularLearner):
             mark=self._mark,
             above=self._above,
         )
+
+    @property
+    def _memory_remedy(self) -> str:
+        remedy = super()._memory_remedy
+        return f'draw unseen states together (unseen="together"), or {remedy}' if self._is_apart else remedy
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
         self._even, self._lump, self._extra = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)

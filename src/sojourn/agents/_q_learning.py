@@ -1,4 +1,4 @@
-"""Q-learning: optimistic by a bonus, or greedy most of the time."""
+"""Q-learning: optimistic through a bonus, or ε-greedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from sojourn._validation import (
     check_positive,
     check_reward_range,
 )
-from sojourn.agents._layered_agent import LayeredAgent, discount_of, states_of, value_after, worth_of
+from sojourn.agents._bookkeeping import Bookkeeping, Exploration
+from sojourn.agents._layered_agent import (
+    LayeredAgent,
+    discount_law,
+    remaining_steps,
+    require_n_states,
+    value_after,
+)
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._table_memory import START_ROOM, make_assumed_law
 from sojourn.laws import LengthLaw
@@ -30,25 +37,25 @@ class QLearning(LayeredAgent):
     """Optimistic Q-learning (Jin, Allen-Zhu, Bubeck, Jordan 2018, Hoeffding's form) under any law.
 
     Q_h(s, a) ← (1 − α_t) Q_h(s, a) + α_t [r + ρ(h) V_{h+1}(y) + b_t(h)] for the t-th visit of (s, a) at layer
-    h, with α_t = (N + 1)/(N + t), V_h(s) = min(Γ(h)/γ(h), max_a Q_h(s, a)), and Q_h = Γ(h)/γ(h) at first. It
-    keeps no model: a step costs O(A).
+    h, with α_t = (N + 1)/(N + t), V_h(s) = min(Γ(h)/γ(h), max_a Q_h(s, a)), and initially Q_h = Γ(h)/γ(h).
+    There is no model: a step costs O(A).
 
-    Jin et al. have b_t = c √(H³ ι/t) with ι = ln(S·A·T/δ), T the number of steps, and leave c open. One H
-    comes from the learning rate, two from the range of values; under a law they are N and Γ(h)/γ(h):
-    b_t(h) = scale · Γ(h)/γ(h) · √(N ι/t), with ι = ln(S·A·K·N/δ) for K episodes. At `Fixed(H)` the cap is
-    H − h + 1 where theirs is H in every layer: valid, and tighter. The updates of an episode are made at its
-    end in the order of its steps, which is the same where no step comes twice in a layer.
+    Jin et al. have b_t = c √(H³ ι/t) with ι = ln(S·A·T/δ), where T is the number of steps, and leave c open.
+    One H comes from the learning rate and two from the range of values; under a law they become N and
+    Γ(h)/γ(h): b_t(h) = scale · Γ(h)/γ(h) · √(N ι/t), with ι = ln(S·A·K·N/δ) for K episodes. For `Fixed(H)`
+    the cap of layer h is H − h + 1, which is valid and tighter than their H. The updates of an episode are
+    made at its end, in the order of its steps; this is the same unless a layer is played more than once.
 
     Args:
-        law: The law that the learner believes in.
-        scale: c, what the bonus is multiplied by.
-        delta: Probability with which the bounds may fail, in (0, 1).
-        horizon: Number of layers N, with Δ = Γ(N+1), in place of `truncation`.
-        truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
+        law: The assumed law.
+        scale: c, the factor on the bonus.
+        delta: Probability that the bounds may fail, in (0, 1).
+        horizon: Number of layers N, with Δ = Γ(N+1), instead of `truncation`.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
         ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: Past step N the clock starts again at 1 ("restart"), or layer N is played for ever ("hold").
+        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
         count: Which steps are data: "all", or the "first" N of an episode.
-        n_states: Number of states in the logarithm where the problem does not say it.
+        n_states: Number of states in the logarithm, for problems that do not state it.
 
     Example:
         >>> import sojourn as sj
@@ -67,10 +74,10 @@ class QLearning(LayeredAgent):
         check_open_unit("delta", self.delta)
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearningLearner:
-        known = states_of(self, problem["n_states"], "its logarithm")
+        n_states = require_n_states(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
-        caps = worth_of(self.law, n_layers)
-        log = math.log(known * problem["n_actions"] * episodes * n_layers / self.delta)
+        caps = remaining_steps(self.law, n_layers)
+        log = math.log(n_states * problem["n_actions"] * episodes * n_layers / self.delta)
         assumed = make_assumed_law(
             self.law.continuation(np.arange(1, n_layers + 1)),
             caps,
@@ -88,30 +95,30 @@ class QLearning(LayeredAgent):
 
 @dataclass(frozen=True)
 class EpsilonGreedy(LayeredAgent):
-    """Q-learning (Watkins 1989) that takes any action now and then: what most people would write first.
+    """ε-greedy Q-learning (Watkins 1989), the first thing that most people would write.
 
-    Q_h(s, a) ← (1 − α) Q_h(s, a) + α [r + ρ(h) max_b Q_{h+1}(y, b)], one Q for every layer h ("layered"), or
-    a single one with a discount γ in place of ρ(h) ("stationary"; γ = 1 − 1/mean unless it is given). With a
-    chance of epsilon · k^−decay, tossed for every state and layer of episode k before it begins, the action
-    is any one at all; so the policy of an episode is fixed, and its regret is exact. Updates are made at the
-    end of the episode, in the order of its steps. After step N nothing is counted, in the problem's own
+    Q_h(s, a) ← (1 − α) Q_h(s, a) + α [r + ρ(h) max_b Q_{h+1}(y, b)], with one Q per layer h ("layered"), or a
+    single Q and a discount γ instead of ρ(h) ("stationary"; γ = 1 − 1/mean unless it is given). With
+    probability epsilon · k^−decay the action is uniformly random. This is drawn for every state and layer
+    before episode k begins, so that the policy of an episode is fixed and its regret exact. Updates are made
+    at the end of the episode, in the order of its steps. Steps after N count as paying 0 in the problem's own
     units.
 
     Args:
-        law: The law that the learner believes in.
-        epsilon: Chance of any action at all in the first episode.
-        decay: How fast it falls: 0 not at all, 1 as 1/k.
+        law: The assumed law.
+        epsilon: Probability of a random action in the first episode.
+        decay: Exponent with which that probability decreases: 0 for a constant one, 1 for 1/k.
         rate: Learning rate α in (0, 1], or "mean" for 1/t at the t-th update.
-        initial: What every step is taken to pay at first, in [0, 1] as rewards are mapped: 1 is optimistic.
-            Left out, Q starts at 0 in the problem's own units.
+        initial: Initially assumed reward per step, in [0, 1] after mapping; 1 is optimistic. By default Q
+            starts at 0 in the problem's own units.
         form: "layered" or "stationary".
         gamma: Discount of the stationary form, in [0, 1).
-        horizon: Number of layers N, in place of `truncation`.
-        truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
+        horizon: Number of layers N, instead of `truncation`.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
         ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: Past step N the clock starts again at 1 ("restart"), or layer N is played for ever ("hold").
+        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
         count: Which steps are data: "all", or the "first" N of an episode.
-        n_states: Accepted as everywhere; nothing depends on it.
+        n_states: Accepted for uniformity; nothing depends on it.
 
     Example:
         >>> import sojourn as sj
@@ -141,40 +148,49 @@ class EpsilonGreedy(LayeredAgent):
         if self.initial is not None:
             check_closed_unit("initial", self.initial)
         if self.gamma is not None:
-            discount_of(self.law, self.gamma)  # refuses what is no discount
+            discount_law(self.law, self.gamma)  # raises an error for an invalid discount
             if self.form != "stationary":
                 raise ValueError(f"gamma must be left out unless the form is stationary; got {self.gamma!r}.")
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearningLearner:
-        clock, _ = self.layers(episodes)
+        n_layers, _ = self.layers(episodes)
         law: LengthLaw = self.law
-        n_layers = clock
-        if self.form == "stationary":
-            law, n_layers = discount_of(law, self.gamma), 1
-        worth = worth_of(law, n_layers)
+        n_tables, is_stationary = n_layers, self.form == "stationary"
+        if is_stationary:
+            law, n_tables = discount_law(law, self.gamma), 1
+        remaining = remaining_steps(law, n_tables)
         low, high = check_reward_range(problem["reward_range"])
         absorbing = (problem["terminal_reward"] - low) / (high - low)
         initial = absorbing if self.initial is None else self.initial
         assumed = make_assumed_law(
-            law.continuation(np.arange(1, n_layers + 1)),
-            initial * worth,
-            absorbing * float(worth[-1]),
+            law.continuation(np.arange(1, n_tables + 1)),
+            initial * remaining,
+            absorbing * float(remaining[-1]),
         )
         return QLearningLearner(
             self,
             assumed,
             rate=0.0 if isinstance(self.rate, str) else float(self.rate),
+            is_stationary=is_stationary,
+            exploration=Exploration(self.epsilon, self.decay),
+            n_layers=n_layers,
+            remaining=remaining,
             **problem,
-            clock=clock,
-            worth=worth,
         )
 
 
 class QLearningLearner(TabularLearner):
-    """A learner of temporal differences; memory grows with what was visited, and no model is kept."""
+    """The learner of `QLearning` and `EpsilonGreedy`; it keeps no model.
 
-    counts_arcs = False
-    keeps_steps = True
+    Args:
+        settings: The agent's settings.
+        assumed: The assumed law.
+        rate: Constant learning rate α, or 0 for a decreasing one.
+        lead: If `rate` is 0, update t has the rate (lead + 1)/(lead + t).
+        is_capped: Whether V is at most the cap of its layer.
+        is_stationary: Whether there is one layer, which is its own successor.
+        problem: Arguments of `TabularLearner`.
+    """
 
     def __init__(
         self,
@@ -184,19 +200,21 @@ class QLearningLearner(TabularLearner):
         rate: float = 0.0,
         lead: float = 0.0,
         is_capped: bool = False,
+        is_stationary: bool = False,
         **problem: Any,
     ) -> None:
-        super().__init__(settings, assumed, **problem)
-        self._rate, self._lead, self._is_capped = rate, lead, is_capped
-        self._counts = np.zeros((START_ROOM, assumed.ratios.size), dtype=np.int64)
+        bookkeeping = Bookkeeping(counts_successors=False, keeps_steps=True)
+        super().__init__(settings, assumed, bookkeeping=bookkeeping, **problem)
+        counts = np.zeros((START_ROOM, assumed.ratios.size), dtype=np.int64)
+        self._update = QLearningUpdate(counts, rate, lead, is_capped, is_stationary)
 
     @property
     def update(self) -> QLearningUpdate:
         """Parameters and counts of the update."""
-        is_stationary = getattr(self.settings, "form", "layered") == "stationary"
-        return QLearningUpdate(self._counts, self._rate, self._lead, self._is_capped, is_stationary)
+        return self._update
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
-        grown = np.zeros((pairs, self._counts.shape[1]), dtype=np.int64)
-        grown[: len(self._counts)] = self._counts
-        self._counts = grown
+        counts = self._update.counts
+        grown = np.zeros((pairs, counts.shape[1]), dtype=np.int64)
+        grown[: len(counts)] = counts
+        self._update = self._update._replace(counts=grown)

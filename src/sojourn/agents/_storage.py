@@ -1,8 +1,7 @@
-"""Learners in play on disk: one `.npz` file, arrays and a line of JSON, no pickle.
+"""Learners on disk: one `.npz` file with arrays and a line of JSON, without pickle.
 
-All tables are kept as they are, and so is the assumed law layer by layer: a learner that comes back goes on
-bit for bit. Scratch arrays are not kept. Some names on disk differ from those in code: they are those of the
-first version of the format.
+The file holds all tables and the assumed law, so that a loaded learner continues bit for bit. Scratch arrays
+are not stored. Some names on disk differ from those in the code, because they are those of version 0.1.0.
 """
 
 from __future__ import annotations
@@ -14,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
-from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables, find_all_incumbents
+from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables
+from sojourn._typing import IntArray
 from sojourn.agents._registry import BONUSES
-from sojourn.agents._table_memory import empty_ucbvi_update, make_assumed_law
-from sojourn.agents._ucbvi import UCBVI, UCBVILearner
+from sojourn.agents._reward_map import RewardMap
+from sojourn.agents._table_memory import empty_tables, make_assumed_law
+from sojourn.agents._ucbvi import UCBVI, UCBVILearner, UCBVIState
 from sojourn.laws import law_to_text, parse_law
 
 __all__ = ["load_learner", "save_learner"]
@@ -34,7 +35,7 @@ _TABLES_ON_DISK = {
 _KEPT = {
     name: f"tables.{_TABLES_ON_DISK.get(name, name)}" for name in Tables._fields if name not in _NOT_KEPT
 }
-"""Tables that are kept, with their names on disk."""
+"""Tables that are stored, with their names on disk."""
 
 _LAW_ON_DISK = {
     "outlook.ratios": "ratios",
@@ -58,37 +59,42 @@ _BERNSTEIN_ON_DISK = {
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
+class _DamagedError(ValueError):
+    """A file of a learner has the right parts, but their content is not possible."""
+
+
 def save_learner(learner: UCBVILearner, path: str | Path) -> Path:
-    """Write a learner to `path` between two episodes, in one step: whole, or not at all."""
-    if learner._awaited is not None or learner._step > 0:
-        raise ValueError("save must come between episodes; this one has begun. Call end_episode first.")
+    """Write a learner to `path` between two episodes, atomically."""
+    state = learner.state()
     about = {
         "format": _FORMAT,
-        "settings": _settings_to_text(learner.settings),
-        "n_states": None if learner.n_states is None else int(learner.n_states),
-        "n_actions": int(learner.n_actions),
-        "episode": int(learner.episode),
-        "key": int(learner._key),
-        "low": float(learner._low),
-        "span": float(learner._span),
+        "settings": _settings_to_json(state.settings),
+        "n_states": None if state.n_states is None else int(state.n_states),
+        "n_actions": int(state.n_actions),
+        "episode": int(state.episode),
+        "key": state.key,
+        "low": float(state.reward_map.low),
+        "span": float(state.reward_map.span),
     }
     arrays: dict[str, Any] = {
-        "played": np.array(learner._played, dtype=np.int64),
-        "last_planned": np.array(sorted(learner._last_planned.items()), dtype=np.int64).reshape(-1, 2),
+        "played": np.array(state.played, dtype=np.int64),
+        "last_planned": np.array(sorted(state.last_planned.items()), dtype=np.int64).reshape(-1, 2),
     }
-    if learner._rewards is not None:
-        arrays["rewards"] = learner._rewards
-    for name, disk in _KEPT.items():
-        arrays[disk] = getattr(learner._tables, name)
-    arrays.update(_law_to_arrays(learner))
+    if state.rewards is not None:
+        arrays["rewards"] = state.rewards
+    arrays |= {disk: getattr(state.tables, name) for name, disk in _KEPT.items()}
+    arrays |= {disk: getattr(state.assumed, name) for disk, name in _LAW_ON_DISK.items()}
+    for disk, name in _BERNSTEIN_ON_DISK.items():
+        absent = 0.0 if name == "variance" else np.empty(0)
+        arrays[disk] = absent if state.bernstein is None else getattr(state.bernstein, name)
     return write_archive(path, about, arrays)
 
 
 def load_learner(path: str | Path) -> UCBVILearner:
-    """Return the learner that `UCBVILearner.save` wrote to `path`, to go on where it stopped.
+    """Return the learner that `UCBVILearner.save` wrote to `path`; it continues where it stopped.
 
     Raises:
-        ValueError: If it is not such a file, or damaged; one line says so.
+        ValueError: If the file was not written by `UCBVILearner.save`, or is damaged.
 
     Example:
         >>> import pathlib, tempfile
@@ -103,192 +109,141 @@ def load_learner(path: str | Path) -> UCBVILearner:
     """
     about, arrays = read_archive(path, form=_FORMAT, writer="UCBVILearner.save")
     try:
-        learner = _rebuild(about, arrays)
+        return UCBVILearner.from_state(_read_state(about, arrays))
+    except _DamagedError as error:
+        raise ValueError(f"{path} is a damaged learner: {error}.") from error
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
         raise ValueError(f"{path} is not a file that UCBVILearner.save wrote, or it is damaged.") from error
-    wrong = _what_is_wrong(learner)
-    if wrong:
-        raise ValueError(f"{path} is a damaged learner: {wrong}.")
-    find_all_incumbents(learner._tables)
-    return learner
 
 
-def _settings_to_text(settings: UCBVI) -> dict[str, Any]:
-    """Return settings as JSON takes them: the law as text, the bonus by name."""
+def _settings_to_json(settings: UCBVI) -> dict[str, Any]:
+    """Return the settings with the law as text and the bonus by name."""
     bonus = settings.bonus
     if BONUSES.get(type(bonus).__name__) is not type(bonus):
         raise ValueError(
             f"bonus must be one of {', '.join(BONUSES)} to be saved; got {type(bonus).__name__}."
         )
-    told: dict[str, Any] = {
-        field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)
+    values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    values = {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()
     }
-    told = {name: value.item() if isinstance(value, np.generic) else value for name, value in told.items()}
-    told["law"] = law_to_text(settings.law, remedy="A law class of your own cannot be saved.")
-    told["bonus"] = {"name": type(bonus).__name__, **dataclasses.asdict(bonus)}  # type: ignore[call-overload]
-    return told
+    values["law"] = law_to_text(settings.law, remedy="A law class of your own cannot be saved.")
+    values["bonus"] = {"name": type(bonus).__name__, **dataclasses.asdict(bonus)}  # type: ignore[call-overload]
+    return values
 
 
-def _settings_from_text(told: dict[str, Any]) -> UCBVI:
-    bonus = dict(told["bonus"])
+def _settings_from_json(values: dict[str, Any]) -> UCBVI:
+    bonus = dict(values["bonus"])
     kind = BONUSES[bonus.pop("name")]
-    return UCBVI(**{**told, "law": parse_law(told["law"]), "bonus": kind(**bonus)})
+    return UCBVI(**{**values, "law": parse_law(values["law"]), "bonus": kind(**bonus)})
 
 
-def _law_to_arrays(learner: UCBVILearner) -> dict[str, Any]:
-    """Return the assumed law and the bonus under their names on disk."""
-    assumed = learner._assumed
-    arrays: dict[str, Any] = {disk: getattr(assumed, name) for disk, name in _LAW_ON_DISK.items()}
-    for disk, name in _BERNSTEIN_ON_DISK.items():
-        absent = 0.0 if name == "variance" else np.empty(0)
-        arrays[disk] = absent if learner._bernstein is None else getattr(learner._bernstein, name)
-    return arrays
+def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
+    """Return the state in a file, checked as far as compiled loops rely on it."""
+    assumed, bernstein = _read_law(arrays)
+    n_actions = int(about["n_actions"])
+    n_states = None if about["n_states"] is None else int(about["n_states"])
+    tables = _read_tables(arrays, assumed, n_actions, has_variances=bernstein is not None)
+    played = arrays["played"]
+    _check_indices(tables, played, n_actions, n_states)
+    states, pairs = slice(tables.sizes[0]), slice(tables.sizes[1])
+    numbers = (tables.value[states], tables.q[pairs], tables.reward_total[pairs], assumed.bonus)
+    if not all(np.isfinite(part).all() for part in numbers):
+        raise _DamagedError("a table holds infinity or NaN")
+    return UCBVIState(
+        settings=_settings_from_json(about["settings"]),
+        assumed=assumed,
+        bernstein=bernstein,
+        n_states=n_states,
+        n_actions=n_actions,
+        rewards=arrays.get("rewards"),
+        reward_map=RewardMap(float(about["low"]), float(about["span"])),
+        key=int(about["key"]),
+        episode=int(about["episode"]),
+        tables=tables,
+        played=tuple(int(pair) for pair in played),
+        last_planned={int(pair): int(count) for pair, count in arrays["last_planned"]},
+    )
 
 
-def _law_from_arrays(arrays: Arrays) -> tuple[AssumedLaw, BernsteinUpdate | None]:
-    parts = {name: _plain(arrays[disk]) for disk, name in _LAW_ON_DISK.items()}
-    bernstein = BernsteinUpdate(**{name: _plain(arrays[disk]) for disk, name in _BERNSTEIN_ON_DISK.items()})
+def _read_law(arrays: Arrays) -> tuple[AssumedLaw, BernsteinUpdate | None]:
+    """Return the assumed law and the terms of the bonus, all with the same number of layers."""
+    parts = {name: _floats(arrays[disk]) for disk, name in _LAW_ON_DISK.items()}
+    terms = {name: _floats(arrays[disk]) for disk, name in _BERNSTEIN_ON_DISK.items()}
+    has_variances = np.size(terms["factor"]) > 0
+    n_layers = np.size(parts["ratios"])
+    for name, part in (parts | (terms if has_variances else {})).items():
+        shape: tuple[int, ...] = (n_layers + 1,) if name == "caps" else (n_layers,)
+        if name in {"final_value", "bonus_power", "reward_bonus", "variance"}:
+            shape = ()
+        if n_layers == 0 or np.shape(part) != shape:
+            raise _DamagedError("its assumed law does not fit its layers")
     if parts["reward_bonus"] < 0.0:
         parts["reward_bonus"] = None
-    return make_assumed_law(**parts), bernstein if np.size(bernstein.factor) > 0 else None
+    return make_assumed_law(**parts), BernsteinUpdate(**terms) if has_variances else None
 
 
-def _plain(array: np.ndarray[Any, Any]) -> Any:
-    """Return an array of floats in C order, or its number if it holds only one without a shape."""
+def _floats(array: np.ndarray[Any, Any]) -> Any:
+    """Return an array of floats in C order, or a float if the array has no axes."""
     if array.dtype != np.float64:
         raise ValueError(f"The assumed law must hold floats; got {array.dtype}.")
     return array.item() if array.ndim == 0 else np.ascontiguousarray(array)
 
 
-def _rebuild(about: dict[str, Any], arrays: Arrays) -> UCBVILearner:
-    assumed, bernstein = _law_from_arrays(arrays)
-    learner = UCBVILearner(
-        _settings_from_text(about["settings"]),
-        assumed,
-        bernstein=bernstein,
-        n_states=None if about["n_states"] is None else int(about["n_states"]),
-        n_actions=int(about["n_actions"]),
-        rewards=arrays.get("rewards"),
-        reward_range=(0.0, 1.0),  # rewards are kept as they were mapped
-        terminal_reward=0.0,
-        key=int(about["key"]),
-    )
-    learner.episode = int(about["episode"])
-    learner._low, learner._span = float(about["low"]), float(about["span"])
+def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, *, has_variances: bool) -> Tables:
+    """Return the tables in a file; those that are not stored are empty."""
+
+    def allocate(states: int, pairs: int, arcs: int) -> Tables:
+        return empty_tables(
+            assumed,
+            n_actions,
+            states=states,
+            pairs=pairs,
+            arcs=arcs,
+            has_incumbents=not has_variances,
+            has_layer_visits=has_variances,
+        )
+
     kept = {name: np.ascontiguousarray(arrays[disk]) for name, disk in _KEPT.items()}
-    rooms = (kept["names"].size, kept["visits"].size, kept["arc_to"].size)
-    learner._tables = learner._empty_tables(*rooms)._replace(**kept)
-    learner._ucbvi_update = empty_ucbvi_update(learner.n_layers, *rooms)
-    learner._played = [int(pair) for pair in arrays["played"]]
-    learner._seen_this_episode = set(learner._played)
-    learner._last_planned = {int(pair): int(count) for pair, count in arrays["last_planned"]}
-    return learner
+    states, pairs, arcs = kept["names"].size, kept["visits"].size, kept["arc_to"].size
+    # Small tables show each table's type and axes: a first axis of 4, 5, 6 or 8 stands for these sizes.
+    sizes = {4: states, 5: pairs, 6: arcs, 8: 2 << (states - 1).bit_length()}
+    for name, array in allocate(4, 5, 6)._asdict().items():
+        shape = (sizes.get(len(array), len(array)), *array.shape[1:])
+        if name in kept and (kept[name].dtype, kept[name].shape) != (array.dtype, shape):
+            raise _DamagedError(f"its table {name!r} has the wrong shape")
+    return allocate(states, pairs, arcs)._replace(**kept)
 
 
-def _what_is_wrong(learner: UCBVILearner) -> str:
-    """Return what the parts of a learner break, or nothing: compiled loops look at nothing twice."""
-    tables = learner._tables
-    if not _has_layers(learner):
-        return "its assumed law does not fit its layers"
-    for name, (kind, shape) in _expected(learner).items():
-        found = getattr(tables, name)
-        if (found.dtype, found.shape) != (kind, shape):
-            return f"its table {name!r} has the wrong shape"
-    n_states, n_pairs, n_arcs = (int(n) for n in tables.sizes)
-    rooms = (tables.names.size, tables.visits.size, tables.arc_to.size)
-    if not (
-        1 <= n_states <= rooms[0] and 0 <= n_pairs <= rooms[1] and 0 <= n_arcs <= rooms[2] and min(rooms)
-    ):
-        return "its tables hold more than fits"
-    pairs, arcs, order = slice(n_pairs), slice(n_arcs), np.arange(n_arcs)
-    newer, older = tables.arc_next[arcs], tables.arc_next_into[arcs]
-    most = np.inf if learner.n_states is None else learner.n_states
-    holds = [
-        _are_in(tables.slots, -1, n_states),
-        np.count_nonzero(tables.slots >= 0) == n_states,
-        _are_in(tables.names[1:n_states], 0, most),
-        _are_in(tables.pair_of, -1, n_pairs),
-        np.array_equal(tables.tried, np.count_nonzero(tables.pair_of >= 0, axis=1)),
-        _are_in(tables.last_arc_into, -1, n_arcs),
-        _are_in(tables.state_of[pairs], 0, n_states),
-        _are_in(tables.action_of[pairs], 0, learner.n_actions),
-        _are_in(tables.visits[pairs], 1, np.inf),
-        _are_in(tables.first_arc[pairs], 0, n_arcs),
-        _are_in(tables.last_arc[pairs], 0, n_arcs),
-        _are_in(tables.arc_from[arcs], 0, n_pairs),
-        _are_in(tables.arc_to[arcs], 0, n_states),
-        # Arcs are linked in the order in which they were made, so that no list runs in a circle.
-        bool((((newer == -1) | (newer > order)) & (newer < n_arcs)).all()),
-        bool(((older >= -1) & (older < order)).all()),
-        _are_in(np.array(learner._played, dtype=np.int64), 0, n_pairs),
+def _check_indices(tables: Tables, played: IntArray, n_actions: int, n_states: int | None) -> None:
+    """Raise an error for an index out of range, or a linked list that compiled loops would not leave."""
+    used_states, used_pairs, used_arcs = (int(n) for n in tables.sizes)
+    capacities = (tables.names.size, tables.visits.size, tables.arc_to.size)
+    are_sizes = 1 <= used_states <= capacities[0] and min(capacities) > 0
+    if not (are_sizes and 0 <= used_pairs <= capacities[1] and 0 <= used_arcs <= capacities[2]):
+        raise _DamagedError("its tables hold more than fits")
+    pairs, arcs, order = slice(used_pairs), slice(used_arcs), np.arange(used_arcs)
+    later, earlier = tables.arc_next[arcs], tables.arc_next_into[arcs]
+    ranges = [
+        (tables.slots, -1, used_states),
+        (tables.names[1:used_states], 0, np.inf if n_states is None else n_states),
+        (tables.pair_of, -1, used_pairs),
+        (tables.last_arc_into, -1, used_arcs),
+        (tables.state_of[pairs], 0, used_states),
+        (tables.action_of[pairs], 0, n_actions),
+        (tables.visits[pairs], 1, np.inf),
+        (tables.first_arc[pairs], 0, used_arcs),
+        (tables.last_arc[pairs], 0, used_arcs),
+        (tables.arc_from[arcs], 0, used_pairs),
+        (tables.arc_to[arcs], 0, used_states),
+        (later, -1, used_arcs),
+        (earlier, -1, order),  # arcs are linked in the order of their creation, so no list is circular
+        (np.where(later == -1, used_arcs, later), order + 1, np.inf),
+        (played, 0, used_pairs),
     ]
-    if not all(holds):
-        return "its tables point outside themselves"
-    if not (_pairs_agree(tables, n_pairs) and _arcs_agree(tables, n_pairs, n_arcs)):
-        return "its tables contradict each other"
-    numbers = (tables.value[:n_states], tables.q[pairs], tables.reward_total[pairs], learner._assumed.bonus)
-    if not all(np.isfinite(part).all() for part in numbers):
-        return "its tables hold what is not a number"
-    return ""
-
-
-def _pairs_agree(tables: Tables, n_pairs: int) -> bool:
-    """Tell whether every pair stands where its state and action say, and nothing else does."""
-    states, actions = np.nonzero(tables.pair_of >= 0)
-    found = tables.pair_of[states, actions]
-    return bool(
-        found.size == n_pairs
-        and np.array_equal(np.sort(found), np.arange(n_pairs))
-        and np.array_equal(tables.state_of[found], states)
-        and np.array_equal(tables.action_of[found], actions)
-    )
-
-
-def _arcs_agree(tables: Tables, n_pairs: int, n_arcs: int) -> bool:
-    """Tell whether every arc is in the list of its own pair, and in that of its own successor, once."""
-    pairs, following = tables.arc_from[:n_arcs], tables.arc_next[:n_arcs]
-    linked = np.concatenate([tables.first_arc[:n_pairs], following[following >= 0]])
-    older = tables.arc_next_into[:n_arcs]
-    into = np.concatenate([tables.last_arc_into[tables.last_arc_into >= 0], older[older >= 0]])
-    order, heads = np.arange(n_arcs), np.flatnonzero(tables.last_arc_into >= 0)
-    return bool(
-        np.array_equal(np.sort(linked), order)
-        and np.array_equal(np.sort(into), order)
-        and np.array_equal(pairs[tables.first_arc[:n_pairs]], np.arange(n_pairs))
-        and np.array_equal(pairs[following[following >= 0]], pairs[following >= 0])
-        and np.array_equal(tables.arc_to[tables.last_arc_into[heads]], heads)
-        and np.array_equal(tables.arc_to[older[older >= 0]], tables.arc_to[:n_arcs][older >= 0])
-    )
-
-
-def _has_layers(learner: UCBVILearner) -> bool:
-    """Return whether all parts of the assumed law and of the bonus have the same number of layers."""
-    assumed, bernstein = learner._assumed, learner._bernstein
-    n_layers = np.size(assumed.ratios)
-    per_layer = [assumed.ratios, assumed.bonus]
-    if bernstein is not None:
-        per_layer += [bernstein.factor, bernstein.linear, bernstein.next_term, bernstein.next_cap]
-    single = [assumed.final_value, assumed.bonus_power, assumed.reward_bonus]
-    single += [] if bernstein is None else [bernstein.variance]
-    return (
-        n_layers > 0
-        and np.shape(assumed.caps) == (n_layers + 1,)
-        and all(np.shape(part) == (n_layers,) for part in per_layer)
-        and all(np.shape(part) == () for part in single)
-    )
-
-
-def _expected(learner: UCBVILearner) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
-    """Return the type and shape of each table, read off small ones whose rooms tell them apart."""
-    tables = learner._tables
-    states = tables.names.size
-    rooms = {4: states, 5: tables.visits.size, 6: tables.arc_to.size, 8: 2 << (states - 1).bit_length()}
-    small = learner._empty_tables(4, 5, 6)._asdict()
-    return {
-        name: (array.dtype, (rooms.get(len(array), len(array)), *array.shape[1:]))
-        for name, array in small.items()
-    }
-
-
-def _are_in(numbers: np.ndarray[Any, Any], least: int, stop: float) -> bool:
-    return bool(((numbers >= least) & (numbers < stop)).all())
+    is_in_range = all(((array >= least) & (array < stop)).all() for array, least, stop in ranges)
+    # The hash table must have empty slots, or looking up a new state would not end.
+    has_free_slots = np.count_nonzero(tables.slots >= 0) == used_states
+    counts_actions = np.array_equal(tables.tried, np.count_nonzero(tables.pair_of >= 0, axis=1))
+    if not (is_in_range and has_free_slots and counts_actions):
+        raise _DamagedError("an index in its tables is out of range")

@@ -1,43 +1,49 @@
-"""The paper's Algorithm 1: optimistic value iteration under a law of lengths."""
+"""The paper's Algorithm 1: optimistic value iteration (UCB-VI) under a law of lengths."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import AssumedLaw, BernsteinUpdate, find_all_incumbents
+from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables, find_all_incumbents
+from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit
-from sojourn.agents._bonuses import Bonus, PaperBonus, Size, VarianceBonus, check_bonus
-from sojourn.agents._layered_agent import LayeredAgent, states_of, value_after, worth_of
+from sojourn.agents._bonuses import Bonus, PaperBonus, ProblemSize, VarianceBonus, check_bonus
+from sojourn.agents._bookkeeping import Bookkeeping
+from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require_n_states, value_after
 from sojourn.agents._learner import TERMINAL, TabularLearner
+from sojourn.agents._reward_map import RewardMap
 from sojourn.agents._table_memory import START_ROOM, empty_ucbvi_update, make_assumed_law, recounted
 
-__all__ = ["UCBVI", "UCBVILearner"]
+__all__ = ["UCBVI", "UCBVILearner", "UCBVIState"]
 
 
 @dataclass(frozen=True)
 class UCBVI(LayeredAgent):
     """UCB-VI for any law of episode lengths (the paper's Algorithm 1 with Update-Q-values).
 
-    Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus), from the caps Γ(h)/γ(h) down, where
-    V_{N+1} = Δ/γ(N+1). A layer N that was found from Δ can never leave its cap: it is always tied. Classic
-    UCB-VI is the same with the belief `Fixed(H)` and `Hoeffding()` or `Bernstein()`.
+    Q_h(s, a) ← min(Q_h(s, a), r + ρ(h) Σ_y P̂(y|s, a) V_{h+1}(y) + bonus), starting from the caps Γ(h)/γ(h),
+    with V_{N+1} = Δ/γ(N+1). If N was found from Δ, layer N never leaves its cap, so its actions are always
+    tied. Classic UCB-VI is the special case with the assumed law `Fixed(H)` and `Hoeffding()` or
+    `Bernstein()`.
 
     Args:
-        law: The law that the learner believes in.
-        bonus: What is added for optimism; its `scale` is 1 for the published one.
-        delta: Probability with which the bounds may fail, in (0, 1).
-        horizon: Number of layers N, with Δ = Γ(N+1), in place of `truncation`.
-        truncation: Δ, with N the smallest with Γ(N) ≤ Δ; "default" is the corollary's choice, or Γ(1)/T.
+        law: The assumed law.
+        bonus: The exploration bonus; its `scale` is 1 for the published one.
+        delta: Probability that the bounds may fail, in (0, 1).
+        horizon: Number of layers N, with Δ = Γ(N+1), instead of `truncation`.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
         ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: Past step N the clock starts again at 1 ("restart"), or layer N is played for ever ("hold").
+        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
         count: Which steps are data: "all", or the "first" N of an episode, as in the paper.
-        replan: After "every" episode, as in the paper, or when some pair's count has doubled ("doubling").
-        n_states: Number of states in the logarithm where the problem does not say it.
+        replan: After "every" episode, as in the paper, or when the count of some pair has doubled
+            ("doubling").
+        n_states: Number of states in the logarithm, for problems that do not state it.
     """
 
     bonus: Bonus | VarianceBonus = field(default_factory=PaperBonus)
@@ -51,16 +57,16 @@ class UCBVI(LayeredAgent):
         check_choice("replan", self.replan, ["every", "doubling"])
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> UCBVILearner:
-        known = states_of(self, problem["n_states"], "its logarithm")
+        n_states = require_n_states(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
-        caps = worth_of(self.law, n_layers)
-        size = Size(known, problem["n_actions"], episodes, n_layers, self.delta)
+        caps = remaining_steps(self.law, n_layers)
+        size = ProblemSize(n_states, problem["n_actions"], episodes, n_layers, self.delta)
         reward_bonus = None
         if problem["rewards"] is None:
             reward_bonus = self.bonus.scale * math.sqrt(size.log() / 2.0)
         bonus, bernstein = None, None
-        if hasattr(self.bonus, "spread"):
-            bernstein = self.bonus.spread(self.law, size)
+        if hasattr(self.bonus, "bernstein_terms"):
+            bernstein = self.bonus.bernstein_terms(self.law, size)
         else:
             bonus = self.bonus.of_one_visit(self.law, size)
         assumed = make_assumed_law(
@@ -74,11 +80,50 @@ class UCBVI(LayeredAgent):
         return UCBVILearner(self, assumed, bernstein=bernstein, **problem)
 
 
-class UCBVILearner(TabularLearner):
-    """A learner of `UCBVI`. States are numbered as they appear; memory grows with what was visited."""
+@dataclass(frozen=True)
+class UCBVIState:
+    """The state of a learner of `UCBVI` between two episodes, without scratch arrays.
+
+    Attributes:
+        settings: The agent's settings.
+        assumed: The assumed law.
+        bernstein: The terms of the bonus if it depends on variances, or None.
+        n_states: Number of states, or None if they are numbered as they appear.
+        n_actions: Number of actions.
+        rewards: `(S, A)` rewards mapped to [0, 1], or None if they are learned.
+        reward_map: The map of rewards to [0, 1].
+        key: 64-bit key of the hash that breaks ties.
+        episode: Number of episodes played.
+        tables: Counts, model, Q and V.
+        played: Pairs played since the last replanning.
+        last_planned: Visits of each pair at its last replanning, for `replan="doubling"`.
+    """
 
     settings: UCBVI
-    caches_values = True
+    assumed: AssumedLaw
+    bernstein: BernsteinUpdate | None
+    n_states: int | None
+    n_actions: int
+    rewards: FloatArray | None
+    reward_map: RewardMap
+    key: int
+    episode: int
+    tables: Tables
+    played: tuple[int, ...]
+    last_planned: Mapping[int, int]
+
+
+class UCBVILearner(TabularLearner):
+    """The learner of `UCBVI`; its memory grows with the visited states and pairs.
+
+    Args:
+        settings: The agent's settings.
+        assumed: The assumed law.
+        bernstein: The terms of the bonus if it depends on variances, or None.
+        problem: Arguments of `TabularLearner`.
+    """
+
+    settings: UCBVI
 
     def __init__(
         self,
@@ -88,8 +133,15 @@ class UCBVILearner(TabularLearner):
         bernstein: BernsteinUpdate | None = None,
         **problem: Any,
     ) -> None:
+        has_variances = bernstein is not None
+        bookkeeping = Bookkeeping(
+            counts_layers=has_variances,
+            has_layer_visits=has_variances,
+            has_incumbents=not has_variances,
+            caches_values=True,
+        )
+        super().__init__(settings, assumed, bookkeeping=bookkeeping, **problem)
         self._bernstein = bernstein
-        super().__init__(settings, assumed, **problem)
         self._last_planned: dict[int, int] = {}
         self._grow(START_ROOM, START_ROOM, START_ROOM)
 
@@ -100,45 +152,79 @@ class UCBVILearner(TabularLearner):
 
     @property
     def has_compiled_loop(self) -> bool:
-        """Whether `play` does the same as `act`, `observe` and `end_episode`."""
+        """Whether `play` may replace `act`, `observe` and `end_episode`."""
         return super().has_compiled_loop and self.settings.replan == "every"
 
-    def adopt(self, other: UCBVILearner) -> None:
-        """Take over all counts of another learner of the same problem, and plan with them."""
-        absorbing, old = self._tables.value[TERMINAL].copy(), other._tables
-        self._tables = recounted(old, self._empty_tables(old.names.size, old.visits.size, old.arc_to.size))
+    def adopt_counts(self, tables: Tables) -> None:
+        """Take over all counts of another learner's tables for the same problem, and plan with them."""
+        absorbing = self._tables.value[TERMINAL].copy()
+        room = (tables.names.size, tables.visits.size, tables.arc_to.size)
+        self._tables = recounted(tables, self._empty_tables(*room))
         self._tables.value[TERMINAL] = absorbing
-        self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
+        self._grow(*room)
         n_pairs = int(self._tables.sizes[1])
         if n_pairs > 0:
-            self._played = list(range(n_pairs))
+            self._played = dict.fromkeys(range(n_pairs))
             super()._learn()
+
+    def state(self) -> UCBVIState:
+        """Return the learner's state, not copied; only between episodes."""
+        if self._pending is not None or self._n_observed > 0:
+            raise ValueError("save must come between episodes; this one has begun. Call end_episode first.")
+        return UCBVIState(
+            settings=self.settings,
+            assumed=self._assumed,
+            bernstein=self._bernstein,
+            n_states=self.n_states,
+            n_actions=self.n_actions,
+            rewards=self._rewards,
+            reward_map=self._reward_map,
+            key=int(self._key),
+            episode=self.episode,
+            tables=self._tables,
+            played=tuple(self._played),
+            last_planned=self._last_planned,
+        )
+
+    @classmethod
+    def from_state(cls, state: UCBVIState) -> UCBVILearner:
+        """Return a learner that continues from a state; it takes over the state's tables."""
+        learner = cls(
+            state.settings,
+            state.assumed,
+            bernstein=state.bernstein,
+            n_states=state.n_states,
+            n_actions=state.n_actions,
+            rewards=state.rewards,
+            reward_range=(0.0, 1.0),  # the rewards are mapped already
+            terminal_reward=0.0,
+            key=state.key,
+        )
+        learner._reward_map = state.reward_map
+        learner.episode = state.episode
+        learner._tables = state.tables
+        learner._grow(state.tables.names.size, state.tables.visits.size, state.tables.arc_to.size)
+        learner._played = dict.fromkeys(state.played)
+        learner._last_planned = dict(state.last_planned)
+        return learner
 
     def save(self, path: str | Path) -> Path:
         """Write the learner to an `.npz` file without pickle, between episodes; see `load_learner`."""
-        from sojourn.agents._storage import save_learner  # noqa: PLC0415 - the file format knows the class
+        from sojourn.agents._storage import save_learner  # noqa: PLC0415 - that module imports this one
 
         return save_learner(self, path)
-
-    @property
-    def _counts_layers(self) -> bool:
-        return self._bernstein is not None
-
-    @property
-    def _has_incumbents(self) -> bool:
-        return self._bernstein is None
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
         find_all_incumbents(self._tables)
         self._ucbvi_update = empty_ucbvi_update(self.n_layers, states, pairs, arcs)
 
     def _learn(self) -> None:
-        if self.settings.replan == "every" or self._has_doubled():
-            if self.settings.replan == "doubling":
-                self._last_planned.update((pair, int(self._tables.visits[pair])) for pair in self._played)
-            super()._learn()
-        else:
-            self._seen_this_episode.update(self._played)
+        if self.settings.replan == "doubling":
+            if not self._has_doubled():
+                return
+            self._last_planned.update((pair, int(self._tables.visits[pair])) for pair in self._played)
+        super()._learn()
 
     def _has_doubled(self) -> bool:
+        """Whether some pair has twice the visits that it had at its last replanning."""
         return any(self._tables.visits[pair] >= 2 * self._last_planned.get(pair, 0) for pair in self._played)

@@ -1,4 +1,4 @@
-"""UCBVI-γ: the optimistic learner of one who believes in a plain discount."""
+"""UCBVI-γ: optimistic value iteration for a constant discount."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 
 from sojourn._kernels import AssumedLaw, BernsteinUpdate, UCBVIGammaUpdate
 from sojourn._validation import check_nonnegative, check_open_unit
-from sojourn.agents._layered_agent import LayeredAgent, discount_of, layers_of, states_of, worth_of
+from sojourn.agents._bookkeeping import Bookkeeping
+from sojourn.agents._layered_agent import (
+    LayeredAgent,
+    choose_layers,
+    discount_law,
+    remaining_steps,
+    require_n_states,
+)
 from sojourn.agents._learner import TabularLearner
 from sojourn.agents._table_memory import make_assumed_law
 
@@ -22,28 +29,28 @@ class UCBVIGamma(LayeredAgent):
     """UCBVI-γ (He, Zhou, Gu 2021): optimistic value iteration for a discount γ, stationary.
 
     Q(s, a) ← min(Q(s, a), r + γ Σ_y P̂(y|s, a) V(y) + scale · γ · UCB(s, a)), once for every visited pair at
-    the end of an episode, all from the V before; Q is 1/(1 − γ) at first, and
+    the end of an episode, all from the V before; Q starts at 1/(1 − γ), and
     UCB = √(8 U Var_{P̂}(V)/n) + 8 U/((1 − γ) n) + √(8 Σ_y P̂(y) min(100 B(y), 1/(1 − γ)²)/n) with
     B(y) = β/((1 − γ)⁵ n(y)), where n(y) counts the visits of y, β = S²A²U⁵ and
     U = ln(40·S·A·T³·ln²T/(δ (1 − γ)²)) for T steps. The paper backs up after every step of one endless
-    trajectory; episodes are what there is here, and T is their number times the mean length.
+    trajectory. Here there are episodes, and T is their number times the mean length.
 
     β, and U up to the square of its inner logarithm, are those of the paper's Theorem 4.3; its proof has 80
-    where the theorem has 40. The three terms of the bonus (4.3) and B could not be confirmed letter by
-    letter. The absorbing state's value is known, and it has no part in the last sum. A reward that is
-    learned is its mean and scale · √(U/(2n)).
+    where the theorem has 40. The three terms of the bonus (4.3) and B could not be checked against the
+    original text. The absorbing state's value is known, so the last sum leaves it out. A learned reward is
+    estimated by its mean plus scale · √(U/(2n)).
 
     Args:
-        law: The law of lengths, of which it takes the mean alone: γ = 1 − 1/mean.
-        scale: What the bonus is multiplied by; 1 is the published one.
-        gamma: The discount, in place of that of the law.
-        delta: Probability with which the bounds may fail, in (0, 1).
-        horizon: After so many steps ties are broken as at first; Q does not depend on it.
-        truncation: The same by Δ; "default" is the corollary's choice for γ.
+        law: The law of lengths; only its mean is used: γ = 1 − 1/mean.
+        scale: Factor on the bonus; 1 is the published bonus.
+        gamma: The discount, instead of the one from the law's mean.
+        delta: Probability that the bounds may fail, in (0, 1).
+        horizon: Number of steps N after which random ties repeat; Q does not depend on it.
+        truncation: Δ, which gives N instead of `horizon`; "default" is the corollary's choice for γ.
         ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: Past step N the clock of ties starts again at 1 ("restart"), or stops ("hold").
+        after: Past step N, ties are broken as from step 1 on ("restart") or as at step N ("hold").
         count: Which steps are data: "all", or the "first" N of an episode.
-        n_states: Number of states in the logarithm where the problem does not say it.
+        n_states: Number of states in the logarithm, for problems that do not state it.
 
     Example:
         >>> import sojourn as sj
@@ -65,26 +72,29 @@ class UCBVIGamma(LayeredAgent):
         check_nonnegative("scale", self.scale)
         check_open_unit("delta", self.delta)
         if self.gamma is not None:
-            discount_of(self.law, self.gamma)  # refuses what is no discount
+            discount_law(self.law, self.gamma)  # raises an error for an invalid discount
 
     @property
     def discount(self) -> float:
-        """The discount γ that it believes in."""
-        return discount_of(self.law, self.gamma).gamma
+        """The discount γ that the agent assumes."""
+        return discount_law(self.law, self.gamma).gamma
 
     def layers(self, episodes: int) -> tuple[int, float]:
-        """Return the number of layers of its clock and the truncation for so many episodes."""
-        return layers_of(discount_of(self.law, self.gamma), self.horizon, self.truncation, episodes)
+        """Return the number of layers N and the truncation Δ for a trial of `episodes` episodes."""
+        return choose_layers(discount_law(self.law, self.gamma), self.horizon, self.truncation, episodes)
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> UCBVIGammaLearner:
-        known, n_actions = states_of(self, problem["n_states"], "its logarithm"), problem["n_actions"]
-        clock, _ = self.layers(episodes)
-        caps, gamma = worth_of(discount_of(self.law, self.gamma), 1), self.discount
+        n_states, n_actions = (
+            require_n_states(self, problem["n_states"], "its logarithm"),
+            problem["n_actions"],
+        )
+        n_layers, _ = self.layers(episodes)
+        caps, gamma = remaining_steps(discount_law(self.law, self.gamma), 1), self.discount
         steps = max(2.0, episodes * self.law.mean)
         log = math.log(
-            40.0 * known * n_actions * steps**3 * math.log(steps) ** 2 / (self.delta * (1.0 - gamma) ** 2)
+            40.0 * n_states * n_actions * steps**3 * math.log(steps) ** 2 / (self.delta * (1.0 - gamma) ** 2)
         )
-        cap, beta = 1.0 / (1.0 - gamma), float(known) ** 2 * n_actions**2 * log**5
+        cap, beta = 1.0 / (1.0 - gamma), float(n_states) ** 2 * n_actions**2 * log**5
         bernstein = BernsteinUpdate(
             factor=np.full(1, self.scale * gamma),
             variance=8.0 * log,
@@ -98,23 +108,19 @@ class UCBVIGamma(LayeredAgent):
             float(caps[-1]),
             reward_bonus=None if problem["rewards"] is not None else self.scale * math.sqrt(log / 2.0),
         )
-        return UCBVIGammaLearner(self, assumed, bernstein=bernstein, **problem, clock=clock)
+        return UCBVIGammaLearner(self, assumed, bernstein=bernstein, n_layers=n_layers, **problem)
 
 
 class UCBVIGammaLearner(TabularLearner):
-    """A learner of `UCBVIGamma`; memory grows with what was visited."""
+    """The learner of `UCBVIGamma`; its memory grows with the visited states and pairs."""
 
     def __init__(
         self, settings: UCBVIGamma, assumed: AssumedLaw, *, bernstein: BernsteinUpdate, **problem: Any
     ) -> None:
+        super().__init__(settings, assumed, bookkeeping=Bookkeeping(has_layer_visits=True), **problem)
         self._update = UCBVIGammaUpdate(bernstein)
-        super().__init__(settings, assumed, **problem)
 
     @property
     def update(self) -> Any:
         """Parameters of the update."""
         return self._update
-
-    @property
-    def _has_layer_visits(self) -> bool:
-        return True  # the update counts them, once per episode

@@ -260,7 +260,7 @@ class UnknownLawLearner(DelegatingLearner):
         before = self._inner
         self._inner = self._start_ucbvi(law, self._episodes_to_plan_for())
         if not literal:
-            self._inner.adopt(before)
+            self._inner.adopt_counts(before.tables)
 
     def _episodes_to_plan_for(self) -> int:
         """Return the number of episodes that the learner of this block is started with."""
