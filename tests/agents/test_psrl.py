@@ -1,4 +1,4 @@
-"""Posterior sampling: its draws, its plans, and what it tries because of them."""
+"""Posterior sampling: its draws, its plans and its exploration."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_psrl_plans_in_a_model_drawn_from_the_posterior(mdp, belief, unseen, kno
         np.testing.assert_allclose(found, np.moveaxis(expected, 2, 0), atol=1e-10, rtol=0)
 
 
-def test_psrl_is_the_textbook_once_all_successors_were_seen():
+def test_psrl_is_textbook_psrl_once_all_successors_were_seen():
     # Dirichlet draws as normalised gamma variables, and backward induction over H steps: nothing else.
     rng, horizon = np.random.default_rng(1), 5
     mdp = sj.TabularMDP(rng.dirichlet(np.ones(3), size=(3, 2)), rng.random((3, 2)), start=0)
@@ -78,7 +78,7 @@ def test_psrl_is_the_textbook_once_all_successors_were_seen():
 
 
 def draws_of(weights, prior, counts, unseen, n_draws=3_000):
-    """Draw Σ_y P(y)·weights[y] of the first of some states, of which it was seen to lead to `counts`."""
+    """Draw Σ_y P(y)·weights[y] for the first state, whose successors were seen `counts` times."""
     # One action, two steps: Q_1 is what the first state pays, 0, and the mean of what the next one pays.
     n_states = len(weights)
     rewards = np.array(weights)[:, np.newaxis]
@@ -117,7 +117,7 @@ def test_drawn_probabilities_have_the_moments_of_the_full_dirichlet_posterior(we
 
 
 def trap():
-    """A state that pays ½ for ever, and an untried way out of it to one that pays 1 for ever."""
+    """A state that pays ½ per step, with an untried action that leads to a state that pays 1 per step."""
     transitions, rewards = np.zeros((10, 2, 10)), np.zeros((10, 2))
     transitions[:, :, 0] = 1.0
     rewards[0, 0] = 0.5
@@ -127,8 +127,8 @@ def trap():
 
 
 @pytest.mark.parametrize("unseen", ["apart", "together"])
-def test_psrl_escapes_from_what_it_knows(unseen):
-    # Whoever never leaves state 0 gives up 4 in every episode: ½·10 in place of 0.9·10.
+def test_psrl_leaves_a_known_but_poor_state(unseen):
+    # A learner that never leaves state 0 loses 4 per episode: it earns ½·10 instead of 0.9·10.
     agent, last = sj.PSRL(GEOMETRIC, unseen=unseen), []
     for seed in range(20):
         regret = sj.learn(agent, trap(), GEOMETRIC, episodes=300, seed=seed).regret
@@ -137,7 +137,7 @@ def test_psrl_escapes_from_what_it_knows(unseen):
     assert np.max(last) < 299
 
 
-def test_psrl_tries_what_it_does_not_know_as_often_as_with_the_full_dirichlet():
+def test_psrl_explores_as_often_as_with_the_full_dirichlet_posterior():
     # Nothing was seen yet but state 0's first action, often. As the prior's weight falls, ours and the full
     # Dirichlet posterior have the same law; here both are drawn a few thousand times and planned with.
     n_draws, prior, mdp = 4_000, 0.02, trap()
@@ -181,7 +181,7 @@ def test_learned_rewards_are_drawn_from_their_posterior():
     assert np.std(drawn) == pytest.approx(0.5 / math.sqrt(2), rel=0.03)
 
 
-def test_posterior_sampling_counts_all_states_it_sees_however_few_were_said():
+def test_psrl_handles_more_states_than_its_settings_announced():
     law = sj.Geometric(0.9)
     run = sj.learn(sj.PSRL(law, n_states=5), "Blackjack-v1", law, episodes=300, reward_range=(-1, 1))
     values = run.learner.q_values()
@@ -189,7 +189,7 @@ def test_posterior_sampling_counts_all_states_it_sees_however_few_were_said():
     assert np.abs(values).max() < 20.0
 
 
-def test_too_many_states_to_draw_apart_may_be_drawn_together():
+def test_the_memory_error_for_many_states_suggests_drawing_them_together():
     problem = {"n_states": 10**12, "n_actions": 2, "episodes": 9}
     with pytest.raises(MemoryLimitError, match=r'GiB are free; draw .* \(unseen="together"\), or give a '):
         sj.PSRL(GEOMETRIC, unseen="apart").start(**problem, rng=np.random.default_rng(0))

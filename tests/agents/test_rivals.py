@@ -1,4 +1,4 @@
-"""The rivals: conformance, both ways of playing, their papers' updates in plain NumPy, and known answers."""
+"""Agents from other papers: conformance, both ways of playing, their updates in NumPy, known answers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def name(agent):
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=name)
-def test_it_is_a_learner(agent):
+def test_its_learners_pass_the_conformance_suite(agent):
     check_learner(agent, episodes=8)
 
 
@@ -72,7 +72,7 @@ def test_both_ways_of_playing_give_the_same_bits(agent, mdp, law, monkeypatch):
 @pytest.mark.parametrize("law", [GEOMETRIC, sj.Polynomial(p=1.4, offset=5)], ids=repr)
 @pytest.mark.parametrize("agent", AGENTS, ids=name)
 def test_regret_is_that_of_the_policy_played(agent, law):
-    # The forward valuation against `evaluate` of the written-out policy, also for coins and lumped models.
+    # The forward valuation against `evaluate` of the policy as a table, also with random exploration.
     mdp = sj.mdps.garnet(8, 3, 2, seed=7)
     reference, problem = _learn.Reference(mdp, law), _learn.problem_arrays(mdp)
     learner = start(agent, mdp, 30)
@@ -94,7 +94,7 @@ def layer_of(h, n_layers, options):
 
 
 OPTIONS = [{}, {"after": "hold"}, {"count": "first"}]
-"""What is played past the last layer, and what is learned from it."""
+"""Settings of what is played past the last layer and what is learned from it."""
 
 
 @pytest.mark.parametrize(("longest", "options"), [(6, {}), *((15, options) for options in OPTIONS)], ids=str)
@@ -193,7 +193,7 @@ def test_ucbvi_gamma_is_that_of_he_and_others(mdp, scale):
         assert (dense.q < 1 / (1 - agent.discount) - 1e-3).any()
 
 
-def test_bonuses_are_what_they_say():
+def test_bonuses_equal_their_formulas():
     size = ProblemSize(n_states=3, n_actions=2, episodes=10, horizon=4, delta=0.1)
     log = math.log(3 * 2 * 10 * 4 / 0.1)
     left = np.array([3.0, 2.0, 1.0, 0.0])  # Γ(h+1)/γ(h) of Fixed(4)
@@ -291,7 +291,7 @@ def test_the_better_of_two_arms_is_found(agent):
     assert run.learner.q_values(np.array([0]))[0, 0].argmax() == 1
 
 
-def test_rewards_that_are_learned_lead_to_the_better_arm_too():
+def test_the_better_arm_is_found_with_learned_rewards_too():
     # One state, three arms that pay 0.1, 0.9 and 0.4.
     for agent in (
         sj.PSRL(sj.Fixed(2), noise=0.3),
@@ -308,7 +308,7 @@ def test_rewards_that_are_learned_lead_to_the_better_arm_too():
         assert learner.visits.toarray()[0].argmax() == 1, agent
 
 
-def test_policies_of_epsilon_greedy_explore_as_often_as_they_should():
+def test_epsilon_greedy_explores_with_the_stated_probability():
     mdp = sj.mdps.garnet(40, 4, 2, seed=0)
     for agent, share in (
         (sj.EpsilonGreedy(GEOMETRIC, 0.4, ties="first"), 0.4),
@@ -360,7 +360,7 @@ def test_episodes_too_long_to_keep_are_played_step_by_step_with_the_same_bits(mo
 
 
 @pytest.mark.parametrize("bonus", [sj.EQO(0.01), sj.SimpleBernstein(0.01)], ids=repr)
-def test_learners_with_practical_bonuses_go_on_where_they_stopped(bonus, tmp_path):
+def test_saved_learners_with_practical_bonuses_continue_bit_for_bit(bonus, tmp_path):
     mdp = PROBLEMS[1]
     learner = start(sj.UCBVI(GEOMETRIC, bonus), mdp, 60)
     for _ in play(learner, mdp, GEOMETRIC, 20, 1):
@@ -407,7 +407,7 @@ def test_learners_with_practical_bonuses_go_on_where_they_stopped(bonus, tmp_pat
         ),
     ],
 )
-def test_bad_settings_get_one_line(make, message):
+def test_bad_settings_raise_a_one_line_error(make, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         make()
     assert str(caught.value).startswith(message)
@@ -423,7 +423,7 @@ def test_bad_settings_get_one_line(make, message):
     [("n_states", 0, "a whole number ≥ 1"), ("n_states", "x", "a whole number ≥ 1")]
     + [("terminal_reward", value, "a finite number") for value in ("x", None, math.inf)],
 )
-def test_bad_problems_get_one_line(agent, name, value, rule):
+def test_bad_problems_raise_a_one_line_error(agent, name, value, rule):
     problem = {"n_states": 3, "n_actions": 2, "episodes": 4, "rng": np.random.default_rng(0), name: value}
     with pytest.raises((ValueError, TypeError)) as caught:
         agent.start(**problem)

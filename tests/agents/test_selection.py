@@ -1,4 +1,4 @@
-"""Candidates that take turns, and the rules that choose."""
+"""Horizon selection: the candidates and the rules that choose between them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def statistics(played, earned, coefficients=None, horizons=(2, 4, 8)):
 
 
 @pytest.mark.parametrize("agent", SETTINGS, ids=repr)
-def test_it_is_a_learner(agent):
+def test_its_learners_pass_the_conformance_suite(agent):
     check_learner(agent)
 
 
@@ -53,7 +53,7 @@ def test_both_ways_of_playing_give_the_same_bits(agent, mdp, monkeypatch):
     np.testing.assert_array_equal(compiled.learner.statistics.earned, spoken.learner.statistics.earned)
 
 
-def test_each_learns_from_its_own_episodes_and_all_share_the_lengths():
+def test_candidates_learn_from_their_own_episodes_and_share_all_lengths():
     run = sj.learn(SETTINGS[0], sj.mdps.river_swim(4), LAW, episodes=150)
     for i, learner in enumerate(run.learner.learners):
         mine = np.array(run.learner.choices) == i
@@ -62,7 +62,7 @@ def test_each_learns_from_its_own_episodes_and_all_share_the_lengths():
             np.testing.assert_array_equal(estimate.lengths, run.lengths[: estimate.episode])
 
 
-def test_an_episode_earns_its_first_steps_above_what_absorption_pays():
+def test_a_candidate_earns_its_first_rewards_less_those_of_the_absorbing_state():
     # Taxi's rewards −10 … 20 become 0 … 1, the absorbing state is paid 1/3: ending early must not look bad.
     run = sj.learn(SETTINGS[0], sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.5), episodes=40)
     short = run.lengths <= 12
@@ -72,7 +72,7 @@ def test_an_episode_earns_its_first_steps_above_what_absorption_pays():
     assert total == pytest.approx(earned.sum(), abs=1e-12)
 
 
-def test_d3rb_plays_the_least_promise_and_doubles_who_cannot_have_told_the_truth():
+def test_d3rb_plays_the_least_assumed_regret_and_doubles_it_if_contradicted():
     rule = sj.D3RB(c=0.1, delta=0.1)
     assert rule.choose(statistics([0, 0, 0], [0, 0, 0])) == 0
     assert rule.choose(statistics([4, 1, 9], [0, 0, 0])) == 1
@@ -84,10 +84,10 @@ def test_d3rb_plays_the_least_promise_and_doubles_who_cannot_have_told_the_truth
         state = statistics([10_000] * 3, [5_000.0, 5_000.0 + 10_000 * gap, 0.0])
         rule.update(state, 0)
         assert (state.coefficients[0] == 2.0) == doubles
-        assert (state.coefficients[1:] == 1.0).all()  # only who played is tested
+        assert (state.coefficients[1:] == 1.0).all()  # only the candidate that played is tested
 
 
-def test_dynamic_balancing_plays_the_smallest_bound_of_the_active():
+def test_dynamic_balancing_plays_the_active_candidate_with_the_smallest_bound():
     rule = sj.DynamicBalancing(c=0.1)
     assert rule.choose(statistics([1, 1, 0], [0, 0, 0])) == 2
     even = statistics([10_000] * 3, [5_000.0] * 3)

@@ -162,7 +162,7 @@ def test_ties_are_broken_anew_in_every_episode_and_layer():
     assert (start(sj.UCBVI(law, ties="first"), mdp, 10).policy() == 0).all()
 
 
-def test_hold_plays_the_last_layer_for_ever():
+def test_hold_repeats_the_last_layer():
     mdp, law = sj.mdps.garnet(6, 3, 2, seed=0), sj.Geometric(0.8)
     learner = start(sj.UCBVI(law, horizon=4, after="hold"), mdp, 10)
     assert [learner.act(s, 99) for s in range(6)] == learner.policy()[-1].tolist()
@@ -276,13 +276,13 @@ def test_optimism_holds_with_a_bonus_and_fails_without():
         ({"replan": "never"}, "replan must be one of 'every', 'doubling'; got 'never'."),
     ],
 )
-def test_bad_settings_get_one_line(settings, message):
+def test_bad_settings_raise_a_one_line_error(settings, message):
     with pytest.raises(ValueError) as caught:
         sj.UCBVI(sj.Geometric(0.9), **settings)
     assert str(caught.value).startswith(message)
 
 
-def test_misuse_of_a_learner_gets_one_line():
+def test_misuse_of_a_learner_raises_a_one_line_error():
     mdp = sj.mdps.river_swim(3)
     learner = start(sj.UCBVI(sj.Geometric(0.9)), mdp, 10)
     with pytest.raises(ValueError, match=r"^state must be in 0 … 2; got 3.$"):
@@ -331,7 +331,7 @@ def test_hoeffdings_bonus_is_the_published_one():
         (lambda learner: (step(learner), learner.end_episode(55, True)), "length must be the 1 steps"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(call, message):
+def test_invalid_calls_raise_a_one_line_error(call, message):
     settings = {"n_states": 3, "n_actions": 2, "episodes": 5, "rng": np.random.default_rng(0)}
     with pytest.raises(ValueError) as caught:
         call(sj.UCBVI(sj.Fixed(4)).start(**settings))
@@ -352,7 +352,7 @@ def step(learner, reward=0.5, following=1):
         ({"rewards": np.full((3, 2), -100.0)}, "rewards must be within reward_range; got -100 … -100."),
     ],
 )
-def test_a_problem_that_makes_no_sense_is_refused_in_one_line(given, message):
+def test_invalid_problems_raise_a_one_line_error(given, message):
     settings = {"n_states": 3, "n_actions": 2, "episodes": 5, "rng": np.random.default_rng(0), **given}
     with pytest.raises((TypeError, ValueError)) as caught:
         sj.UCBVI(sj.Fixed(4)).start(**settings)

@@ -25,7 +25,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("agent", SETTINGS, ids=repr)
-def test_it_is_a_learner(agent):
+def test_its_learners_pass_the_conformance_suite(agent):
     check_learner(agent)
 
 
@@ -87,12 +87,12 @@ def test_counts_are_kept_and_q_begins_at_the_new_caps(episodes):
 
 
 @pytest.mark.parametrize("horizon", [5, 50])
-def test_layers_that_no_episode_reaches_do_not_exist(horizon):
+def test_there_are_no_layers_beyond_the_longest_length(horizon):
     run = sj.learn(sj.UnknownLaw(horizon, BONUS), RIVER, sj.Uniform(1, 9), episodes=200)
     assert run.learner.q_values().shape[0] == min(horizon, 9)
 
 
-def test_where_no_length_was_seen_the_guess_stays():
+def test_the_guess_is_kept_if_no_length_was_observed():
     # Every episode ends in a terminal state after its first step.
     transitions = np.zeros((2, 1, 2))
     transitions[:, 0, 1] = 1.0

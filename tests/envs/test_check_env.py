@@ -31,20 +31,20 @@ def complaints(env):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check_env(env, skip_render_check=True)
-    told = {str(warning.message) for warning in caught}
-    return {text for text in told if "is different from the unwrapped version" not in text}
+    texts = {str(warning.message) for warning in caught}
+    return {text for text in texts if "is different from the unwrapped version" not in text}
 
 
 @pytest.mark.parametrize("wrap", WRAPPED.values(), ids=list(WRAPPED))
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_the_checker_says_of_a_wrapped_environment_what_it_says_of_the_bare_one(name, wrap):
+def test_the_checker_reports_the_same_with_and_without_the_wrapper(name, wrap):
     expected = complaints(gymnasium.make(name))
-    assert (name == "CartPole-v1") == bool(expected)  # whose own bounds are infinite
+    assert (name == "CartPole-v1") == bool(expected)  # its own bounds are infinite
     assert complaints(wrap(gymnasium.make(name))) == expected
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_the_checker_has_nothing_to_say_of_a_tabular_environment(name):
+def test_a_tabular_environment_passes_the_checker(name):
     check_env(gymnasium.make(name).unwrapped)  # warnings are errors
 
 
@@ -73,7 +73,7 @@ def step(env, h):
     return repr(observation), reward, terminated, truncated
 
 
-def test_a_law_of_ones_own_is_recorded_as_it_is():
+def test_a_law_class_of_the_user_is_recorded_as_an_object():
     class Twice(sj.laws.LengthLaw):
         longest = 2
 

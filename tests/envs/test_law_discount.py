@@ -61,15 +61,17 @@ def test_both_have_the_mean_that_evaluate_computes():
 
 
 @pytest.mark.parametrize("law", [LAW, sj.Geometric(0.9), sj.QuasiHyperbolic(0.7, 0.95), sj.Uniform(2, 5)])
-def test_rewards_are_weighed_by_survival_and_discounts_multiply_to_it(law):
+def test_rewards_are_multiplied_by_survival_and_discounts_multiply_to_it(law):
     env = TabularEnv(sj.mdps.two_paths())
-    weighed, told = LawDiscount(env, law, 300), LawDiscount(env, law, 300, emit="discount")
-    _, _ = weighed.reset(), told.reset()
+    weighed, emitting = LawDiscount(env, law, 300), LawDiscount(env, law, 300, emit="discount")
+    _, _ = weighed.reset(), emitting.reset()
     steps = min(law.longest or 200, 200)
     rewards = [weighed.step(1)[1] for _ in range(steps)]
     assert rewards == [0.0, *law.survival(np.arange(2, steps + 1)).tolist()]
-    told.reset()
-    plain, discounts = zip(*((step[1], step[-1]["discount"]) for step in _steps(told, steps)), strict=True)
+    emitting.reset()
+    plain, discounts = zip(
+        *((step[1], step[-1]["discount"]) for step in _steps(emitting, steps)), strict=True
+    )
     assert plain == (0.0, *[1.0] * (steps - 1))
     np.testing.assert_allclose(
         np.cumprod(discounts), law.survival(np.arange(2, steps + 2)), rtol=1e-10, atol=1e-300
@@ -80,7 +82,7 @@ def _steps(env, n):
     return [env.step(1) for _ in range(n)]
 
 
-def test_tables_grow_past_their_first_steps_and_far_steps_are_computed():
+def test_tables_by_step_grow_and_far_steps_are_computed():
     env = LawDiscount(TabularEnv(sj.mdps.two_paths()), LAW)
     env.reset()
     assert [step[1] for step in _steps(env, 500)][-1] == float(LAW.survival(500))
@@ -98,7 +100,7 @@ def test_tables_grow_past_their_first_steps_and_far_steps_are_computed():
         (sj.Fixed(4), 3, 3, (True, False, "limit")),
     ],
 )
-def test_nothing_counts_after_its_own_ends(law, max_steps, steps, expected):
+def test_flags_at_the_ends_of_the_wrapper(law, max_steps, steps, expected):
     env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), law, max_steps)
     env.reset(seed=0)
     found = [env.step(0) for _ in range(steps)]
@@ -115,14 +117,14 @@ def test_nothing_counts_after_its_own_ends(law, max_steps, steps, expected):
         (sj.Fixed(2), "truncated", (True, False, {"discount": 0.0, "ended_by": "law"})),
     ],
 )
-def test_a_cut_off_can_be_asked_to_be_truncated(law, cut_off, expected):
+def test_the_end_after_max_steps_can_be_truncated(law, cut_off, expected):
     env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), law, 2, emit="discount", cut_off=cut_off)
     env.reset(seed=0)
     assert env.step(0)[4] == {"discount": float(law.continuation(1))}
     assert env.step(0)[2:] == expected
 
 
-def test_who_bootstraps_unless_terminated_learns_the_best_policy():
+def test_an_agent_that_bootstraps_unless_terminated_learns_the_best_policy():
     """A table comes to the value of the first N steps, which planning knows.
 
     Also where a cut-off is `truncated`: the index after the last step is its own, and nothing is added there.
@@ -157,7 +159,7 @@ def q_learning(env, n_actions, episodes):
     return values
 
 
-def test_ends_that_are_not_its_own_are_passed_on():
+def test_ends_of_the_environment_are_passed_on():
     sea = TabularEnv(sj.mdps.deep_sea(3))
     env = LawDiscount(sea, LAW, 3, emit="discount")
     env.reset()
@@ -177,7 +179,7 @@ def test_ends_that_are_not_its_own_are_passed_on():
     ("law", "settings"),
     [(LAW, {"max_steps": 2}), (LAW, {"max_steps": 2, "cut_off": "truncated"}), (sj.Fixed(2), {})],
 )
-def test_after_an_end_nothing_is_played(law, settings):
+def test_a_step_after_the_end_is_refused(law, settings):
     env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), law, **settings)
     message = r"^step must follow reset: the episode is over, or never began\.$"
     for _ in range(2):
@@ -193,7 +195,7 @@ def test_after_an_end_nothing_is_played(law, settings):
             ended.step(0)
 
 
-def test_without_a_limit_it_goes_on():
+def test_without_a_limit_episodes_go_on():
     env = LawDiscount(TabularEnv(sj.mdps.river_swim(4)), sj.Geometric(0.5))
     env.reset()
     assert not any(step[2] or step[3] for step in _steps(env, 2_000))
@@ -210,6 +212,6 @@ def test_without_a_limit_it_goes_on():
         ),
     ],
 )
-def test_bad_settings_get_one_line(settings, message):
+def test_bad_settings_raise_a_one_line_error(settings, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         LawDiscount(gymnasium.make("Taxi-v4"), LAW, **settings)

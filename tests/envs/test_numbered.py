@@ -12,7 +12,7 @@ from sojourn.envs._numbered import open_env
 
 
 class Shown(gymnasium.Env):
-    """Shows what it is told to, and keeps the actions that it gets."""
+    """Shows given observations and records the actions."""
 
     def __init__(self, space, shows, actions=None):
         self.observation_space = space
@@ -64,14 +64,14 @@ def test_observations_are_numbered_as_they_appear(space, shows, numbers, n_state
     np.testing.assert_equal(env.observations[0], shows[0])
 
 
-def test_discrete_observations_have_numbers_of_their_own():
+def test_discrete_observations_keep_their_numbers():
     env = NumberedEnv(Shown(spaces.Discrete(9, start=-3), [np.int64(4), 4, -3, np.int32(5)]))
     assert env.n_states == 10
     assert [env.reset(), *(env.step(0)[0] for _ in range(3))] == [7, 7, 0, 8]
     assert env.observations is None
 
 
-def test_an_observation_that_is_written_over_is_kept():
+def test_observations_are_copied():
     shown = ints(1, 2)
     env = NumberedEnv(Shown(spaces.MultiDiscrete([3, 3]), [shown]))
     env.reset()
@@ -79,7 +79,7 @@ def test_an_observation_that_is_written_over_is_kept():
     assert env.observations[0].tolist() == [1, 2]
 
 
-def test_flags_and_rewards_are_plain():
+def test_flags_and_rewards_are_plain_python_values():
     env = NumberedEnv(Shown(spaces.Discrete(2), [0, 1]))
     env.reset()
     step = env.step(1)
@@ -124,12 +124,12 @@ def test_every_action_has_a_number(space, expected):
         ),
     ],
 )
-def test_what_cannot_be_numbered_is_refused_in_one_line(observations, actions, message):
+def test_spaces_that_cannot_be_numbered_are_refused_in_one_line(observations, actions, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         NumberedEnv(Shown(observations, [0], actions))
 
 
-def test_only_what_is_made_here_is_closed():
+def test_only_environments_made_here_are_closed():
     class Closing(Shown):
         closed = False
 

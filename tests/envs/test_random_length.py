@@ -1,4 +1,4 @@
-"""Nature ends episodes: when, with which flags, and seen by whom."""
+"""RandomLength: when episodes end, with which flags, and what is revealed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def river():
 
 
 def lengths_met(env, choose, episodes, seed=None):
-    """Return how many steps each episode took under some way to play."""
+    """Return the length of each episode when actions are chosen by `choose`."""
     found = []
     env.reset(seed=seed)
     for _ in range(episodes):
@@ -52,13 +52,13 @@ def test_learn_meets_the_same_lengths():
     assert lengths_met(RandomLength(river(), LAW, seed=7), lambda: 0, 300) == run.lengths.tolist()
 
 
-def test_blocks_of_draws_are_single_draws():
+def test_a_block_of_draws_equals_single_draws():
     stream = LengthStream(LAW, 11)
     rng = np.random.default_rng(np.random.SeedSequence(11).spawn(1)[0])
     assert [stream.draw() for _ in range(600)] == [LAW.sample(rng) for _ in range(600)]
 
 
-def test_reset_with_a_seed_begins_the_lengths_anew_and_without_one_goes_on():
+def test_reset_with_a_seed_restarts_the_lengths_and_without_one_continues_them():
     env = RandomLength(river(), LAW, seed=7)
     first = lengths_met(env, lambda: 0, 20)
     assert lengths_met(env, lambda: 0, 20) != first  # the stream goes on
@@ -72,7 +72,7 @@ def test_without_any_seed_lengths_differ():
     )
 
 
-def test_the_environments_own_chance_is_that_without_the_wrapper():
+def test_the_wrapper_does_not_change_the_environments_random_numbers():
     bare, wrapped = river(), RandomLength(river(), sj.Fixed(50))
     assert bare.reset(seed=3)[0] == wrapped.reset(seed=3)[0]
     assert [bare.step(1)[0] for _ in range(50)] == [wrapped.step(1)[0] for _ in range(50)]
@@ -107,22 +107,22 @@ def sea():
         (lambda: TimeLimit(sea(), 4), 4, 4, (True, True, "env")),
     ],
 )
-def test_flags_say_who_ended_the_episode(make, length, steps, expected):
+def test_flags_and_info_say_why_the_episode_ended(make, length, steps, expected):
     assert ends(make(), length, steps) == expected
 
 
-def test_the_length_is_told_only_if_asked_for():
-    hidden, told = RandomLength(river(), LAW, seed=5), RandomLength(river(), LAW, seed=5, reveal=True)
+def test_the_length_is_revealed_only_on_request():
+    hidden, revealed = RandomLength(river(), LAW, seed=5), RandomLength(river(), LAW, seed=5, reveal=True)
     for _ in range(30):
         assert hidden.reset()[1] == {}
-        length = told.reset()[1]["length"]
+        length = revealed.reset()[1]["length"]
         for h in range(1, length + 1):
-            info, told_info = hidden.step(0)[-1], told.step(0)[-1]
-            assert told_info == {**info, "length": length}
+            info, revealed_info = hidden.step(0)[-1], revealed.step(0)[-1]
+            assert revealed_info == {**info, "length": length}
             assert info == ({"ended_by": "law"} if h == length else {})
 
 
-def test_no_step_is_played_past_the_end_or_before_the_beginning():
+def test_steps_before_reset_or_after_the_end_are_refused():
     env = RandomLength(river(), sj.Fixed(1))
     with pytest.raises(gymnasium.error.ResetNeeded, match="step must follow reset"):
         env.step(0)
@@ -148,13 +148,13 @@ def test_a_law_may_be_written_as_text():
         ({"law": LAW, "seed": -1}, ValueError, r"seed must be a whole number ≥ 0; got -1\."),
     ],
 )
-def test_bad_settings_get_one_line(settings, error, message):
+def test_bad_settings_raise_a_one_line_error(settings, error, message):
     with pytest.raises(error, match=f"^{message}$"):
         RandomLength(river(), **settings)
 
 
 class OwnMetadata(gymnasium.Wrapper):
-    """Says nothing of what is inside."""
+    """Replaces the metadata of the environment inside."""
 
     def __init__(self, env):
         super().__init__(env)
@@ -183,14 +183,14 @@ def test_a_law_may_not_count_twice(inner, outer, stack):
         LAWFUL[outer](env)
 
 
-def test_wrapping_leaves_the_class_and_the_inner_environment_alone():
+def test_wrapping_does_not_change_the_class_or_the_inner_environment():
     env = river()
     RandomLength(env, LAW)
     assert env.metadata == TabularEnv.metadata == {"render_modes": ["ansi"], "render_fps": 4}
     LawDiscount(env, LAW)
 
 
-def test_seeds_of_resets_may_be_numpys_and_not_negative():
+def test_seeds_of_resets_may_be_numpy_integers_but_not_negative():
     def first(seed):
         env = RandomLength(gymnasium.make("Taxi-v4"), sj.Uniform(1, 1_000), reveal=True)
         return env.reset(seed=seed)[1]["length"]

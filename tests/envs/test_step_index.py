@@ -1,4 +1,4 @@
-"""The step in the observation, whatever its space."""
+"""StepIndex: the step in the observation, for every kind of space."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SPACES = {
 
 
 def split(space, observation):
-    """Return the inner observation and the index of an indexed one."""
+    """Split an observation with a step into the inner observation and the index."""
     if isinstance(space, spaces.Dict):
         inner = {key: part for key, part in observation.items() if key != "step"}
         return inner.get("observation", inner), observation["step"]
@@ -71,7 +71,7 @@ def split(space, observation):
 
 
 @pytest.mark.parametrize(("inner", "expected"), SPACES.values(), ids=list(SPACES))
-def test_the_space_says_what_observations_are(inner, expected):
+def test_observations_are_in_the_space(inner, expected):
     env = StepIndex(Showing(inner), 4)
     assert env.observation_space == expected
     inner.seed(3)
@@ -87,7 +87,7 @@ def test_the_space_says_what_observations_are(inner, expected):
     assert split(expected, env.reset()[0])[1] == 0
 
 
-def test_actions_rewards_and_ends_are_left_alone():
+def test_actions_rewards_and_ends_are_unchanged():
     bare, env = gymnasium.make("FrozenLake-v1"), StepIndex(gymnasium.make("FrozenLake-v1"), 10)
     first = bare.reset(seed=4)
     assert env.reset(seed=4)[1] == first[1]
@@ -121,12 +121,12 @@ def test_actions_rewards_and_ends_are_left_alone():
         ),
     ],
 )
-def test_bad_settings_get_one_line(space, settings, message):
+def test_bad_settings_raise_a_one_line_error(space, settings, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         StepIndex(Showing(space), **settings)
 
 
-def test_a_key_of_ones_own():
+def test_the_key_can_be_chosen():
     env = StepIndex(Showing(spaces.Dict({"step": spaces.Discrete(2)})), 3, key="h")
     assert set(env.reset()[0]) == {"step", "h"}
     with pytest.raises(TypeError, match=r"^key must be text; got 3\.$"):

@@ -25,7 +25,7 @@ PROBLEMS = [
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
-def test_the_problem_comes_back(problem):
+def test_from_env_returns_the_same_problem(problem):
     again = sj.TabularMDP.from_env(TabularEnv(problem))
     assert again == problem
     assert (again.name, again.reward_scale, again.reward_shift) == (
@@ -35,7 +35,7 @@ def test_the_problem_comes_back(problem):
     )
 
 
-def test_the_problem_comes_back_from_within_neutral_wrappers_and_with_another_start():
+def test_from_env_reads_through_neutral_wrappers_and_takes_another_start():
     env = gymnasium.make("sojourn/RiverSwim-v0", n=5, max_episode_steps=9)
     assert sj.TabularMDP.from_env(env) == sj.mdps.river_swim(5)
     assert sj.TabularMDP.from_env(env, start=3).start.tolist() == [0, 0, 0, 1, 0]
@@ -90,7 +90,7 @@ def test_starts_follow_the_distribution():
     assert abs(counts[0] / 2_000 - 0.2) < 5 * np.sqrt(0.16 / 2_000)
 
 
-def test_an_end_that_pays_is_no_end():
+def test_terminal_states_that_pay_do_not_end_the_episode():
     problem = sj.TabularMDP([[[0.0, 1.0]], [[0.0, 1.0]]], [[-4.0], [0.0]], terminal=1)
     plain, paying = TabularEnv(problem), TabularEnv(problem.normalized())
     _, _ = plain.reset(), paying.reset()
@@ -116,7 +116,7 @@ def test_an_id_with_the_module_in_it_needs_no_import():
     assert done.stdout == "Discrete(8)\n"
 
 
-def test_settings_of_an_id_are_the_builders():
+def test_an_id_takes_the_settings_of_its_builder():
     assert gymnasium.make("sojourn/DeepSea-v0", n=3, seed=4).unwrapped.mdp == sj.mdps.deep_sea(3, seed=4)
     assert sj.TabularMDP.from_env("sojourn/chain-v0", n=3) == sj.mdps.chain(3)
     with pytest.raises(TypeError, match=r"^sojourn/Chain-v0 has no setting 'm'\. It takes n, slip"):
@@ -133,7 +133,7 @@ def test_a_line_of_text_shows_the_state():
     assert TabularEnv(sj.mdps.chain(3)).render() is None
 
 
-def test_bad_use_gets_one_line():
+def test_misuse_raises_a_one_line_error():
     with pytest.raises(TypeError, match=r"^mdp must be a TabularMDP; got 3\.$"):
         TabularEnv(3)
     with pytest.raises(ValueError, match=r"^render_mode must be one of 'ansi'; got 'human'\.$"):

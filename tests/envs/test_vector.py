@@ -1,4 +1,4 @@
-"""Vector wrappers do to many what the wrappers do to one."""
+"""Vector wrappers give the same results as the single wrappers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import sojourn as sj
 from sojourn.envs import LawDiscount, RandomLength, StepIndex, vector
 
 LAW = sj.Polynomial(p=1.4, offset=1)
-# Deterministic problems: the step that an environment takes unawares leaves nothing behind.
+# Deterministic problems, in which a discarded step leaves no trace.
 IDS = ("sojourn/CashOrInvest-v0", "sojourn/DeepSea-v0")
 
 RANDOM = (functools.partial(RandomLength, law=LAW), functools.partial(vector.RandomLength, law=LAW))
@@ -51,7 +51,7 @@ STACKS = {
 
 
 def sides(name, stack, **settings):
-    """Return the same environments twice: each one wrapped, and wrapped all at once."""
+    """Return the same environments twice: with single wrappers, and with one vector wrapper."""
     each = gymnasium.make_vec(
         name, num_envs=3, max_episode_steps=9, wrappers=[one for one, _ in stack], **settings
     )
@@ -61,13 +61,13 @@ def sides(name, stack, **settings):
     return each, at_once
 
 
-def told(infos):
-    """Return the infos that are told of some sub-environment."""
+def infos_set(infos):
+    """Return the infos that are set for at least one sub-environment."""
     return {key: value for key, value in infos.items() if np.any(infos.get(f"_{key}", value))}
 
 
 def assert_equal_infos(left, right):
-    left, right = told(left), told(right)
+    left, right = infos_set(left), infos_set(right)
     assert set(left) == set(right)
     for key, value in left.items():
         mask = left.get(f"_{key}", slice(None))
@@ -76,7 +76,7 @@ def assert_equal_infos(left, right):
 
 @pytest.mark.parametrize("stack", STACKS.values(), ids=list(STACKS))
 @pytest.mark.parametrize("name", IDS)
-def test_all_at_once_is_each_by_itself(name, stack):
+def test_vector_wrappers_equal_single_wrappers(name, stack):
     each, at_once = sides(name, stack)
     assert at_once.single_observation_space == each.single_observation_space
     assert at_once.observation_space == each.observation_space
@@ -96,7 +96,7 @@ def test_all_at_once_is_each_by_itself(name, stack):
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
-def test_lengths_are_those_of_each_by_itself_on_any_environment(mode):
+def test_lengths_equal_those_of_single_wrappers_on_random_problems(mode):
     """RiverSwim is random, so states differ; lengths do not."""
     law = sj.Uniform(1, 5)
     envs = gymnasium.make_vec(
@@ -120,14 +120,14 @@ def test_lengths_are_those_of_each_by_itself_on_any_environment(mode):
         assert lengths[:40] == law.sample(rng, 40).tolist()
 
 
-def test_without_autoreset_an_episode_that_is_over_is_not_played_on():
+def test_without_autoreset_a_step_after_the_end_is_refused():
     envs = gymnasium.make_vec(IDS[0], num_envs=2, vector_kwargs={"autoreset_mode": AutoresetMode.DISABLED})
     envs = vector.StepIndex(vector.LawDiscount(envs, LAW, 2), 9)
     envs.reset(seed=0)
     envs.step(np.zeros(2, dtype=int))
     options = {"reset_mask": np.array([False, True])}
     envs.reset(options=options)
-    assert list(options) == ["reset_mask"]  # which Gymnasium alone would have taken out
+    assert list(options) == ["reset_mask"]  # Gymnasium alone would have removed it
     observations, rewards, terminated, truncated, infos = envs.step(np.zeros(2, dtype=int))
     assert observations[:, 1].tolist() == [2, 1]
     np.testing.assert_allclose(rewards, 0.1 * LAW.survival([2, 1]))
@@ -148,7 +148,7 @@ def test_without_autoreset_an_episode_that_is_over_is_not_played_on():
         ("ab", TypeError, "'ab'"),
     ],
 )
-def test_bad_seeds_get_one_line(seed, error, got):
+def test_bad_seeds_raise_a_one_line_error(seed, error, got):
     envs = vector.RandomLength(gymnasium.make_vec(IDS[0], num_envs=2), LAW)
     with pytest.raises(error, match=rf"^seed must be a whole number ≥ 0; got {got}\.$"):
         envs.reset(seed=seed)
@@ -176,8 +176,8 @@ def test_seeds_may_be_given_one_by_one():
         mixed.reset(seed=[1, 2, 3])
 
 
-class Telling(gymnasium.Wrapper):
-    """Tells things in its infos: numbers, texts, and things within things."""
+class Informing(gymnasium.Wrapper):
+    """Has numbers, texts and nested dictionaries in its infos."""
 
     def __init__(self, env):
         super().__init__(env)
@@ -194,12 +194,12 @@ class Telling(gymnasium.Wrapper):
         return (*result, {"taken": self.taken, "all": {"taken": self.taken}})
 
 
-def test_infos_of_a_step_that_nobody_asked_for_are_not_told():
-    def tell(env):
-        return Telling(env)
+def test_infos_of_the_discarded_step_are_not_shown():
+    def inform(env):
+        return Informing(env)
 
-    each = gymnasium.make_vec(IDS[0], num_envs=3, wrappers=[tell, RANDOM[0]])
-    at_once = RANDOM[1](gymnasium.make_vec(IDS[0], num_envs=3, wrappers=[tell]))
+    each = gymnasium.make_vec(IDS[0], num_envs=3, wrappers=[inform, RANDOM[0]])
+    at_once = RANDOM[1](gymnasium.make_vec(IDS[0], num_envs=3, wrappers=[inform]))
     _, _ = each.reset(seed=1), at_once.reset(seed=1)
     for _ in range(100):
         left, right = each.step(np.zeros(3, dtype=int))[4], at_once.step(np.zeros(3, dtype=int))[4]
@@ -227,7 +227,7 @@ class Resets(gymnasium.Env):
         return self.resets, 1.0, self.taken == 3, False, {}
 
 
-def test_each_episode_is_begun_once():
+def test_each_episode_is_reset_once():
     law = sj.Uniform(1, 5)
     each = gymnasium.vector.SyncVectorEnv([lambda: RandomLength(Resets(), law)] * 3)
     at_once = vector.RandomLength(gymnasium.vector.SyncVectorEnv([Resets] * 3), law)
@@ -253,7 +253,7 @@ def test_a_law_may_not_count_twice(inner, outer):
         many[outer](gymnasium.make_vec(IDS[0], num_envs=2, wrappers=[one, STEPS[0]]))
 
 
-def test_in_other_processes_too():
+def test_vector_wrappers_work_with_subprocesses():
     settings = {"vectorization_mode": "async", "vector_kwargs": {"context": "spawn"}}
     each, at_once = sides(IDS[0], [STEPS, RANDOM], **settings)
     try:
@@ -270,7 +270,7 @@ def test_in_other_processes_too():
         at_once.close()
 
 
-def test_what_cannot_be_wrapped_is_refused_with_the_remedy():
+def test_unsupported_vector_environments_are_refused_with_a_remedy():
     same_step = gymnasium.make_vec(
         IDS[0], num_envs=2, vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP}
     )
@@ -296,7 +296,7 @@ def test_what_cannot_be_wrapped_is_refused_with_the_remedy():
         spaces.MultiDiscrete([3, 4]),
     ],
 )
-def test_batches_of_every_space_get_their_steps(inner):
+def test_batches_of_every_space_get_the_step(inner):
     class Showing(gymnasium.Env):
         observation_space, action_space = inner, spaces.Discrete(2)
         metadata = {"render_modes": []}  # noqa: RUF012

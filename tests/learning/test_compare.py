@@ -1,4 +1,4 @@
-"""Comparisons: hand-calculated intervals, the same chance for all learners, names, errors."""
+"""Comparisons: hand-calculated intervals, common random numbers, names, errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def comparison(total, rewards, names=("a", "b")):
     )
 
 
-def test_an_interval_is_students():
+def test_intervals_are_those_of_students_t():
     # s² = ((−1)² + 0² + 1²)/2 = 1, so t·s/√n = t/√3; and s² = (9 + 1 + 1 + 9)/3 for the second.
     found = estimate_mean([10.0, 11.0, 12.0])
     assert found.mean == 11.0
@@ -58,7 +58,7 @@ def test_an_interval_is_students():
     np.testing.assert_allclose(other.half_width, [T_3 * np.sqrt(20.0 / 3.0) / 2.0])
 
 
-def test_one_number_has_no_interval():
+def test_a_single_value_has_no_interval():
     found = estimate_mean([[3.0], [4.0]])
     assert found.mean.tolist() == [3.0, 4.0]
     assert np.isnan(found.half_width).all()
@@ -77,7 +77,7 @@ def test_one_number_has_no_interval():
         ([1e15, 2e15, 3e15], "2e+15 ± 2.5e+15"),
     ],
 )
-def test_numbers_are_written_as_far_as_they_are_known(values, text):
+def test_numbers_are_rounded_to_the_width_of_their_interval(values, text):
     assert estimate_mean(values).texts() == [text]
 
 
@@ -125,8 +125,8 @@ def test_a_comparison_is_the_trials_side_by_side():
             assert found.regret_width[j, i] == run.regret_width.sum()
 
 
-def test_all_learners_meet_the_same_chance():
-    # Two copies of a learner that needs no chance of its own cannot be told apart on any seed.
+def test_all_agents_have_the_same_random_numbers():
+    # Two copies of an agent without random numbers of its own have the same results on every seed.
     plan = sj.plan(PROBLEM, LAW)
     found = compare([sj.OptimalPlayer(plan), sj.OptimalPlayer(plan)], PROBLEM, LAW, episodes=30, seeds=4)
     np.testing.assert_array_equal(found.rewards[0], found.rewards[1])
@@ -173,7 +173,7 @@ def test_episodes_are_spread_evenly_and_by_ratios():
     assert (some < 1000).sum() > 15
 
 
-def test_names_say_what_was_set():
+def test_names_show_the_settings():
     plan = sj.plan(PROBLEM, LAW)
     agents = [
         sj.UCBVI(LAW),
@@ -195,7 +195,7 @@ def test_names_say_what_was_set():
 
 @dataclass(frozen=True, eq=False)
 class Meta:
-    """A learner made of learners."""
+    """An agent made of other agents."""
 
     bases: tuple[object, ...]
     weights: object = None
@@ -208,13 +208,13 @@ def test_names_stay_short():
     assert name_agents([Meta((BOLD, sj.UCBVI(LAW), Mine()))]) == ("Meta(bases=3 items)",)
 
 
-def test_names_are_never_the_same():
+def test_names_are_all_different():
     nearly = sj.UCBVI(sj.Geometric(0.8 + 1e-12), sj.PaperBonus(0.01))
     names = compare([BOLD, nearly, BOLD], PROBLEM, LAW, episodes=1, seeds=1).names
     assert names[1:] == (f"{names[0]} (2)", f"{names[0]} (3)")
 
 
-def test_learners_may_be_called_by_names():
+def test_agents_may_be_given_by_name():
     found = compare({"ours": BOLD, "chance": sj.RandomPlayer()}, PROBLEM, LAW, episodes=2, seeds=1)
     assert found.names == ("ours", "chance")
     assert found.agents == (BOLD, sj.RandomPlayer())
@@ -251,7 +251,7 @@ def test_progress_rises_to_one():
         ([BOLD], {"episodes": 0}, r"episodes must be a whole number ≥ 1; got 0\."),
     ],
 )
-def test_bad_input_gets_one_line(agents, settings, message):
+def test_bad_input_raises_a_one_line_error(agents, settings, message):
     with pytest.raises((TypeError, ValueError), match=rf"^{message}$") as caught:
         compare(agents, PROBLEM, LAW, **{"episodes": 3, "seeds": 2, **settings})
     assert "\n" not in str(caught.value)

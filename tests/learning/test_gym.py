@@ -1,4 +1,4 @@
-"""Learners on Gymnasium environments: read where there is a table, played where there is none."""
+"""Learners on Gymnasium environments, with and without a transition table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOLD = sj.UCBVI(LAW, sj.PaperBonus(0.001))
 
 
 def without_table(env):
-    """Return an environment that does what this one does, but must be played to know it."""
+    """Return the same environment without its transition table."""
     return TransformReward(env, lambda reward: reward)
 
 
@@ -74,7 +74,7 @@ def test_blackjack_is_learned():
     assert len(learner.observations) > 200
 
 
-def test_the_run_says_what_it_cannot_know():
+def test_a_run_without_a_table_has_no_regret():
     run = sj.learn(BOLD, "Blackjack-v1", LAW, episodes=20, reward_range=(-1, 1))
     assert (run.regret, run.regret_width, run.price, run.clairvoyant_regret) == (None, None, None, None)
     assert run.problem == "Blackjack-v1"
@@ -111,8 +111,8 @@ def test_all_learners_meet_the_same_lengths_and_start_states():
     assert np.array_equal(first.lengths, on_a_table.lengths)
 
 
-def test_played_and_read_are_the_same_where_nothing_is_left_to_chance():
-    """A deterministic problem, and a player whose chance is its own: the two paths must agree exactly."""
+def test_playing_and_reading_a_deterministic_problem_give_the_same_run():
+    """The problem is deterministic and the player has its own random stream, so both paths agree exactly."""
     problem = sj.mdps.cash_or_invest(3)
     settings = {"episodes": 100, "seed": 2}
     read = sj.learn(sj.RandomPlayer(), problem, LAW, **settings)
@@ -123,13 +123,13 @@ def test_played_and_read_are_the_same_where_nothing_is_left_to_chance():
 
 
 class Recorder:
-    """An agent that plays action 0 and writes down all that it is told."""
+    """An agent that plays action 0 and records every call."""
 
     def __init__(self):
-        self.log, self.ends, self.told = [], [], {}
+        self.log, self.ends, self.started_with = [], [], {}
 
-    def start(self, **told):
-        self.told = told
+    def start(self, **arguments):
+        self.started_with = arguments
         return self
 
     def act(self, state, h):
@@ -170,13 +170,13 @@ def test_ends_and_limits_censor_the_length(make, length, end, terminated):
     assert not any(step[-1] for step in recorder.log[:-1])
 
 
-def test_a_learner_is_told_what_can_be_known():
+def test_a_learner_is_started_with_all_that_is_known():
     recorder = play("Blackjack-v1", LAW, 30, reward_range=(-1, 1))
-    assert recorder.told["n_states"] == 705  # 32 · 11 · 2 observations, and the end
-    assert recorder.told["n_actions"] == 2
-    assert recorder.told["terminal_reward"] == 0.5
+    assert recorder.started_with["n_states"] == 705  # 32 · 11 · 2 observations, and the end
+    assert recorder.started_with["n_actions"] == 2
+    assert recorder.started_with["terminal_reward"] == 0.5
     assert {step[2] for step in recorder.log} <= {0.0, 0.5, 1.0}
-    assert recorder.told.get("rewards") is None
+    assert recorder.started_with.get("rewards") is None
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_a_learner_is_told_what_can_be_known():
         ((-2, 0.5), 0.8, 1.0),
     ],
 )
-def test_rewards_are_mapped_to_the_unit_interval_with_what_comes_after_the_end(given, terminal_reward, seen):
+def test_rewards_and_the_reward_after_the_end_are_mapped_to_the_unit_interval(given, terminal_reward, seen):
     env = without_table(TabularEnv(sj.TabularMDP(np.ones((1, 1, 1)), [[0.5]])))
     recorder = play(env, sj.Fixed(1), reward_range=given)
-    assert recorder.told["terminal_reward"] == terminal_reward
+    assert recorder.started_with["terminal_reward"] == terminal_reward
     assert recorder.log[0][2] == seen
 
 
@@ -205,8 +205,8 @@ def test_the_step_can_be_a_part_of_the_state():
     }
 
 
-class Told(gymnasium.Env):
-    """Shows more observations than anybody counts."""
+class ManyObservations(gymnasium.Env):
+    """Has more possible observations than can be counted."""
 
     observation_space, action_space = spaces.Text(9), spaces.Discrete(2)
 
@@ -218,21 +218,21 @@ class Told(gymnasium.Env):
         return str(self.np_random.integers(4)), float(action), False, False, {}
 
 
-def test_states_that_cannot_be_counted_need_a_number_in_the_settings():
+def test_an_uncountable_space_needs_a_number_of_states_in_the_settings():
     settings = {"episodes": 200, "reward_range": (0, 1)}
     with pytest.raises(ValueError, match=r"^n_states must be given.*Write UCBVI\(\.\.\., n_states=1_000\)"):
-        sj.learn(BOLD, Told(), LAW, **settings)
-    run = sj.learn(dataclasses.replace(BOLD, n_states=5), Told(), LAW, **settings)
+        sj.learn(BOLD, ManyObservations(), LAW, **settings)
+    run = sj.learn(dataclasses.replace(BOLD, n_states=5), ManyObservations(), LAW, **settings)
     assert sorted(run.observations) == ["0", "1", "2", "3"]
     late = slice(150, None)
     assert run.rewards[late].sum() > 0.8 * run.lengths[late].sum()  # action 1 pays 1
 
 
-def test_a_number_in_the_settings_is_believed_before_the_spaces():
+def test_a_number_of_states_in_the_settings_replaces_that_of_the_spaces():
     agent = Recorder()
     agent.n_states = 400
     sj.learn(agent, "Blackjack-v1", LAW, episodes=1, reward_range=(-1, 1))
-    assert agent.told["n_states"] is None
+    assert agent.started_with["n_states"] is None
 
 
 def test_progress_is_reported():
@@ -287,7 +287,7 @@ RANGE = r"reward_range must be two finite numbers, the lower first; got"
         (3, {}, TypeError, r"mdp must be a TabularMDP, or a Gymnasium id or environment; got 3\."),
     ],
 )
-def test_bad_input_gets_one_line(env, settings, error, message):
+def test_bad_input_raises_a_one_line_error(env, settings, error, message):
     with pytest.raises(error, match=f"^{message}") as caught:
         sj.learn(sj.RandomPlayer(), env, LAW, episodes=50, **settings)
     assert "\n" not in str(caught.value)
@@ -302,7 +302,7 @@ def test_a_law_may_not_count_twice(wrap):
         sj.learn(BOLD, env, LAW, episodes=5, reward_range=(-10, 20))
 
 
-def test_who_plans_instead_of_learning_needs_a_table():
+def test_the_optimal_player_needs_a_table():
     plan = sj.plan(sj.mdps.two_paths(), LAW)
     with pytest.raises(
         ValueError, match=r"^agent must learn: Blackjack-v1 has no transition table to plan on"
@@ -324,7 +324,7 @@ def test_a_wrapper_that_hides_a_table_is_named(make, wrap):
         sj.learn(best, env, LAW, episodes=5)
 
 
-def test_a_time_limit_around_a_table_cuts_nothing_off():
+def test_a_time_limit_around_a_table_has_no_effect():
     env = TimeLimit(TabularEnv(sj.mdps.river_swim(4)), 2)
     run = sj.learn(BOLD, env, sj.Fixed(6), episodes=20)
     assert run.lengths.tolist() == [6] * 20
@@ -339,7 +339,7 @@ def test_vector_environments_are_refused():
         sj.learn(BOLD, envs, LAW, episodes=5, reward_range=(-10, 20))
 
 
-def test_an_action_that_is_none_is_refused():
+def test_an_invalid_action_is_refused():
     class Wrong(Recorder):
         def act(self, state, h):
             return 2
@@ -348,7 +348,7 @@ def test_an_action_that_is_none_is_refused():
         sj.learn(Wrong(), "Blackjack-v1", LAW, episodes=1, reward_range=(-1, 1))
 
 
-def test_learners_are_compared_on_environments():
+def test_agents_are_compared_on_environments():
     agents = {"chance": sj.RandomPlayer(), "bold": BOLD}
     read = sj.compare(agents, "FrozenLake-v1", LAW, episodes=50, seeds=2)
     expected = sj.compare(agents, sj.TabularMDP.from_env("FrozenLake-v1"), LAW, episodes=50, seeds=2)

@@ -45,7 +45,7 @@ def test_both_ways_of_playing_give_the_same_bits(mdp, settings, monkeypatch):
     ],
     ids=lambda agent: type(agent.bonus).__name__,
 )
-def test_the_rivals_play_the_same_both_ways(mdp, agent, monkeypatch):
+def test_other_agents_play_the_same_both_ways(mdp, agent, monkeypatch):
     fast = sj.learn(agent, mdp, GEOMETRIC, episodes=25, seed=1)
     monkeypatch.setattr(_learn, "play_compiled", _learn.play_by_protocol)
     slow = sj.learn(agent, mdp, GEOMETRIC, episodes=25, seed=1)
@@ -54,7 +54,7 @@ def test_the_rivals_play_the_same_both_ways(mdp, agent, monkeypatch):
 
 
 @pytest.mark.parametrize("mdp", PROBLEMS, ids=lambda mdp: mdp.name)
-def test_both_ways_learn_the_same(mdp):
+def test_both_ways_of_playing_learn_the_same(mdp):
     normalized = mdp.normalized()
     learners = []
     for player in (_learn.play_compiled, _learn.play_by_protocol):
@@ -95,7 +95,7 @@ def test_both_ways_learn_the_same(mdp):
     ids=lambda mdp: mdp.name,
 )
 def test_regret_is_that_of_the_policy_played(mdp, law, ties, after):
-    # The forward valuation against `evaluate` of the written-out policy, a different algorithm.
+    # The forward valuation against `evaluate` of the policy as a table, a different algorithm.
     agent = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.001), horizon=7, after=after, ties=ties)
     reference, problem, normalized = _learn.Reference(mdp, law), _learn.problem_arrays(mdp), mdp.normalized()
     learner = agent.start(
@@ -126,7 +126,7 @@ def test_regret_is_that_of_the_policy_played(mdp, law, ties, after):
     assert n_forward == 8 * live[:10].size
 
 
-def test_a_policy_that_cannot_be_followed_is_valued_as_a_table(monkeypatch):
+def test_a_policy_that_cannot_be_followed_forward_is_evaluated_as_a_table(monkeypatch):
     # A heavy tail and a chain that mixes: rounding alone is more than the bracket allows.
     mdp, law, agent = sj.mdps.river_swim(4), sj.Polynomial(1.3), sj.UCBVI(sj.Fixed(6), sj.PaperBonus(0.01))
     run = sj.learn(agent, mdp, law, episodes=5)
@@ -160,8 +160,8 @@ def test_the_loss_of_a_drift_is_bounded_from_above(law):
 @pytest.mark.parametrize(
     "mdp", [sj.mdps.river_swim(5), sj.TabularMDP.from_env("FrozenLake-v1")], ids=lambda mdp: mdp.name
 )
-def test_what_is_kept_between_valuations_does_not_change_them(mdp, horizon, ties, after):
-    # One start state: the last valuation is gone on with. A clean one must give the same bits, and `evaluate`
+def test_the_value_cache_does_not_change_values(mdp, horizon, ties, after):
+    # With one start state the last valuation is reused. A fresh one must give the same bits, and `evaluate`
     # the same value. Where the clock starts again, early layers are played late by states reached late.
     law = sj.Geometric(0.85)
     agent = sj.UCBVI(law, sj.PaperBonus(0.003), horizon=horizon, after=after, ties=ties)
@@ -187,7 +187,7 @@ def test_what_is_kept_between_valuations_does_not_change_them(mdp, horizon, ties
         learner.play(problem, reference.arrays, rng, np.array([start]), law.sample(rng, 1))
 
 
-def test_chances_that_underflow_are_let_go():
+def test_probabilities_that_underflow_are_dropped():
     # Two hundred states in a row, each reached with a chance of 1e-9 from the last: far ones underflow to 0.
     n_states = 200
     transitions = np.zeros((n_states, 1, n_states))
@@ -200,14 +200,14 @@ def test_chances_that_underflow_are_let_go():
 
 
 @pytest.mark.parametrize("law", [GEOMETRIC, HEAVY], ids=repr)
-def test_regret_is_certified_as_promised(law):
+def test_regret_is_certified_to_its_tolerance(law):
     run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=20)
     promise = 1e-9 if law is GEOMETRIC else 1e-6
     assert (run.regret_width <= promise * law.mean).all()
     assert (run.regret >= -run.regret_width).all()
 
 
-def test_the_best_player_has_no_regret_and_chance_has_much():
+def test_the_optimal_player_has_no_regret_and_random_play_has_much():
     mdp, law = sj.mdps.river_swim(6), GEOMETRIC
     best = sj.learn(sj.OptimalPlayer(sj.plan(mdp, law, tolerance=1e-9)), mdp, law, episodes=50)
     chance = sj.learn(sj.RandomPlayer(), mdp, law, episodes=50)
@@ -266,7 +266,7 @@ def test_rewards_are_in_the_environments_own_units():
     np.testing.assert_allclose(run.rewards, -7.0)
 
 
-def test_the_price_comes_on_top_of_the_regret():
+def test_clairvoyant_regret_is_the_regret_plus_the_price():
     mdp, law = sj.mdps.two_paths(), sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)])
     run = sj.learn(sj.OptimalPlayer(sj.plan(mdp, law)), mdp, law, episodes=4)
     np.testing.assert_allclose(run.price, 0.5, atol=1e-9)
@@ -292,14 +292,14 @@ class Mine:
         pass
 
 
-def test_a_learner_of_ones_own_needs_three_methods():
+def test_a_custom_learner_needs_three_methods():
     run = sj.learn(Mine(1), sj.mdps.river_swim(4), GEOMETRIC, episodes=10)
     assert run.regret is None
     assert run.clairvoyant_regret is None
     assert run.rewards.shape == (10,)
 
 
-def test_a_learner_that_answers_nonsense_is_told_so():
+def test_a_learner_with_invalid_actions_gets_an_error():
     with pytest.raises(ValueError, match=r"^act must return an action in 0 … 1; got 7.$"):
         sj.learn(Mine(7), sj.mdps.river_swim(4), GEOMETRIC, episodes=10)
 
@@ -311,7 +311,7 @@ def test_progress_is_reported():
     assert shares[-1] == 1.0
 
 
-def test_a_run_shows_itself():
+def test_a_run_prints_a_summary():
     run = sj.learn(sj.RandomPlayer(), sj.mdps.river_swim(4), GEOMETRIC, episodes=10)
     assert repr(run).startswith("Run(RandomPlayer on 'RiverSwim(4)', 10 episodes, mean reward ")
     assert "RiverSwim(4)" in run._repr_html_()
@@ -326,7 +326,7 @@ def test_a_run_shows_itself():
     ],
     ids=repr,
 )
-def test_any_heavy_tail_can_be_played(law):
+def test_heavy_tailed_laws_can_be_played(law):
     # Tails that begin late, or are rare: what comes after any number of steps is never next to nothing.
     run = sj.learn(sj.UCBVI(sj.Fixed(9), sj.PaperBonus(0.01)), sj.mdps.cash_or_invest(3), law, episodes=5)
     assert (run.regret >= -run.regret_width).all()
@@ -342,7 +342,7 @@ def test_rewards_and_regret_are_in_the_units_of_the_problem_given():
     np.testing.assert_allclose(own.regret, 30.0 * mapped.regret, atol=1e-6)
 
 
-def test_a_policy_that_is_written_over_in_place_is_valued_anew():
+def test_a_policy_array_changed_in_place_is_evaluated_again():
     class Writes:
         def __init__(self):
             self._policy, self._episode = np.zeros((1, 4), dtype=np.int64), 0
@@ -368,7 +368,7 @@ def test_a_policy_that_is_written_over_in_place_is_valued_anew():
     assert run.regret[0] == run.regret[2] != run.regret[1] == run.regret[3]
 
 
-def test_long_episodes_take_memory_for_what_they_visit_alone():
+def test_long_episodes_need_memory_only_for_what_they_visit():
     # 100,000 states of which one is ever seen, in episodes that could see half of them.
     n_states = 100_000
     indices = np.arange(n_states)
@@ -381,7 +381,7 @@ def test_long_episodes_take_memory_for_what_they_visit_alone():
     assert run.lengths.tolist() == [5_000] * 3
 
 
-def test_what_is_no_learner_is_refused():
+def test_an_object_that_is_no_agent_is_refused():
     for agent in (None, sj.UCBVI, GEOMETRIC):
         with pytest.raises(TypeError, match="agent must be an agent's settings, such as UCBVI"):
             sj.learn(agent, sj.mdps.river_swim(3), GEOMETRIC, episodes=2)

@@ -30,12 +30,12 @@ def test_the_interquartile_mean_is_scipys_trimmed_mean(values):
 
 
 @given(SAMPLES)
-def test_the_standard_error_is_scipys(values):
+def test_the_standard_error_agrees_with_scipy(values):
     np.testing.assert_allclose(standard_error(values), stats.sem(values), rtol=1e-9, atol=1e-9)
 
 
 @given(SAMPLES, SAMPLES)
-def test_the_probability_of_improvement_is_mann_and_whitneys(ours, theirs):
+def test_the_probability_of_improvement_is_the_mann_whitney_statistic(ours, theirs):
     # U counts pairs in which the first is larger; fewer is better, so the second's U is ours.
     found = stats.mannwhitneyu(theirs, ours, method="asymptotic").statistic / (ours.size * theirs.size)
     assert probability_of_improvement(ours, theirs) == pytest.approx(found, abs=1e-12)
@@ -44,7 +44,7 @@ def test_the_probability_of_improvement_is_mann_and_whitneys(ours, theirs):
 
 
 @given(SAMPLES)
-def test_a_paired_difference_is_scipys_test_of_pairs(values):
+def test_a_paired_difference_agrees_with_scipys_paired_test(values):
     other = np.sin(np.arange(values.size)) + values * 0.5
     if np.ptp(values - other) < 1e-3:
         return
@@ -63,7 +63,7 @@ def test_small_cases_by_hand():
     assert standard_error([[1.0], [2.0]]).shape == (2,)
 
 
-def test_what_is_not_known_stays_so():
+def test_nan_stays_nan():
     assert np.isnan(interquartile_mean([1.0, np.nan, 2.0, 3.0, 4.0]))
     assert np.isnan(probability_of_improvement([1.0, np.nan], [2.0]))
     assert np.isnan(paired_difference([1.0, np.nan], [0.0, 0.0]).mean)
@@ -79,14 +79,14 @@ def test_a_bootstrap_interval_is_that_of_all_draws():
     np.testing.assert_allclose([found.low, found.high], exact, atol=1e-12)
 
 
-def test_a_bootstrap_interval_is_scipys():
+def test_a_bootstrap_interval_agrees_with_scipy():
     values = np.random.default_rng(1).exponential(size=30)
     ours = bootstrap_interval(values, np.mean, resamples=50_000)
     theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=50_000, rng=2)
     np.testing.assert_allclose([ours.low, ours.high], theirs.confidence_interval, rtol=5e-3)
 
 
-def test_rows_are_drawn_together_and_the_same_every_time():
+def test_rows_are_resampled_together_and_reproducibly():
     values = np.random.default_rng(0).normal(size=(3, 12))
     values[1] = values[0] + 1.0
     found = bootstrap_interval(values, resamples=500)

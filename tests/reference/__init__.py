@@ -1,1 +1,1 @@
-"""Plain references: slow, short, and written without the package's own machinery."""
+"""Independent reference implementations: slow, short and in plain NumPy."""

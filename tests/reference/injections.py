@@ -1,4 +1,4 @@
-"""Words that would run, load or break something in a page that does not treat them as words."""
+"""Texts that would run, load or break something in a page that does not escape them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DIGITS = 60
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a law says at one step, in many digits."""
+    """The functions of a law at one step, in many digits."""
 
     survival: mp.mpf
     tail: mp.mpf

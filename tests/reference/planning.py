@@ -1,4 +1,4 @@
-"""Plain NumPy planning on dense tables, one formula a function."""
+"""Planning on dense tables in plain NumPy, one formula per function."""
 
 from __future__ import annotations
 

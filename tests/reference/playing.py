@@ -1,4 +1,4 @@
-"""Learners played by the protocol in a plain world."""
+"""Plays learners step by step on a dense table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def play(learner, mdp, law, episodes, seed, watch=lambda *step: None):
-    """Play by the protocol in a plain world; call `watch` with every step and yield after every episode."""
+    """Play by the protocol on a dense table; call `watch` with every step and yield after every episode."""
     rng = np.random.default_rng(seed)
     transitions = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
     for _ in range(episodes):

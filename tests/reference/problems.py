@@ -8,7 +8,7 @@ import sojourn as sj
 
 
 def costly_end(seed=3, n_states=6):
-    """Some states with costs, and an end that is reached while some of them were never seen."""
+    """A problem with costs, whose terminal state is reached before all states are seen."""
     rng = np.random.default_rng(seed)
     transitions = rng.dirichlet(np.full(n_states, 0.5), size=(n_states, 2))
     transitions[-1] = np.eye(n_states)[-1]

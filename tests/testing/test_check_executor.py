@@ -36,7 +36,7 @@ def change_all(**fields):
         (lambda outcomes: [*outcomes, Outcome("another", b"", "", 0.0, 1)], "only jobs must have outcomes"),
         (lambda outcomes: [outcome.content for outcome in outcomes], "run must yield outcomes"),
         (change_all(content=b"?"), "a job must give what its function returns"),
-        (change_all(tries=0), "tries and seconds must be told"),
+        (change_all(tries=0), "tries and seconds must be reported"),
         (change_all(tries=3), "a job that succeeds must be run once"),
         (change_all(reason="two\nlines"), "a job must have a result or a reason"),
         (
@@ -59,12 +59,12 @@ def change_all(**fields):
         ),
     ],
 )
-def test_broken_executors_are_found(change, rule):
+def test_broken_executors_are_caught(change, rule):
     with pytest.raises(AssertionError, match=rf"^{re.escape(rule)}"):
         check_executor(Broken(change), in_process=True)
 
 
-def test_one_that_never_tries_again_is_found():
+def test_an_executor_that_never_retries_is_caught():
     class Lazy(ThisProcess):
         def run(self, function, jobs):
             for outcome in ThisProcess(retries=0).run(function, jobs):
@@ -74,7 +74,7 @@ def test_one_that_never_tries_again_is_found():
         check_executor(Lazy(), in_process=True)
 
 
-def test_one_that_counts_its_jobs_first_is_found():
+def test_an_executor_that_needs_the_number_of_jobs_is_caught():
     class Counting(ThisProcess):
         def run(self, function, jobs):
             yield from super().run(function, [jobs[i] for i in range(len(jobs))])
@@ -84,6 +84,6 @@ def test_one_that_counts_its_jobs_first_is_found():
 
 
 @pytest.mark.parametrize("thing", [None, ThisProcess, 3])
-def test_what_is_no_executor_is_refused(thing):
+def test_an_object_that_is_no_executor_is_refused(thing):
     with pytest.raises(TypeError, match="executor must have a method run"):
         check_executor(thing)

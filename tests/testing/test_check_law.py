@@ -88,7 +88,7 @@ class OwnDraws(Honest):
         return rng.integers(1, 3, size)
 
 
-def test_an_honest_law_passes():
+def test_a_correct_law_passes():
     check_law(Honest())
 
 
@@ -116,7 +116,7 @@ def test_a_broken_law_is_caught(law, message):
 
 
 @pytest.mark.parametrize("law", ["x", None, sj.Geometric])
-def test_what_is_no_law_is_refused_in_one_line(law):
+def test_an_object_that_is_no_law_is_refused_in_one_line(law):
     with pytest.raises(TypeError, match=r"^law must be a LengthLaw, such as Geometric\(0.95\); got .*\.$"):
         check_law(law)
 

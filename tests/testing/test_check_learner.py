@@ -83,7 +83,7 @@ class Restarting(Learner):
 
 
 @pytest.mark.parametrize("kind", [Learner, Silent, Mixed, Restarting])
-def test_honest_learners_pass(kind):
+def test_correct_learners_pass(kind):
     check_learner(settings_of(kind))
 
 
@@ -109,7 +109,7 @@ def test_our_learners_pass(agent):
 
 @pytest.mark.parametrize("mdp", [sj.mdps.river_swim(4), sj.mdps.deep_sea(3)], ids=lambda mdp: mdp.name)
 @pytest.mark.parametrize("law", [sj.Fixed(4), LAW], ids=repr)
-def test_the_best_player_passes_on_its_problem(mdp, law):
+def test_the_optimal_player_passes_on_its_problem(mdp, law):
     check_learner(sj.OptimalPlayer(sj.plan(mdp, law)), problems=[mdp], law=law)
 
 
@@ -284,7 +284,7 @@ class WithoutObserve(Learner):
         (OutOfRange, r"act\(\d, 3\) must return a whole number in 0 … 1; got [23]"),
         (NotWhole, r"act\(\d, 1\) must return a whole number in 0 … 1; got [01].0"),
         (TrueOrFalse, r"must return a whole number in 0 … 1; got (np\.)?(True|False)"),
-        (Wavering, r"act\(0, 1\) asked twice must be [01]; got [01]"),
+        (Wavering, r"act\(0, 1\) called twice must be [01]; got [01]"),
         (ChangingWithinAnEpisode, r"act\(\d, \d+\) must be [01], as in "),
         (ShowingAnother, r"act\(\d, 1\) must be [01], as in the policy shown before; got [01]"),
         (HoldingWhileSayingRestart, r"act\(\d, \d\) must be [01], as in "),
@@ -296,13 +296,13 @@ class WithoutObserve(Learner):
         (NotSummingToOne, r"policy\(\) must hold probabilities that sum to 1 before episode 1"),
         (NegativeChances, r"policy\(\) must hold probabilities that sum to 1 before episode 1"),
         (NeverPlayed, r"act\(\d, \d\) must have a probability > 0 in the policy shown before; got 1"),
-        (Moody, r"policy\(\) asked twice must be the same"),
+        (Moody, r"policy\(\) called twice must be the same"),
         (SharingItsTable, "the array that policy returned before episode . must not be changed by playing"),
         (RefusingCensored, r"end_episode\(2, False\) must not fail; got ValueError: length must be seen."),
         (RefusingToEndAtOnce, r"an end at once: end_episode\(1, False\) must not fail; got RuntimeError"),
         (RefusingLongEpisodes, r"act\(\d, 4\) must not fail; got IndexError"),
         (Unseeded, "the same seed must give the same actions and policies"),
-        (CountingQuestions, "asking act must not change what is played"),
+        (CountingQuestions, "calling act must not change what is played"),
         (CountingTogether, "a learner must not be changed by another that plays beside it"),
         (WritingOnSettings, "playing must not change the settings; got WritingOnSettings"),
         (WithoutObserve, "start must return a learner with act, observe and end_episode"),
@@ -315,7 +315,7 @@ def test_a_broken_learner_is_caught(kind, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_start_that_wants_other_keywords_is_caught():
+def test_a_start_method_with_other_keywords_is_caught():
     class Demanding:
         def start(self, *, n_states, n_actions, horizon, rng, **_):
             raise NotImplementedError
@@ -324,8 +324,8 @@ def test_a_start_that_wants_other_keywords_is_caught():
         check_learner(Demanding())
 
 
-def test_a_regret_below_nothing_is_caught(monkeypatch):
-    # No policy is better than the best; only a valuation that is wrong says so.
+def test_a_negative_regret_is_caught(monkeypatch):
+    # Only a wrong valuation can make a policy better than the best.
     from sojourn.testing import _learners
 
     def wrong(*arguments, **settings):
@@ -339,7 +339,7 @@ def test_a_regret_below_nothing_is_caught(monkeypatch):
 
 
 @pytest.mark.parametrize("agent", [None, "UCBVI", sj.UCBVI, sj.RandomPlayer])
-def test_what_is_no_agent_is_refused_in_one_line(agent):
+def test_an_object_that_is_no_agent_is_refused_in_one_line(agent):
     with pytest.raises(TypeError, match=r"^agent must have a method start, such as UCBVI\(.*\); got .*\.$"):
         check_learner(agent)
 

@@ -1,4 +1,4 @@
-"""Learners: settings that start a learner, and bonuses."""
+"""Agents: settings that start a learner, the learners themselves, and exploration bonuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner is: settings that start it, and three methods that play."""
+"""Protocols of agents and learners: the methods that `learn` and comparisons call."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ __all__ = ["Agent", "CompiledLearner", "Learner", "PlanningLearner", "Played"]
 
 
 class Played(NamedTuple):
-    """What came of some episodes; all arrays have one entry an episode."""
+    """Results of some episodes; all arrays have one entry per episode."""
 
-    lengths: IntArray
-    observed: BoolArray  # whether the length was seen
-    rewards: FloatArray  # as the learner counts them
-    values: FloatArray  # of the policies, from where the episodes began
-    widths: FloatArray  # of those values' brackets
+    lengths: IntArray  # number of steps played
+    observed: BoolArray  # whether the length was observed, and not censored
+    rewards: FloatArray  # sum of the rewards, in the problem's own units
+    values: FloatArray  # value of the episode's policy from its start state
+    widths: FloatArray  # width of the certified bracket of that value
 
     @classmethod
     def joined(cls, parts: Iterable[Played]) -> Played:
-        """Return what came of all episodes of several parts, in their order."""
+        """Return the results of several parts, one after the other."""
         return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 @runtime_checkable
 class Learner(Protocol):
-    """A learner in play. Its policy is fixed at the start of each episode."""
+    """An agent in play, with state. Its policy is fixed at the start of each episode."""
 
     def act(self, state: int, h: int) -> int:
         """Return the action in `state` at step `h`, counted from 1."""
 
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
-        """Take in one step; `terminated` says that the environment ended the episode, not the law."""
+        """Record one step; `terminated` means that the environment ended the episode, not the law."""
 
     def end_episode(self, length: int, observed: bool) -> None:
-        """End the episode after `length` steps; `observed` is False if it was cut off before its length."""
+        """End the episode after `length` steps; `observed` is False if the length is censored."""
 
 
 @runtime_checkable
 class PlanningLearner(Learner, Protocol):
-    """A learner that can show its policy, so that its regret is computed exactly.
+    """A learner that shows its policy, so that its regret can be computed exactly.
 
-    Past the last row of its policy it holds that row, or, if it has an attribute `after` that says "restart",
-    starts again at the first.
+    Past the last row of the policy it plays that row, or, if it has an attribute `after` with the value
+    "restart", the first row and so on again.
     """
 
     def policy(self) -> PolicyArray:
@@ -56,19 +56,19 @@ class PlanningLearner(Learner, Protocol):
 
 @runtime_checkable
 class CompiledLearner(PlanningLearner, Protocol):
-    """A learner that can play whole episodes on a TabularMDP without returning to Python.
+    """A learner that can play whole episodes on a `TabularMDP` in compiled code.
 
-    The bits are those of `act`, `observe` and `end_episode`, with the same random streams.
+    The results are bit for bit those of `act`, `observe` and `end_episode` with the same random streams.
     """
 
     @property
     def has_compiled_loop(self) -> bool:
-        """Whether it does, with the settings that it has."""
+        """Whether this learner can do so with its settings; otherwise it is played step by step."""
 
     def policy_value(
         self, problem: ProblemArrays, reference: ReferenceArrays, start: int
     ) -> tuple[float, float]:
-        """Return what the coming episode's policy is worth from a start state, and a width; or NaN."""
+        """Return the value of the coming episode's policy from a start state and its width, or NaN."""
 
     def play(
         self,
@@ -82,13 +82,19 @@ class CompiledLearner(PlanningLearner, Protocol):
     ) -> Played:
         """Play whole episodes.
 
-        `value_of` values the coming policy from a start state where following it forward does not.
+        Args:
+            problem: The problem.
+            reference: Constants of policy valuation.
+            rng: Random numbers for transitions.
+            starts: `(episodes,)` start states.
+            drawn: `(episodes,)` lengths that the law ends the episodes at.
+            value_of: Values the coming policy from a start state if following it forward does not.
         """
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """Settings of a learner: frozen, and started anew for every trial."""
+    """Frozen settings that start a new learner for every trial."""
 
     def start(
         self,
@@ -101,14 +107,14 @@ class Agent(Protocol):
         terminal_reward: float = 0.0,
         rng: np.random.Generator,
     ) -> Any:
-        """Return a learner for a problem with so many states and actions, to play so many episodes.
+        """Return a new learner for a problem.
 
         Args:
-            n_states: Number of states, the absorbing one included, or None if it is not known.
+            n_states: Number of states including the absorbing one, or None if it is not known.
             n_actions: Number of actions.
-            episodes: Episodes that will be played.
-            rewards: `(S, A)` rewards if they are known, or None if they are to be learned.
+            episodes: Number of episodes that will be played.
+            rewards: `(S, A)` rewards, or None if they are to be learned.
             reward_range: Least and largest reward.
-            terminal_reward: What the absorbing state pays a step, for ever.
-            rng: Where all of the learner's chance comes from.
+            terminal_reward: Reward per step of the absorbing state.
+            rng: The learner's source of random numbers.
         """

@@ -1,4 +1,4 @@
-"""Playing a learner on a problem, with exact regret."""
+"""Plays an agent on a problem and computes its exact regret."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ def learn(
     progress: Callable[[float], object] | None = None,
     reward_range: tuple[float, float] | None = None,
 ) -> Run:
-    """Play a learner for some episodes whose lengths are drawn from `law`, and keep its exact regret.
+    """Play an agent for a number of episodes with lengths drawn from `law`; return its exact regret.
 
-    Regret is V*(x) − V^π(x): what the policy of each episode gives up against the best policy of someone who
-    does not know the length either, from the state x in which the episode began. It is computed by policy
-    evaluation, not from what happened, and its certified width is kept.
+    The regret of an episode is V*(x) − V^π(x): the value that the episode's policy π gives up against the
+    best policy that does not know the length either, from the episode's start state x. It is computed by
+    policy evaluation, not from the rewards that happened, and its certified width is returned with it.
 
-    Lengths, start states, transitions and the learner each have a random stream of their own, children of
-    `seed`; lengths and start states are drawn once an episode whatever the learner does, so that all learners
-    meet the same ones.
+    Lengths, start states, transitions and the learner have separate random streams, children of `seed`. One
+    length and one start state are drawn per episode whatever the learner does, so that all agents meet the
+    same ones.
 
     Args:
-        agent: The learner's settings, such as `UCBVI(Geometric(0.95))`.
+        agent: The agent's settings, such as `UCBVI(Geometric(0.95))`.
         mdp: The problem: a `TabularMDP`, or a Gymnasium id or environment with discrete observations and
-            actions. One with a transition table is read by `TabularMDP.from_env`, and a TimeLimit around it,
-            which no table holds, cuts nothing off. Any other is played as it is: observations other than
-            `Discrete` are numbered as they appear, rewards are learned, a TimeLimit censors the length, and
-            there is no regret. The learner sees rewards mapped to [0, 1]; results are in the problem's own
-            units.
-        law: What nature draws lengths from.
+            actions. An environment with a transition table is read by `TabularMDP.from_env`, and a TimeLimit
+            around it has no effect, because it is not in the table. Any other environment is played step by
+            step: observations other than `Discrete` are numbered as they appear, rewards are learned, a
+            TimeLimit censors the length, and there is no regret. The learner sees rewards mapped to [0, 1];
+            results are in the problem's own units.
+        law: The law that lengths are drawn from.
         episodes: Number of episodes.
-        seed: Seed of everything that is random.
-        progress: Called now and then with the share of the episodes that is done.
-        reward_range: Least and largest reward of a step, for an environment without a table only.
+        seed: Seed of all random numbers.
+        progress: Called from time to time with the share of the episodes that is done.
+        reward_range: Least and largest reward per step, only for an environment without a table.
 
     Example:
         >>> import sojourn as sj
@@ -118,7 +118,7 @@ def play_compiled(
     rng: np.random.Generator,
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
-    """Play all episodes in compiled pieces; return the parts of a `Run`."""
+    """Play all episodes in compiled code, one piece after the other; return the parts of a `Run`."""
     problem = problem_arrays(reference.mdp)
     piece = max(1, min(starts.size // 100, 65_536))
     parts = []
@@ -140,7 +140,7 @@ def play_compiled(
 
 
 def start_on(agent: Agent, mdp: TabularMDP, episodes: int, rng: np.random.Generator) -> Any:
-    """Return a learner that has seen nothing of a problem, and is told its rewards mapped to [0, 1]."""
+    """Return a new learner for a problem; it knows the rewards, mapped to [0, 1]."""
     normalized = mdp.normalized()
     return agent.start(
         n_states=mdp.n_states,

@@ -1,4 +1,4 @@
-"""Public conformance suites: what every law, learner and executor must keep, to be called on your own."""
+"""Conformance suites that every law, learner and executor must pass; call them on your own classes."""
 
 from __future__ import annotations
 

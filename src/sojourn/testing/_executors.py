@@ -1,4 +1,4 @@
-"""What every executor keeps, wherever it runs jobs."""
+"""The conformance suite of executors."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from sojourn.experiments import Job, Outcome
 __all__ = ["check_executor"]
 
 _TASK = "sojourn.testing._executors:task"
-_PATIENCE = 5.0  # seconds in which a closed executor must have stopped
+_PATIENCE = 5.0
+"""Seconds within which a closed executor must have stopped its jobs."""
 _BEAT = 0.05
+"""Seconds between two writes of a job that shows that it is running."""
 
 
 def check_executor(executor: Any, *, in_process: bool = False) -> None:
-    """Check that an executor keeps what experiments rely on.
+    """Check that an executor does what experiments rely on.
 
-    Call it in the tests of an executor of your own. It runs some dozens of short jobs: that echo, raise,
-    print, return megabytes, fail at first only, crash, and go on for ever until they are stopped.
+    Call it in the tests of your own executor. It runs some dozens of short jobs that echo, raise, print,
+    return megabytes, fail the first time only, crash, or run until they are stopped.
 
     Args:
-        executor: The executor; jobs must see this machine's files.
-        in_process: Whether jobs run in this process: then they are not made to crash, or to go on for ever.
+        executor: The executor; its jobs must see this machine's files.
+        in_process: Whether jobs run in this process; then none is made to crash or to run without end.
 
     Raises:
         AssertionError: If the executor breaks a rule; one line names the rule.
-        TypeError: If it has no method `run` at all.
+        TypeError: If it has no method `run`.
 
     Example:
         >>> from sojourn.experiments import ThisProcess
@@ -50,11 +52,11 @@ def check_executor(executor: Any, *, in_process: bool = False) -> None:
         _check_second_tries(executor, Path(folder), crashes=not in_process)
         if not in_process:
             _check_stopping(executor, Path(folder))
-    _check_results(executor, prints=not in_process)  # once more: it can be used again
+    _check_results(executor, prints=not in_process)  # again: an executor can be reused
 
 
 def task(text: str) -> bytes:
-    """Do what a text says: the jobs of the suite."""
+    """Run one job of the suite, described by a text."""
     what, _, rest = text.partition(" ")
     if what == "raise":
         raise ValueError(f"{rest}\nin two lines")
@@ -87,7 +89,7 @@ def _only_once(path: str, how: str) -> bytes:
 
 
 def _beat(path: Path) -> bytes:
-    """Grow a file, for ever or nearly."""
+    """Write to a file again and again for two minutes, to show that the job is running."""
     for _ in range(int(120.0 / _BEAT)):
         with path.open("ab") as file:
             file.write(b".")
@@ -96,16 +98,16 @@ def _beat(path: Path) -> bytes:
 
 
 def _run(executor: Any, texts: Sequence[str]) -> dict[str, Outcome]:
-    """Run jobs; return the outcomes by their text, after looking at what all must keep."""
+    """Run jobs, check the rules for all outcomes, and return the outcomes by the text of their job."""
     jobs = [Job(f"job {i}", text) for i, text in enumerate(texts)]
     found: dict[str, Outcome] = {}
-    for outcome in executor.run(_TASK, iter(jobs)):  # as a run gives them: one by one, without a number
+    for outcome in executor.run(_TASK, iter(jobs)):  # an iterator without a length, as in a run
         _require(isinstance(outcome, Outcome), "run must yield outcomes", outcome)
         _require(outcome.key not in found, "a job must have one outcome", outcome.key)
         failed = outcome.content is None
         _require(failed == bool(outcome.reason), "a job must have a result or a reason", outcome)
         _require("\n" not in outcome.reason, "a reason must be one line", outcome.reason)
-        _require(outcome.tries >= 1 and outcome.seconds >= 0.0, "tries and seconds must be told", outcome)
+        _require(outcome.tries >= 1 and outcome.seconds >= 0.0, "tries and seconds must be reported", outcome)
         found[outcome.key] = outcome
     missing = [job.key for job in jobs if job.key not in found]
     _require(not missing, "every job must have an outcome", missing)
@@ -148,7 +150,7 @@ def _check_second_tries(executor: Any, folder: Path, *, crashes: bool) -> None:
 
 
 def _check_stopping(executor: Any, folder: Path) -> None:
-    """Close a run while jobs go on; what they do must end."""
+    """Close a run while jobs are running; they must stop."""
     beating = [Job(f"beat {i}", f"beat {folder / f'beat-{i}'}") for i in range(2)]
     with contextlib.closing(executor.run(_TASK, [Job("first", "echo 1"), *beating])) as outcomes:
         next(iter(outcomes))
@@ -163,7 +165,7 @@ def _check_stopping(executor: Any, folder: Path) -> None:
         time.sleep(10.0 * _BEAT)
         if _sizes(folder) == before:
             return
-    _require(False, "nothing must go on after a run was closed")
+    _require(False, "no job must go on after its run was closed")
 
 
 def _sizes(folder: Path) -> list[int]:

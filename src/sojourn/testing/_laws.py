@@ -1,4 +1,4 @@
-"""What every length law keeps, whatever its formula."""
+"""The conformance suite of length laws."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from sojourn.laws import LAWS, LengthLaw, parse_law
 __all__ = ["check_law"]
 
 _NORMAL = 1e-290
-"""Below this, products and quotients of floats lose digits and are not compared."""
+"""Below this, products and quotients of floats lose digits, so they are not compared."""
 
 
 def check_law(law: LengthLaw, *, tolerance: float = 1e-10, draws: int = 20_000, seed: int = 0) -> None:
-    """Check that a law keeps what all of Sojourn relies on.
+    """Check that a law has the properties that all of Sojourn relies on.
 
-    Call it in the tests of a law of your own. It draws with a fixed seed, so it passes always or never.
+    Call it in the tests of your own law. It draws with a fixed seed, so it always gives the same result.
 
     Args:
         law: Any length law.
         tolerance: Largest relative error of an identity.
-        draws: Lengths to draw for the comparison with the probabilities; 0 leaves it out.
+        draws: Number of lengths to draw for the comparison with the probabilities; 0 skips it.
         seed: Seed of the draws.
 
     Raises:
         AssertionError: If the law breaks a rule; one line names the rule and the step.
-        TypeError: If it is no `LengthLaw` at all.
+        TypeError: If it is not a `LengthLaw`.
 
     Example:
         >>> from sojourn.laws import Uniform
@@ -46,13 +46,13 @@ def check_law(law: LengthLaw, *, tolerance: float = 1e-10, draws: int = 20_000, 
     _check_effective_horizon(law)
     _check_shapes(law)
     _check_text(law)
-    if draws and law.survival(2**53) * draws < 1e-3:  # longer lengths cannot be drawn
+    if draws and law.survival(2**53) * draws < 1e-3:  # lengths above 2**53 cannot be drawn
         _check_inversion(law, seed)
         _check_frequencies(law, draws, seed)
 
 
 def _grid(law: LengthLaw) -> FloatArray:
-    """Return the first steps one by one and then ever sparser ones, up to and past the longest length."""
+    """Return the first 129 steps and then ever sparser ones, up to and past the longest length."""
     far = np.unique(np.geomspace(1, 2**40, 200).round())
     h = np.union1d(np.arange(1.0, 130.0), far)
     if law.longest is not None:
@@ -122,7 +122,7 @@ def _check_ratios(law: LengthLaw, h: FloatArray, tolerance: float) -> None:
     _require(same, law, "survival · hazard must be pmf", h, survival * hazard, law.pmf(h))
     chain = 1.0 + continuation * law.remaining(h + 1.0)
     past = h > (law.longest or math.inf)
-    # A ρ that is derived from ln γ carries the rounding of that logarithm.
+    # A ρ that is derived from ln γ has the rounding error of that logarithm.
     slack = tolerance + 1e-15 * np.abs(np.where(past, 0.0, law.log_survival(h)))
     same = _close(remaining, np.where(past, 0.0, chain), 1.0, scale=slack * np.maximum(remaining, chain))
     _require(same, law, "remaining(h) must be 1 + continuation(h) remaining(h + 1)", h, remaining, chain)
@@ -197,7 +197,7 @@ def _check_text(law: LengthLaw) -> None:
 
 
 def _check_inversion(law: LengthLaw, seed: int) -> None:
-    """One uniform a draw: the largest h with survival(h) ≥ U, U in (0, 1]."""
+    """Check that a draw uses one uniform U in (0, 1] and is the largest h with survival(h) ≥ U."""
     lengths = np.asarray(law.sample(np.random.default_rng(seed), 500))
     uniforms = 1.0 - np.random.default_rng(seed).random(500)
     _fail_unless(lengths.dtype == np.int64, law, "sample must give int64", lengths.dtype)
@@ -212,7 +212,7 @@ def _check_inversion(law: LengthLaw, seed: int) -> None:
 
 
 def _check_frequencies(law: LengthLaw, draws: int, seed: int) -> None:
-    """Pearson's chi-square over cells with at least 20 expected draws each, at five standard deviations."""
+    """Check Pearson's chi-square over cells with at least 20 expected draws, at five standard deviations."""
     lengths = np.asarray(law.sample(np.random.default_rng([seed, 1]), draws))
     edges, left = [1.0], 1.0
     for h in np.unique(np.geomspace(2, max(int(lengths.max()), 2) + 1, 400).round()):

@@ -1,4 +1,4 @@
-"""What every learner keeps, whatever it learns."""
+"""The conformance suite of agents and their learners."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from sojourn.mdps import TabularMDP
 
 __all__ = ["check_learner"]
 
-_MOST_ASKED = 1_000  # (state, step) that a policy is compared in, at each of two moments of an episode
-_MOST_STEPS = 200  # of the episode that goes past the last row of a policy
+_MOST_COMPARED = 1_000
+"""Number of (state, step) in which `act` is compared with the policy, at two moments of an episode."""
+_MOST_STEPS = 200
+"""Longest episode that goes past the last row of a policy."""
 
 
 def check_learner(
@@ -30,22 +32,22 @@ def check_learner(
     episodes: int = 12,
     seed: int = 0,
 ) -> None:
-    """Check that a learner keeps what `learn` and all comparisons rely on.
+    """Check that an agent's learners do what `learn` and all comparisons rely on.
 
-    Call it in the tests of a learner of your own. It plays tiny problems by the protocol: with and without a
-    terminal state, with one state, with one action, with rewards known and not. Its seeds are fixed, so it
-    passes always or never. What is asked of a policy is asked only of a learner that has a method `policy`.
+    Call it in the tests of your own agent. It plays tiny problems step by step: with and without a terminal
+    state, with one state, with one action, with known and unknown rewards. Its seeds are fixed, so it always
+    gives the same result. Rules about policies apply only to learners with a method `policy`.
 
     Args:
-        agent: The learner's settings: anything with a method `start`.
-        problems: What to play, for an agent that cannot play just any problem, such as `OptimalPlayer`.
-        law: What lengths are drawn from.
-        episodes: Episodes of each play, at least 6.
-        seed: Seed of everything that is random.
+        agent: The agent's settings: any object with a method `start`.
+        problems: The problems to play, for an agent that cannot play any problem, such as `OptimalPlayer`.
+        law: The law that lengths are drawn from.
+        episodes: Number of episodes per play, at least 6.
+        seed: Seed of all random numbers.
 
     Raises:
-        AssertionError: If the learner breaks a rule; one line names the rule and the place.
-        TypeError: If it has no method `start` at all.
+        AssertionError: If a learner breaks a rule; one line names the rule and the place.
+        TypeError: If the agent has no method `start`.
 
     Example:
         >>> from sojourn.agents import UCBVI
@@ -57,21 +59,21 @@ def check_learner(
     episodes, seed = check_whole("episodes", episodes, least=6), check_whole("seed", seed, least=0)
     law = law if law is not None else Uniform(1, 8)
     for mdp in _tiny_problems() if problems is None else problems:
-        before = _frozen(agent)
+        before = _snapshot(agent)
         for knows_rewards in (True, False):
             trial = _Trial(agent, mdp, law, episodes, seed, knows_rewards)
             _check_play(trial)
         _check_regret(trial)
-        trial.require(_frozen(agent) == before, "playing must not change the settings", agent)
+        trial.require(_snapshot(agent) == before, "playing must not change the settings", agent)
 
 
 def _check_play(trial: _Trial) -> None:
-    """Play alone, again, asked in between, and beside another."""
+    """Compare a play with a second one, one with extra calls of `act`, and one beside another learner."""
     alone = trial.play(trial.start())
     rule = "the same seed must give the same actions and policies"
     trial.require_same(trial.play(trial.start()), alone, rule)
-    if alone.is_certain:
-        rule = "asking act must not change what is played"
+    if alone.is_deterministic:
+        rule = "calling act must not change what is played"
         trial.require_same(trial.play(trial.start(), asks=True), alone, rule)
     one, other = trial.start(), trial.start(seed=trial.seed + 1)
     rule = "a learner must not be changed by another that plays beside it"
@@ -79,7 +81,7 @@ def _check_play(trial: _Trial) -> None:
 
 
 def _check_regret(trial: _Trial) -> None:
-    """Regret is against the best there is: it cannot be less than nothing."""
+    """Check that regret is not negative, since it is measured against the best policy."""
     run = trial.guard(
         "learn", learn, trial.agent, trial.mdp, trial.law, episodes=trial.episodes, seed=trial.seed
     )
@@ -91,20 +93,20 @@ def _check_regret(trial: _Trial) -> None:
 
 @dataclass
 class _Record:
-    """What was played, and what was shown before each episode."""
+    """The actions that were played, and the policies shown before each episode."""
 
     actions: list[int] = field(default_factory=list)
     policies: list[PolicyArray | None] = field(default_factory=list)
 
     @property
-    def is_certain(self) -> bool:
-        """Whether policies were shown, with one action for each state and step."""
+    def is_deterministic(self) -> bool:
+        """Whether policies were shown, with one action per state and step."""
         return all(policy is not None and policy.ndim == 2 for policy in self.policies)
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """One agent on one problem; all that is random comes from the seed."""
+    """One agent on one problem; all random numbers come from the seed."""
 
     agent: Any
     mdp: TabularMDP
@@ -120,7 +122,7 @@ class _Trial:
 
     @property
     def place(self) -> str:
-        """Who played where, for messages."""
+        """The agent and the problem, for messages."""
         return f"{_line(self.agent)} on {self.mdp.name or 'the problem'}"
 
     def require(self, holds: bool, rule: str, got: object) -> None:
@@ -134,15 +136,15 @@ class _Trial:
             self.require(np.array_equal(shown, before), f"{rule} in episode {k}", shown)  # type: ignore[arg-type]
 
     def guard(self, called: str, function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
-        """Call the learner; what it raises is a broken rule too."""
+        """Call the learner; an exception breaks a rule too."""
         try:
             return function(*arguments, **settings)
         except Exception as error:
-            told = " ".join(f"{type(error).__name__}: {error}".split())
-            raise AssertionError(f"{self.place}: {called} must not fail; got {told}") from error
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            raise AssertionError(f"{self.place}: {called} must not fail; got {text}") from error
 
     def start(self, seed: int | None = None) -> Any:
-        """Return a learner, started with the documented keywords."""
+        """Return a learner that was started with the documented keywords."""
         mdp, normalized = self.mdp, self.mdp.normalized()
         known = {"rewards": normalized.rewards, "terminal_reward": normalized.terminal_reward}
         low, high = float(mdp.rewards.min()), float(mdp.rewards.max())
@@ -162,7 +164,7 @@ class _Trial:
         return learner
 
     def play(self, learner: Any, *, asks: bool = False, beside: Any = None) -> _Record:
-        """Play all episodes; ask for the whole policy in between, or let another play in turn, if told so."""
+        """Play all episodes; `asks` adds calls of `act` for all states, `beside` plays in turn."""
         record, rng, other = (
             _Record(),
             np.random.default_rng([self.seed, 1]),
@@ -220,7 +222,7 @@ class _Trial:
         self.guard(f"end_episode{end}", learner.end_episode, *end)
 
     def act(self, learner: Any, state: int, h: int) -> int:
-        """Return the learner's action if it is one."""
+        """Return the learner's action, checked."""
         action = self.guard(f"act({state}, {h})", learner.act, state, h)
         is_action = isinstance(action, numbers.Integral) and not isinstance(action, bool)
         rule = f"act({state}, {h}) must return a whole number in 0 … {self.mdp.n_actions - 1}"
@@ -228,14 +230,14 @@ class _Trial:
         return int(action)
 
     def shown(self, learner: Any, k: int) -> PolicyArray | None:
-        """Return the policy of the coming episode if the learner shows one, and it is one."""
+        """Return the policy of the coming episode, checked, or None if the learner does not show one."""
         if not callable(getattr(learner, "policy", None)):
             return None
         after = getattr(learner, "after", "hold")
         self.require(after in ("hold", "restart"), "after must be 'hold' or 'restart'", after)
         policy = np.asarray(self.guard("policy()", learner.policy))
         again = np.asarray(self.guard("policy()", learner.policy))
-        self.require(np.array_equal(policy, again), "policy() asked twice must be the same", again)
+        self.require(np.array_equal(policy, again), "policy() called twice must be the same", again)
         n_states, n_actions, place = self.mdp.n_states, self.mdp.n_actions, f"before episode {k + 1}"
         shape = policy.shape
         is_shaped = (len(shape) in (2, 3) and shape[0] > 0) and shape[1:] in (
@@ -257,23 +259,23 @@ class _Trial:
         return policy
 
     def ask_everywhere(self, learner: Any, policy: PolicyArray, now: int) -> None:
-        """Compare act with a certain policy in all states and steps, past its last row too."""
+        """Compare `act` with a deterministic policy in all states and steps, also past its last row."""
         n_layers = len(policy)
         live = [state for state in range(self.mdp.n_states) if state not in self.mdp.terminal]
-        most = max(2, _MOST_ASKED // max(1, len(live)))
+        most = max(2, _MOST_COMPARED // max(1, len(live)))
         steps = {*range(1, min(n_layers, most) + 1), n_layers, n_layers + 1, n_layers + 2, 2 * n_layers + 1}
         for h in sorted(steps):
             for state in live:
                 action = self.act(learner, state, h)
-                when = f"policy() when asked at step {now} of the episode"
+                when = f"policy() when called at step {now} of the episode"
                 self.require_agreement(learner, policy, state, h, action, what=when)
                 again = self.act(learner, state, h)
-                self.require(again == action, f"act({state}, {h}) asked twice must be {action}", again)
+                self.require(again == action, f"act({state}, {h}) called twice must be {action}", again)
 
     def require_agreement(
         self, learner: Any, policy: PolicyArray, state: int, h: int, action: int, *, what: str
     ) -> None:
-        """Require that an action is the policy's, or one that the policy may take."""
+        """Require that the policy takes an action, or takes it with positive probability."""
         n_layers = len(policy)
         restarts = getattr(learner, "after", "hold") == "restart"
         row = policy[(h - 1) % n_layers if restarts else min(h, n_layers) - 1, state]
@@ -285,7 +287,7 @@ class _Trial:
 
 
 def _tiny_problems() -> list[TabularMDP]:
-    """Return problems with and without an end, with one state, with one action, and one that ends at once."""
+    """Return problems with and without a terminal state, with one state, with one action, and so on."""
     turning = [[[0.7, 0.3, 0.0], [0.2, 0.8, 0.0]], [[0.0, 0.5, 0.5], [0.6, 0.4, 0.0]], [[1.0, 0.0, 0.0]] * 2]
     ending = [[[0.0, 1.0, 0.0], [0.5, 0.3, 0.2]], [[0.6, 0.0, 0.4], [0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0]] * 2]
     at_once = [[[0.0, 1.0]] * 2] * 2
@@ -300,13 +302,13 @@ def _tiny_problems() -> list[TabularMDP]:
 
 
 def _line(value: object) -> str:
-    """Return the text of a value in one line that is not long."""
+    """Return the text of a value in one line of at most 120 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 120 else f"{text[:119]}…"
 
 
-def _frozen(value: Any, seen: frozenset[int] = frozenset()) -> Any:
-    """Return all that a value holds in a form that compares by content and does not change with it."""
+def _snapshot(value: Any, seen: frozenset[int] = frozenset()) -> Any:
+    """Return the content of a value as a copy that compares by content."""
     if id(value) in seen:
         return "…"
     seen = seen | {id(value)}
@@ -317,11 +319,11 @@ def _frozen(value: Any, seen: frozenset[int] = frozenset()) -> Any:
     if isinstance(value, (LengthLaw, type)):
         return repr(value)
     if isinstance(value, dict):
-        return [(_frozen(key, seen), _frozen(item, seen)) for key, item in value.items()]
+        return [(_snapshot(key, seen), _snapshot(item, seen)) for key, item in value.items()]
     if isinstance(value, (list, tuple)):
-        return [_frozen(item, seen) for item in value]
+        return [_snapshot(item, seen) for item in value]
     if dataclasses.is_dataclass(value):
-        return [(part.name, _frozen(getattr(value, part.name), seen)) for part in dataclasses.fields(value)]
+        return [(part.name, _snapshot(getattr(value, part.name), seen)) for part in dataclasses.fields(value)]
     if hasattr(value, "__dict__") and not callable(value):
-        return type(value).__name__, _frozen(vars(value), seen)
+        return type(value).__name__, _snapshot(vars(value), seen)
     return repr(value)
