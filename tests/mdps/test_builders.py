@@ -7,10 +7,21 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.stats import nbinom
 
 from sojourn import mdps
 from sojourn.errors import MemoryLimitError
-from sojourn.mdps import BUILDERS, cash_or_invest, chain, deep_sea, garnet, river_swim, two_paths
+from sojourn.mdps import (
+    BUILDERS,
+    cash_or_invest,
+    chain,
+    deep_sea,
+    garnet,
+    rare_choice,
+    river_swim,
+    two_paths,
+    waiting_bandit,
+)
 from sojourn.mdps._transitions import table_bytes
 
 
@@ -143,6 +154,58 @@ def test_under_a_geometric_law_the_best_choice_never_changes(gamma, action):
     assert set(actions[:500]) == {action}
 
 
+@pytest.mark.parametrize("better", [0, 1])
+def test_rare_choice_by_hand(better):
+    mdp = rare_choice(0.1, better=better)
+    assert (mdp.n_states, mdp.n_actions, mdp.terminal, mdp.start.tolist()) == (4, 2, (), [1, 0, 0, 0])
+    good, fair = [0, 0, 0.6, 0.4], [0, 0, 0.5, 0.5]
+    expected = [[[0, 1, 0, 0]] * 2, [good, fair][:: 1 - 2 * better], [[0, 0, 1, 0]] * 2, [[0, 0, 0, 1]] * 2]
+    np.testing.assert_allclose(dense(mdp), expected, atol=1e-15)
+    assert mdp.rewards.tolist() == [[0, 0], [0, 0], [1, 1], [0, 0]]
+
+
+def test_rare_choice_pays_from_step_three():
+    # H = 1 or 10, long with probability 0.3: Γ(3) = 8 · 0.3, of which the better arm earns ½ + gap.
+    _, value = plan(rare_choice(0.1, better=1), [0.3] + [1.0] * 8 + [0.0])
+    assert value[0] == pytest.approx(0.6 * 8 * 0.3, rel=1e-14)
+    # Knowing the length is worth nothing: ten steps pay 0.6 · 8, one step pays 0.
+    told = [plan(rare_choice(0.1), [1.0] * (length - 1) + [0.0])[1][0] for length in (1, 10)]
+    assert 0.7 * told[0] + 0.3 * told[1] == pytest.approx(value[0], rel=1e-14)
+
+
+def test_waiting_bandit_by_hand():
+    # Waiting states 0 and 1, bandits 2 and 3, paying state 4, empty state 5.
+    mdp = waiting_bandit(2, 2, leave=0.25, gap=0.1, better=[1, 0])
+    good, fair = [0, 0, 0, 0, 0.6, 0.4], [0, 0, 0, 0, 0.5, 0.5]
+    expected = [
+        [[0.75, 0.25, 0, 0, 0, 0]] * 2,
+        [[0, 0.75, 0.125, 0.125, 0, 0]] * 2,
+        [fair, good],
+        [good, fair],
+        [[0, 0, 0, 0, 1, 0]] * 2,
+        [[0, 0, 0, 0, 0, 1]] * 2,
+    ]
+    np.testing.assert_allclose(dense(mdp), expected, atol=1e-15)
+    assert mdp.rewards.tolist() == [[0, 0]] * 4 + [[1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize(("n_waiting", "leave"), [(1, 1.0), (3, 1.0), (2, 0.2), (1, 0.5)])
+def test_waiting_bandit_is_worth_the_tail_after_a_negative_binomial_wait(n_waiting, leave):
+    # D − n_waiting − 1 extra waiting steps are negative binomial; Γ(h) = γ^(h−1)/(1−γ) for a geometric law.
+    gamma, mdp = 0.7, waiting_bandit(3, 4, n_waiting=n_waiting, leave=leave, gap=0.2, better=2)
+    extra = np.arange(400)
+    chance = nbinom.pmf(extra, n_waiting, leave)
+    expected = 0.7 * chance @ (gamma ** (extra + n_waiting + 1) / (1 - gamma))
+    assert plan(mdp, [gamma] * 400)[1][0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_rare_choice_is_the_shortest_waiting_bandit():
+    short = waiting_bandit(1, 2, n_waiting=1, leave=1, gap=0.025, better=1)
+    assert np.array_equal(dense(short), dense(rare_choice(better=1)))
+    assert np.array_equal(short.rewards, rare_choice().rewards)
+    assert waiting_bandit(n_waiting=1, leave=1, gap=0.5).successors(1, 0)[0].tolist() == [2]
+
+
 def test_the_registry_has_every_builder_under_its_name():
     functions = {
         name
@@ -182,6 +245,18 @@ def test_long_chains_and_rivers_are_cheap():
         (lambda: cash_or_invest(0), "delay must be a whole number ≥ 1; got 0."),
         (lambda: cash_or_invest(cash=0.0), "cash must be a finite number > 0; got 0.0."),
         (lambda: cash_or_invest(payoff=float("inf")), "payoff must be a finite number > 0; got inf."),
+        (lambda: rare_choice(0.6), "gap must be in [0, 0.5]; got 0.6."),
+        (lambda: rare_choice(float("nan")), "gap must be a finite number ≥ 0; got nan."),
+        (lambda: rare_choice(better=2), "better must be an arm from 0 to 1; got 2."),
+        (lambda: waiting_bandit(0), "n_bandits must be a whole number ≥ 1; got 0."),
+        (lambda: waiting_bandit(1, 1), "n_actions must be a whole number ≥ 2; got 1."),
+        (lambda: waiting_bandit(leave=0), "leave must be in (0, 1]; got 0."),
+        (lambda: waiting_bandit(leave=1.5), "leave must be in (0, 1]; got 1.5."),
+        (lambda: waiting_bandit(n_waiting=0), "n_waiting must be a whole number ≥ 1; got 0."),
+        (
+            lambda: waiting_bandit(3, better=[0, 1]),
+            "better must be one arm, or one for each of 3 bandits; got [0, 1].",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(build, message):
@@ -200,6 +275,10 @@ def test_wrong_settings_are_refused(build, message):
         (lambda: river_swim(10**9), r"river_swim\(1000000000\), of .* needs .* choose a smaller n\."),
         (lambda: chain(10**9), r"chain\(1000000000\), of .* needs .* choose a smaller n\."),
         (lambda: cash_or_invest(10**9), r"cash_or_invest\(.* needs .* choose a smaller delay\."),
+        (
+            lambda: waiting_bandit(10**9),
+            r"waiting_bandit\(1000000000, 2\), of .* needs .* choose a smaller n_bandits or n_waiting\.",
+        ),
         (
             lambda: garnet(10**6, 10, 100),
             r"garnet\(1000000, 10, 100\) needs .* choose fewer states, actions or successors\.",

@@ -29,8 +29,10 @@ cash_or_invest = _as_env(mdps.cash_or_invest)
 chain = _as_env(mdps.chain)
 deep_sea = _as_env(mdps.deep_sea)
 garnet = _as_env(mdps.garnet)
+rare_choice = _as_env(mdps.rare_choice)
 river_swim = _as_env(mdps.river_swim)
 two_paths = _as_env(mdps.two_paths)
+waiting_bandit = _as_env(mdps.waiting_bandit)
 
 _DEFAULTS = {"garnet": {"n_states": 50, "n_actions": 4, "n_successors": 3}}
 """Default settings for builders that have none."""

@@ -5,7 +5,7 @@ Public names are listed once, in `__init__.pyi`, and are loaded when first used:
 Modules:
     `_tabular`: `TabularMDP`, the checked and frozen tables of a problem.
     `_transitions`, `_checks`: conversion and validation of the tables.
-    `_builders`, `_garnet`: ready-made and random problems.
+    `_builders`, `_bandits`, `_garnet`: ready-made and random problems.
     `_from_env`: problems from Gymnasium environments (the only module here that imports Gymnasium).
     `_from_transitions`: problems estimated from logged steps.
     `_outcomes`: lists of outcomes as tables, shared by the two modules above.

@@ -1,5 +1,11 @@
 """Public names of `sojourn.mdps`: the one list that `__init__.py` loads lazily from."""
 
+from ._bandits import (
+    rare_choice as rare_choice,
+)
+from ._bandits import (
+    waiting_bandit as waiting_bandit,
+)
 from ._builders import (
     cash_or_invest as cash_or_invest,
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 from sojourn._imports import import_object, is_import_path
 from sojourn._validation import check_arguments, did_you_mean
+from sojourn.mdps._bandits import rare_choice, waiting_bandit
 from sojourn.mdps._builders import cash_or_invest, chain, deep_sea, river_swim, two_paths
 from sojourn.mdps._garnet import garnet
 from sojourn.mdps._tabular import TabularMDP
@@ -21,7 +22,16 @@ __all__ = ["BUILDERS", "GYMNASIUM_IDS", "NamedProblem", "parse_problem", "read_p
 BUILDERS: Mapping[str, Callable[..., TabularMDP]] = MappingProxyType(
     {
         builder.__name__: builder
-        for builder in (cash_or_invest, chain, deep_sea, garnet, river_swim, two_paths)
+        for builder in (
+            cash_or_invest,
+            chain,
+            deep_sea,
+            garnet,
+            rare_choice,
+            river_swim,
+            two_paths,
+            waiting_bandit,
+        )
     }
 )
 """All builders by name."""
