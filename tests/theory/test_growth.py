@@ -99,7 +99,7 @@ def test_shapes_are_kept():
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.5, 0.9, 0.95, 0.975, 0.999])
-def test_constant_of_corollary_2_is_too_small(gamma):
+def test_constant_of_corollary_3_is_too_small(gamma):
     # The paper: Π_{j=2}^{h} (1 + (1−γ)/j^(3/2)) ≤ e^(1−γ). With x − x²/2 ≤ ln(1+x) ≤ x the exponent tends to
     # (1−γ)(ζ(3/2) − 1), less at most (1−γ)²(ζ(3) − 1)/2, which is at most 0.102 (1−γ); past h the sum still
     # lacks less than 2/√h.
@@ -122,7 +122,7 @@ def test_the_wrong_constant_matters_in_the_paper_s_own_experiment():
 
 
 @pytest.mark.parametrize("p", [1.05, 1.4, 1.6, 2.0, 3.0, 10.0])
-def test_constant_of_corollary_1_holds(p):
+def test_constant_of_corollary_2_holds(p):
     # Π ≤ exp((p−1)(ζ(p) − 1)) ≤ e, as ζ(p) − 1 ≤ ∫_1 x^(−p) dx = 1/(p−1).
     bound = (p - 1.0) * (float(mp.zeta(p)) - 1.0)
     assert bound <= 1.0

@@ -71,7 +71,7 @@ class Theorems:
         return product
 
     def g(self, h):
-        """The function g(h) of theorem 2."""
+        """The function g(h) of Theorem 4."""
         fourth_root, beta = mp.mpf(self.episodes) ** mp.mpf("-0.25"), mp.mpf(self.beta)
         gamma, tail = self.law.gamma, self.law.tail
         return mp.exp(
@@ -88,7 +88,7 @@ class Theorems:
         return [mp.mpf(number) for number in given]
 
     def first(self):
-        """The four terms of theorem 1 with Δ = Γ(N+1), in the order of the paper."""
+        """The four terms of Theorem 1 with Δ = Γ(N+1), in the order of the paper."""
         gamma, tail, t = self.law.gamma, self.law.tail, self.t
         T, S, A, N, delta, beta = self.numbers()
         L = mp.log(S * A * T * N / delta)
@@ -102,7 +102,7 @@ class Theorems:
         )
 
     def second(self):
-        """The seven terms of theorem 2 in the order of the paper; Õ(√T) as √T ln T ln(ln T/δ)."""
+        """The seven terms of Theorem 4 in the order of the paper; Õ(√T) as √T ln T ln(ln T/δ)."""
         gamma, tail, t, g = self.law.gamma, self.law.tail, self.t, self.g
         T, S, A, H, delta, beta = self.numbers()
         log_t, error = mp.log(T), T ** mp.mpf("-0.25")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -114,7 +115,7 @@ def _bandits_after_waiting(
         every[state >= pays],
     )
     chance = 0.5 + gap * (action[arms] == np.asarray(better)[state[arms] - first])
-    parts = [  # pairs (s, a), their next states, probabilities
+    parts: list[tuple[Any, ...]] = [  # pairs (s, a), their next states, probabilities
         (waits, state[waits], 1.0 - leave),
         (moves, state[moves] + 1, leave),
         (np.repeat(last, n_bandits), np.tile(np.arange(first, pays), last.size), leave / n_bandits),

@@ -10,7 +10,7 @@ from sojourn.laws import Geometric, Polynomial
 from sojourn.mdps import TabularMDP
 from sojourn.planning import evaluate, plan
 from sojourn.reports import Claim, ClaimVerdict
-from sojourn.theory import error_growth, known_law_exponent
+from sojourn.theory import error_growth, printed_known_law_exponent
 
 __all__ = ["errata"]
 
@@ -26,7 +26,7 @@ def _fails(failed: bool) -> ClaimVerdict:
 
 def _polynomial_rate() -> Claim:
     law = Polynomial(2.0)
-    announced, known = law.p / (1.0 + 2.0 * law.p), known_law_exponent(law)
+    announced, known = law.p / (1.0 + 2.0 * law.p), printed_known_law_exponent(law)
     assert known is not None  # a polynomial law has a corollary
     return Claim(
         "Introduction",

@@ -7,7 +7,7 @@ from sojourn.reports import Chapter, Claim, Picture, ReportTable
 from sojourn.reproduction._errata import errata
 from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction._verdicts import half_decades, judge_slopes
-from sojourn.theory import known_law_exponent
+from sojourn.theory import printed_known_law_exponent
 
 __all__ = ["theory"]
 
@@ -17,7 +17,7 @@ def theory(runner: ExperimentRunner) -> Chapter:
     panels, rows, claims = [], [], []
     for name, corollary in (("theory-geometric", "Corollary 2"), ("theory-polynomial", "Corollary 1")):
         (comparison,) = runner.compare(name)
-        promised = known_law_exponent(comparison.law)
+        promised = printed_known_law_exponent(comparison.law)
         assert promised is not None  # both laws have a corollary
         panels.append(slope_curves(comparison, promised))
         slopes = half_decades(comparison)

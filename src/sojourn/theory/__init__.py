@@ -1,38 +1,57 @@
-"""The paper's regret bounds and parameter choices as functions.
+"""Regret bounds as functions: those that the paper prints, those that are proven, and lower bounds.
 
-Bounds are "up to constants": every O(·) is read with the constant 1, log is the natural logarithm. They show
-how regret grows and which term dominates, not how large it is. Theorems and corollaries are numbered by kind:
-theorem 1 and corollaries 1 (polynomial) and 2 (geometric) are for a known law, theorem 2 and corollaries 3
-(polynomial) and 4 (geometric) for an unknown one. The theorems are the formal ones of the appendix.
+Names that begin with `printed` transcribe the paper, with its own numbering: Theorem 1 and Corollaries 2
+(polynomial) and 3 (geometric) are for a known law, Theorem 4 and Corollaries 5 (polynomial) and 6 (geometric)
+for an unknown one; Theorems 7 and 8 are the formal statements of 1 and 4. They are "up to constants": every
+O(·) is read with the constant 1. Names that begin with `proven`, and the lower bounds, are Sojourn's own
+theorems with their constants; the theory page states and proves them. All logarithms are natural.
 
 Modules:
-    `_theorem1`, `_theorem2`: the regret bounds for a known and for an unknown law, term by term.
-    `_growth`: the growth t(h) of errors, which both theorems use.
-    `_choices`: the truncation, β and block length that the corollaries choose.
-    `_exponents`: the powers of T in the corollaries.
+    `_printed_known_law`, `_printed_unknown_law`: the printed bounds, term by term.
+    `_growth`: the growth t(h) of errors, which both printed bounds use.
+    `_free_exponent`: the best value of the free exponent β of the paper's analysis.
+    `_choices`: the truncation, β and block length that the paper's corollaries choose.
+    `_printed_exponents`: the powers of T in the paper's corollaries.
+    `_proven_bounds`: proven regret bounds and their powers of T.
+    `_truncation`: the number of layers for which the proven bounds are smallest, up to constants.
+    `_lower_bounds`: bounds from below on the regret of every learner.
     `_checks`: validation of arguments.
 """
 
 from __future__ import annotations
 
 from sojourn.theory._choices import Choice, block_length, choose_truncation
-from sojourn.theory._exponents import known_law_exponent, unknown_law_exponent
 from sojourn.theory._growth import error_growth, error_weight, log_error_growth
-from sojourn.theory._theorem1 import RegretBound, known_law_bound
-from sojourn.theory._theorem2 import UnknownLawBound, log_estimation_growth, unknown_law_bound
+from sojourn.theory._lower_bounds import lower_bound, polynomial_lower_bound, rare_choice_lower_bound
+from sojourn.theory._printed_exponents import printed_known_law_exponent, printed_unknown_law_exponent
+from sojourn.theory._printed_known_law import PrintedKnownLawBound, printed_known_law_bound
+from sojourn.theory._printed_unknown_law import (
+    PrintedUnknownLawBound,
+    log_estimation_growth,
+    printed_unknown_law_bound,
+)
+from sojourn.theory._proven_bounds import ProvenBound, proven_bound, proven_exponent
+from sojourn.theory._truncation import proven_horizon
 
 __all__ = [
     "Choice",
-    "RegretBound",
-    "UnknownLawBound",
+    "PrintedKnownLawBound",
+    "PrintedUnknownLawBound",
+    "ProvenBound",
     "block_length",
     "choose_truncation",
     "error_growth",
     "error_weight",
-    "known_law_bound",
-    "known_law_exponent",
     "log_error_growth",
     "log_estimation_growth",
-    "unknown_law_bound",
-    "unknown_law_exponent",
+    "lower_bound",
+    "polynomial_lower_bound",
+    "printed_known_law_bound",
+    "printed_known_law_exponent",
+    "printed_unknown_law_bound",
+    "printed_unknown_law_exponent",
+    "proven_bound",
+    "proven_exponent",
+    "proven_horizon",
+    "rare_choice_lower_bound",
 ]

@@ -11,7 +11,7 @@ from sojourn.theory._checks import check_delta, check_episodes, check_law
 
 __all__ = ["Choice", "block_length", "choose_truncation", "corollary", "exact_block_length"]
 
-Source = Literal["corollary 1", "corollary 2", "default"]
+Source = Literal["corollary 2", "corollary 3", "default"]
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Choice:
     Attributes:
         truncation: Δ, the weight given up beyond the horizon.
         horizon: N, the number of layers: the smallest N with Γ(N) ≤ Δ, at most the longest length.
-        beta: β, the free parameter of theorem 1; the algorithm does not use it.
-        source: "corollary 1" (polynomial laws), "corollary 2" (geometric laws) or "default" (the paper has no
+        beta: β, the free exponent of the analysis, as the corollary chooses it; not used in play.
+        source: "corollary 2" (polynomial laws), "corollary 3" (geometric laws) or "default" (the paper has no
             corollary for the law).
     """
 
@@ -39,8 +39,9 @@ def choose_truncation(law: LengthLaw, episodes: int) -> Choice:
     times (p−1)^(−1/(2p−1)) for p > 2, and β = p − 1. All others: Δ = Γ(1)/T, β = 3/2, which is
     Sojourn's own choice.
 
-    The corollaries are stated for γ^(h−1) and h^(−p). Their Δ is used for quasi-hyperbolic laws too, whose
-    t(h)/γ(h) is that of the geometric law, and for polynomial laws with an offset, whose tail is the same.
+    Corollaries 3 and 2 are stated for γ^(h−1) and h^(−p). Their Δ is used for quasi-hyperbolic laws too,
+    whose t(h)/γ(h) is that of the geometric law, and for polynomial laws with an offset, whose tail is the
+    same.
 
     Raises:
         ValueError: If the tail is so heavy that N is above 2**53.
@@ -48,7 +49,7 @@ def choose_truncation(law: LengthLaw, episodes: int) -> Choice:
     Example:
         >>> from sojourn.laws import Fixed, Geometric, Polynomial
         >>> choose_truncation(Geometric(0.75), 1_000)
-        Choice(truncation=0.004, horizon=26, beta=1.5, source='corollary 2')
+        Choice(truncation=0.004, horizon=26, beta=1.5, source='corollary 3')
         >>> choose_truncation(Polynomial(2.0), 1_000).horizon  # Δ = 1/10
         11
         >>> choose_truncation(Fixed(20), 1_000)
@@ -69,10 +70,10 @@ def corollary(law: LengthLaw, episodes: float) -> tuple[float, float, Source]:
     """Return Δ, β and their source."""
     match law:
         case Geometric() | QuasiHyperbolic():
-            return 1.0 / (episodes * (1.0 - law.gamma)), 1.5, "corollary 2"
+            return 1.0 / (episodes * (1.0 - law.gamma)), 1.5, "corollary 3"
         case Polynomial(p=p):
             factor = (p - 1.0) ** (-1.0 / (2.0 * p - 1.0)) if p > 2.0 else 1.0
-            return factor * episodes ** (-(p - 1.0) / (2.0 * p - 1.0)), p - 1.0, "corollary 1"
+            return factor * episodes ** (-(p - 1.0) / (2.0 * p - 1.0)), p - 1.0, "corollary 2"
         case _:
             return law.mean / episodes, 1.5, "default"
 

@@ -1,4 +1,4 @@
-"""The growth of errors as they propagate back to the first step: the function t(h) of theorem 1."""
+"""The growth of errors as they propagate back to the first step: the function t(h) of Theorem 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from sojourn._validation import check_positive
 from sojourn.laws import LengthLaw, steps
 from sojourn.theory._checks import check_law, check_layers
 
-__all__ = ["at_steps", "error_growth", "error_weight", "log_error_growth", "log_growth_table"]
+__all__ = [
+    "at_steps",
+    "error_growth",
+    "error_weight",
+    "log_error_growth",
+    "log_growth_by_beta",
+]
 
 
 def log_error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray:
@@ -23,7 +29,7 @@ def log_error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray
     Args:
         law: The law of episode lengths.
         h: Steps from 1, of any shape.
-        beta: The free parameter β of theorem 1, > 0.
+        beta: The free exponent β of the paper's analysis, > 0.
 
     Example:
         >>> from sojourn.laws import Geometric
@@ -31,15 +37,15 @@ def log_error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray
         array([0.      , 0.060625])
     """
     exponent = check_positive("beta", beta)
-    return at_steps(h, lambda last: log_growth_table(check_law(law), last, exponent))
+    return at_steps(h, lambda last: log_growth_by_beta(check_law(law), last)(exponent))
 
 
 def error_growth(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray:
     """Return t(h)/γ(h) = Π_{j=2}^{h} (1 + γ(j)/(j^β Γ(j))): growth of an error beyond its discount.
 
-    For a geometric law and β = 3/2 the paper bounds this by e^(1−γ). That is false for every γ once h is
-    large. The correct bound is e^(1.6124 (1−γ)), where ζ(3/2) − 1 replaces a sum that the paper takes to
-    be at most 1.
+    For a geometric law and β = 3/2 the proof of Corollary 3 bounds this by e^(1−γ), which is false for every
+    γ once h is large: the sum Σ_{j≥2} j^(−3/2) is 1.6124, not at most 1. The correct bound is
+    e^(1.6124 (1−γ)), so only a constant changes.
 
     Example:
         >>> from sojourn.laws import Geometric
@@ -63,13 +69,16 @@ def error_weight(law: LengthLaw, h: ArrayLike, *, beta: float) -> FloatArray:
     return np.asarray(law.survival(h) * growth)[()]
 
 
-def log_growth_table(law: LengthLaw, last: int, beta: float) -> FloatArray:
-    """Return ln(t(h)/γ(h)) for h = 1 … last."""
-    j = np.arange(2.0, last + 1.0)
-    remaining = law.remaining(j)
-    # j^−β, because j^β would overflow; γ/Γ is 1/remaining, and layers past the longest length add nothing.
-    ratio = np.divide(np.exp(-beta * np.log(j)), remaining, out=np.zeros_like(j), where=remaining > 0.0)
-    return np.concatenate((np.zeros(1), np.cumsum(np.log1p(ratio))))
+def log_growth_by_beta(law: LengthLaw, last: int) -> Callable[[float], FloatArray]:
+    """Return a function of β that gives ln(t(h)/γ(h)) for h = 1 … last."""
+    log_j, remaining = np.log(np.arange(2.0, last + 1.0)), law.remaining(np.arange(2.0, last + 1.0))
+
+    def table(beta: float) -> FloatArray:
+        # j^−β, because j^β would overflow; γ/Γ is 1/remaining; layers past the longest length add nothing.
+        ratio = np.divide(np.exp(-beta * log_j), remaining, out=np.zeros_like(log_j), where=remaining > 0.0)
+        return np.concatenate((np.zeros(1), np.cumsum(np.log1p(ratio))))
+
+    return table
 
 
 def at_steps(h: ArrayLike, table: Callable[[int], FloatArray]) -> FloatArray:
