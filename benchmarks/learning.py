@@ -28,7 +28,7 @@ from sojourn._kernels import (
     number_state,
     sample_successor,
 )
-from sojourn.agents._table_memory import empty_episode_buffer
+from sojourn.agents.tabular._table_memory import empty_episode_buffer
 from sojourn.learning._learn import start_on
 from sojourn.learning._reference import Reference, problem_arrays
 

@@ -11,8 +11,8 @@ from reference.playing import count_violations, play, start
 from reference.problems import SMALL, costly_end, live
 
 import sojourn as sj
-from sojourn.agents import _compiled_play
 from sojourn.agents._bonuses import ProblemSize
+from sojourn.agents.tabular import _compiled_play
 from sojourn.learning import _learn
 from sojourn.testing import check_learner
 

@@ -18,10 +18,10 @@ from sojourn.agents._psrl import PSRL
 from sojourn.agents._q_learning import EpsilonGreedy, QLearning
 from sojourn.agents._registry import AGENTS, BONUSES
 from sojourn.agents._selection_rules import D3RB, DynamicBalancing
-from sojourn.agents._storage import load_learner
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner
 from sojourn.agents._ucbvi_gamma import UCBVIGamma
 from sojourn.agents._unknown_law import UnknownLaw
+from sojourn.agents.tabular._storage import load_learner
 
 __all__ = [
     "AGENTS",

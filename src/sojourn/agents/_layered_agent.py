@@ -11,9 +11,9 @@ import numpy as np
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_positive, check_whole
-from sojourn.agents._checks import check_terminal_reward
-from sojourn.agents._learner import TabularLearner
-from sojourn.agents._table_memory import START_ROOM, table_bytes
+from sojourn.agents.tabular._checks import check_terminal_reward
+from sojourn.agents.tabular._learner import TabularLearner
+from sojourn.agents.tabular._table_memory import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw, geometric_with_mean
 from sojourn.theory import choose_truncation
 

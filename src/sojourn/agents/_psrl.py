@@ -9,10 +9,10 @@ import numpy as np
 
 from sojourn._kernels import AssumedLaw, PSRLUpdate
 from sojourn._validation import check_choice, check_nonnegative, check_positive
-from sojourn.agents._bookkeeping import Bookkeeping
 from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require_n_states
-from sojourn.agents._learner import TabularLearner
-from sojourn.agents._table_memory import make_assumed_law
+from sojourn.agents.tabular._bookkeeping import Bookkeeping
+from sojourn.agents.tabular._learner import TabularLearner
+from sojourn.agents.tabular._table_memory import make_assumed_law
 
 __all__ = ["PSRL", "PSRLLearner"]
 

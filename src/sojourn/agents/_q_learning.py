@@ -17,7 +17,6 @@ from sojourn._validation import (
     check_positive,
     check_reward_range,
 )
-from sojourn.agents._bookkeeping import Bookkeeping, Exploration
 from sojourn.agents._layered_agent import (
     LayeredAgent,
     discount_law,
@@ -25,8 +24,9 @@ from sojourn.agents._layered_agent import (
     require_n_states,
     value_after,
 )
-from sojourn.agents._learner import TabularLearner
-from sojourn.agents._table_memory import START_ROOM, make_assumed_law
+from sojourn.agents.tabular._bookkeeping import Bookkeeping, Exploration
+from sojourn.agents.tabular._learner import TabularLearner
+from sojourn.agents.tabular._table_memory import START_ROOM, make_assumed_law
 from sojourn.laws import LengthLaw
 
 __all__ = ["EpsilonGreedy", "QLearning", "QLearningLearner"]

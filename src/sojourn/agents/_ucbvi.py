@@ -14,11 +14,11 @@ from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables, find_all_incum
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit
 from sojourn.agents._bonuses import Bonus, PaperBonus, ProblemSize, VarianceBonus, check_bonus
-from sojourn.agents._bookkeeping import Bookkeeping
 from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require_n_states, value_after
-from sojourn.agents._learner import TERMINAL, TabularLearner
-from sojourn.agents._reward_map import RewardMap
-from sojourn.agents._table_memory import START_ROOM, empty_ucbvi_update, make_assumed_law, recounted
+from sojourn.agents.tabular._bookkeeping import Bookkeeping
+from sojourn.agents.tabular._learner import TERMINAL, TabularLearner
+from sojourn.agents.tabular._reward_map import RewardMap
+from sojourn.agents.tabular._table_memory import START_ROOM, empty_ucbvi_update, make_assumed_law, recounted
 
 __all__ = ["UCBVI", "UCBVILearner", "UCBVIState"]
 
@@ -210,7 +210,7 @@ class UCBVILearner(TabularLearner):
 
     def save(self, path: str | Path) -> Path:
         """Write the learner to an `.npz` file without pickle, between episodes; see `load_learner`."""
-        from sojourn.agents._storage import save_learner  # noqa: PLC0415 - that module imports this one
+        from sojourn.agents.tabular._storage import save_learner  # noqa: PLC0415 - that module imports this one
 
         return save_learner(self, path)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from sojourn._kernels import AssumedLaw, BernsteinUpdate, UCBVIGammaUpdate
 from sojourn._validation import check_nonnegative, check_open_unit
-from sojourn.agents._bookkeeping import Bookkeeping
 from sojourn.agents._layered_agent import (
     LayeredAgent,
     choose_layers,
@@ -18,8 +17,9 @@ from sojourn.agents._layered_agent import (
     remaining_steps,
     require_n_states,
 )
-from sojourn.agents._learner import TabularLearner
-from sojourn.agents._table_memory import make_assumed_law
+from sojourn.agents.tabular._bookkeeping import Bookkeeping
+from sojourn.agents.tabular._learner import TabularLearner
+from sojourn.agents.tabular._table_memory import make_assumed_law
 
 __all__ = ["UCBVIGamma", "UCBVIGammaLearner"]
 

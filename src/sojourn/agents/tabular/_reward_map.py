@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn._typing import FloatArray
-from sojourn.agents._checks import is_number
+from sojourn.agents.tabular._checks import is_number
 
 __all__ = ["RewardMap"]
 

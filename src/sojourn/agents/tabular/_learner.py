@@ -21,11 +21,11 @@ from sojourn._kernels import (
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_reward_range, check_whole
-from sojourn.agents._bookkeeping import Bookkeeping, Exploration
-from sojourn.agents._checks import check_terminal_reward, is_whole
-from sojourn.agents._compiled_play import CompiledPlay
-from sojourn.agents._reward_map import RewardMap
-from sojourn.agents._table_memory import (
+from sojourn.agents.tabular._bookkeeping import Bookkeeping, Exploration
+from sojourn.agents.tabular._checks import check_terminal_reward, is_whole
+from sojourn.agents.tabular._compiled_play import CompiledPlay
+from sojourn.agents.tabular._reward_map import RewardMap
+from sojourn.agents.tabular._table_memory import (
     START_ROOM,
     copied,
     empty_episode_buffer,

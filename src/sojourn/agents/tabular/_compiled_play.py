@@ -21,11 +21,11 @@ from sojourn._kernels import (
     policy_value,
 )
 from sojourn._typing import FloatArray, IntArray
-from sojourn.agents._bookkeeping import Bookkeeping
 from sojourn.agents._episode import play_episode, step_on_table
 from sojourn.agents._protocol import Played
-from sojourn.agents._table_memory import empty_episode_buffer, empty_valuation
-from sojourn.agents._table_views import TableViews
+from sojourn.agents.tabular._bookkeeping import Bookkeeping
+from sojourn.agents.tabular._table_memory import empty_episode_buffer, empty_valuation
+from sojourn.agents.tabular._table_views import TableViews
 
 __all__ = ["CompiledPlay"]
 

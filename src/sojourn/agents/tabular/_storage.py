@@ -16,9 +16,9 @@ from sojourn._files import read_archive, write_archive
 from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables
 from sojourn._typing import IntArray
 from sojourn.agents._registry import BONUSES
-from sojourn.agents._reward_map import RewardMap
-from sojourn.agents._table_memory import empty_tables, make_assumed_law
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner, UCBVIState
+from sojourn.agents.tabular._reward_map import RewardMap
+from sojourn.agents.tabular._table_memory import empty_tables, make_assumed_law
 from sojourn.laws import law_to_text, parse_law
 
 __all__ = ["load_learner", "save_learner"]
