@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from sojourn._files import pack_archive, read_archive, write_archive
+from sojourn._files import open_regular_file, pack_archive, read_archive, write_archive
 
 ABOUT = {"format": "thing 1", "note": "ρ"}
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b.c": np.array([], dtype=np.int32), "d": np.float64(0.1)}
@@ -26,9 +26,16 @@ def test_archives_are_read_as_they_were_written(tmp_path):
         assert arrays[name].dtype == array.dtype
 
 
-def test_archives_are_readable_by_other_users(tmp_path):
-    path = write_archive(tmp_path / "x.npz", ABOUT, ARRAYS)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_permissions_follow_the_umask(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        path = write_archive(tmp_path / "x.npz", ABOUT, ARRAYS)
+        with open_regular_file(tmp_path / "y", write=True, create=True):
+            pass
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((tmp_path / "y").stat().st_mode) == mode
 
 
 def test_a_file_is_synced_before_and_its_folder_after_the_rename(tmp_path, monkeypatch):

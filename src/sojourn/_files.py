@@ -11,9 +11,9 @@ import io
 import json
 import math
 import os
+import secrets
 import stat
 import struct
-import tempfile
 import tokenize
 import zipfile
 import zlib
@@ -27,6 +27,7 @@ from sojourn._memory import check_fits
 
 __all__ = [
     "NotRegularFileError",
+    "is_utf8",
     "make_folder",
     "open_regular_file",
     "pack_archive",
@@ -90,16 +91,15 @@ def _named(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
     """Write and fsync a temporary file, rename it and fsync the folder; leave nothing if that fails."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:  # with the permissions that the umask leaves
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
     return path
@@ -190,7 +190,7 @@ def open_regular_file(
     flags |= (os.O_CREAT if create else 0) | (os.O_APPEND if append else 0)
     mode = "r+b" if write else "rb"
     try:
-        file = io.FileIO(path, mode, opener=lambda name, how: os.open(name, how | flags, 0o644))
+        file = io.FileIO(path, mode, opener=lambda name, how: os.open(name, how | flags, 0o666))
     except OSError as error:
         kind = NotRegularFileError if error.errno in _NOT_REGULAR else OSError
         raise kind(error.errno, error.strerror, str(path)) from error
@@ -208,6 +208,15 @@ def read_at_most(path: str | Path, limit: int, *, follow: bool = False) -> bytes
     """Return the bytes of a regular file, or the first `limit` + 1 of them if there are more than `limit`."""
     with io.BufferedReader(open_regular_file(path, follow=follow)) as file:
         return file.read(limit + 1)
+
+
+def is_utf8(name: str) -> bool:
+    """Whether a file name, or any other text, can be written as UTF-8."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def make_folder(folder: Path) -> None:

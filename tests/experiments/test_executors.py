@@ -36,6 +36,14 @@ def test_jobs_that_call_sys_exit_fail(executor):
     assert outcome.reason == "ValueError: your code called sys.exit(0)."
 
 
+@pytest.mark.parametrize("executor", [ThisProcess(retries=1), Processes(workers=1, retries=1)])
+@pytest.mark.parametrize("text", ["base", "generator"])
+def test_jobs_that_raise_what_is_not_an_exception_fail(executor, text):
+    (outcome,) = executor.run("experiments.tasks:give_up", [Job("key", text)])
+    assert (outcome.content, outcome.tries) == (None, 2)
+    assert outcome.reason == {"base": "BaseException", "generator": "GeneratorExit"}[text] + ": I give up"
+
+
 def test_a_signal_still_ends_this_process():
     with pytest.raises(SystemExit, match="143"):
         list(ThisProcess().run("experiments.tasks:leave", [Job("key", "signal")]))

@@ -27,8 +27,9 @@ from sojourn.experiments import (
 )
 from sojourn.experiments._eta import forecast
 from sojourn.experiments.store._store import Store
-from sojourn.experiments.store._stored_file import content_hash
-from sojourn.experiments.trials._archive import has_header_of
+from sojourn.experiments.store._stored_file import StoredFile, content_hash
+from sojourn.experiments.trials import _archive
+from sojourn.experiments.trials._archive import _is_surely_sound, problem_of_file, read_trial
 from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import RESULTS_VERSION
 
@@ -281,10 +282,11 @@ def header_of(trial):
 def test_an_inventory_of_3000_trials_is_quick(write, tmp_path):
     spec = write(("seeds = 3", "seeds = 1500"), ("[0.1, 0.01]", "[0.1]"))
     experiment, folder = read_experiment(spec), Store(tmp_path / "many")
-    regret = np.linspace(0.0, 1.0, 20)
+    arrays = {name: np.linspace(0.0, 1.0, 20) for name in ("rewards", "regret", "regret_width", "price")}
+    arrays |= {name: np.arange(20) for name in ("starts", "lengths")} | {"observed": np.ones(20, bool)}
     with folder.writing():
         for _, trial in experiment.trials():
-            content = pack_archive(header_of(trial), {"regret": regret})
+            content = pack_archive(header_of(trial), arrays)
             (tmp_path / "many" / "trials" / f"{trial.key}-{content_hash(content)}.npz").write_bytes(content)
     begun = time.process_time()
     report = run_experiment(read_experiment(spec), folder, executor=ThisProcess())
@@ -297,10 +299,10 @@ def test_the_quick_check_knows_the_files_of_a_trial(write):
     trials = [trial for _, trial in read_experiment(write()).trials()]
     files = [play_trial(trial.text) for trial in trials]
     for i, trial in enumerate(trials):
-        assert [has_header_of(trial, content) for content in files] == [i == j for j in range(len(files))]
+        assert [_is_surely_sound(content, trial) for content in files] == [i == j for j in range(len(files))]
     renamed = files[0].replace(b"about", b"other")
     for content in (b"", b"about.npy", b"about.npy" * 9, files[0][:-400], renamed):
-        assert not has_header_of(trials[0], content)
+        assert not _is_surely_sound(content, trials[0])
 
 
 def test_a_file_under_another_trials_key_is_not_that_trial(store, write):
@@ -310,29 +312,58 @@ def test_a_file_under_another_trials_key_is_not_that_trial(store, write):
     second.rename(second.with_name(first.name[:33] + second.name[33:]))
     report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
     assert (report.reused, report.played) == (7, 2)
-    assert [note.partition(" was set aside")[0] for note in report.notes] == [
-        "A file with another trial's content"
-    ]
+    assert [note.partition(" was set aside")[0] for note in report.notes] == ["A damaged trial"]
     assert contents(store) == sound
     assert [path.read_bytes() for path in (store / "damaged").iterdir()] == [sound[second.name]]
 
 
-def test_files_with_a_good_hash_but_another_header_are_unpacked(store, write):
-    # The same trial in another order of keys is sound; another trial, or no archive, is not.
+def test_files_with_a_good_hash_but_another_form_are_read_in_the_general_way(store, write):
+    # The same trial with another order of keys is sound; another trial, or no archive, is not.
     experiment = read_experiment(write())
     (_, first), (_, second), (_, third), *_ = experiment.trials()
+    _, arrays = read_trial(play_trial(first.text), first.key)
     for path in (store / "trials").iterdir():
         if path.name[:32] in {first.key, second.key, third.key}:
             path.unlink()
-    about = header_of(first)
-    large = np.random.default_rng(0).random(200_000)
+    header = header_of(first)
     for key, content in (
-        (first.key, pack_archive(dict(reversed(about.items())), {"a": large})),
-        (second.key, pack_archive(about, {"a": large})),
+        (first.key, pack_archive(dict(reversed(header.items())), arrays)),
+        (second.key, pack_archive(header, arrays)),
         (third.key, b"no archive"),
     ):
         (store / "trials" / f"{key}-{content_hash(content)}.npz").write_bytes(content)
-    stock = take_inventory(experiment, Store(store))
-    assert first.key in stock.done
-    assert (len(stock.done), stock.damaged) == (7, ())
-    assert {file.key for file in stock.misnamed} == {second.key, third.key}
+    inventory = take_inventory(experiment, Store(store))
+    assert first.key in inventory.done
+    assert len(inventory.done) == 7
+    assert {file.key for file in inventory.damaged} == {second.key, third.key}
+
+
+def test_large_files_are_checked_in_full(write, tmp_path):
+    experiment = read_experiment(write(("episodes = 20", 'episodes = 100_000\nrecord = "episodes"')))
+    trial = experiment.cells[2].trials[0]
+    header, arrays = read_trial(play_trial(trial.text), trial.key)
+    arrays |= {"rewards": np.random.default_rng(0).random(100_000)}
+    for rewards, is_sound in ((arrays["rewards"], True), (arrays["rewards"] * np.nan, False)):
+        noise = {"regret": np.random.default_rng(1).random(100_000), "rewards": rewards}
+        content = pack_archive(header, arrays | noise)
+        path = tmp_path / f"{trial.key}-{content_hash(content)}.npz"
+        path.write_bytes(content)
+        assert path.stat().st_size > 1 << 20 or not is_sound
+        assert (problem_of_file(StoredFile(str(tmp_path), path.name), trial) == "") is is_sound
+
+
+def test_checked_files_are_only_hashed_again(store, write, monkeypatch):
+    experiment, unpacked = read_experiment(write()), []
+    monkeypatch.setattr(_archive, "problem_of_content", lambda *_: unpacked.append(1) or "")
+    run_experiment(experiment, store, executor=ThisProcess())
+    assert unpacked == []
+    (store / "checked-1.log").write_bytes(b"\xff\x00 garbage\n" + (store / "checked-1.log").read_bytes()[50:])
+    run_experiment(experiment, store, executor=ThisProcess())
+    assert len(unpacked) == 1
+    (store / "checked-1.log").unlink()
+    for expected in (10, 10):
+        assert run_experiment(experiment, store, executor=ThisProcess()).played == 0
+        assert len(unpacked) == expected
+    (store / "checked-1.log").unlink()
+    take_inventory(experiment, Store(store))
+    assert not (store / "checked-1.log").exists()  # looking changes nothing

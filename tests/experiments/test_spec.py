@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
 
 import pytest
 from experiments.hostile import FILES, GOOD
+from typer.testing import CliRunner
 
 import sojourn as sj
+from sojourn.cli._app import app
 from sojourn.errors import SpecDeprecationWarning
 from sojourn.experiments import example_names, read_example, read_experiment
 from sojourn.experiments.spec import _agent_types
@@ -333,3 +336,39 @@ def test_a_value_of_another_type_is_no_default(tmp_path):
             assert {key: repr(settings[key]) for key in settings if key != "type"} == {
                 key: repr(value) for key, value in kept.items()
             }
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'type = "os:system"\ncommand = "touch trace"',
+        'type = "subprocess:Popen"\nargs = ["touch", "trace"]',
+        'type = "ucbvi"\nlaw = "true"\nbonus = { type = "os:system", command = "touch trace" }',
+        'type = "ucbvi"\nlaw = "true"\nbonus = { type = "os:popen", cmd = "touch trace" }',
+    ],
+)
+def test_types_are_checked_before_they_are_called(write, tmp_path, monkeypatch, lines):
+    monkeypatch.chdir(tmp_path)
+    spec = write(('type = "random"', lines))
+    refused = r"\.type must be (an agent; .* has no method start|a class; .* is none)\.$"
+    with pytest.raises(ValueError, match=refused):
+        read_experiment(spec)
+    found = CliRunner().invoke(app, ["run", str(spec), "--dry-run"])
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+    assert not (tmp_path / "trace").exists()
+
+
+def test_a_file_name_that_is_not_utf8_is_refused_or_named(write, tmp_path):
+    spec = tmp_path / os.fsdecode(b"caf\xe9.toml")
+    text = write().read_text()
+    spec.write_text(text)
+    with pytest.raises(ValueError, match="the name of the file must be UTF-8"):
+        read_experiment(spec)
+    spec.write_text(f'name = "coffee"\n{text}')
+    assert read_experiment(spec).name == "coffee"
+
+
+def test_a_link_to_a_missing_spec_is_refused(tmp_path):
+    (tmp_path / "spec.toml").symlink_to(tmp_path / "gone.toml")
+    with pytest.raises(ValueError, match=r"must be a TOML file; it is a link to a file that is missing\.$"):
+        read_experiment(tmp_path / "spec.toml")

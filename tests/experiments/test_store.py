@@ -30,8 +30,10 @@ from sojourn.experiments import (
     load_results,
     read_experiment,
     run_experiment,
+    take_inventory,
     verify_store,
 )
+from sojourn.experiments._run import _set_aside_trials
 from sojourn.experiments.store import _store
 from sojourn.experiments.store._marker import MARKER, MARKER_CONTENT, VERSION, marker_content
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
@@ -101,7 +103,7 @@ def test_damage_is_not_read_as_a_result(store):
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(
         ValueError,
-        match=r"npz is damaged: its content does not match .*\. Run the experiment again\.$",
+        match=r"npz is damaged: its content does not match .*\. Delete it and run the experiment again\.$",
     ):
         load_results(store)
 
@@ -544,25 +546,40 @@ def test_the_newer_of_two_manifests_counts(store, write):
     assert [path.name for path in (store / "experiments").iterdir()] == [old.name]
 
 
-def test_files_that_another_run_moved_or_repaired_are_left_alone(store):
+def test_files_that_another_run_moved_or_repaired_are_left_alone(store, write):
     kept = Store(store)
-    first, second = kept.trials()[:2]
+    inventory = take_inventory(read_experiment(write()), kept)
+    first, second, third = kept.trials()[:3]
     sound = second.path.read_bytes()
     first.path.unlink()
-    assert kept.set_aside_if_damaged(first) is None
-    assert kept.set_aside_if_damaged(second) is None
+    third.path.write_bytes(b"")
+    (note,) = _set_aside_trials(kept, replace(inventory, damaged=(first, second, third)))
+    assert note.endswith("is played again: its content does not match the hash in its name.")
     assert second.path.read_bytes() == sound
-    second.path.write_bytes(b"")
-    moved = kept.set_aside_if_damaged(second)
-    assert moved is not None
-    assert moved.read_bytes() == b""
+    assert [path.read_bytes() for path in (store / "damaged").iterdir()] == [b""]
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"{}", b"no JSON", b'{"name": "x", "cells": [{}]}', b"[" * 100_000, b'{"name": 1, "cells": 2}'],
+    [
+        b"{}",
+        b"no JSON",
+        b'{"name": "x", "cells": [{}]}',
+        b"[" * 100_000,
+        b'{"name": 1, "cells": 2}',
+        b'{"name": "tiny", "cells": [{"learner": 3, "varied": {}, "trials": []}]}',
+        b'{"name": "tiny", "cells": [{"learner": {"a": 1}, "varied": {}, "trials": []}]}',
+        b'{"name": "tiny", "cells": [{"learner": "a", "varied": [], "trials": []}]}',
+        b'{"name": "tiny", "cells": [{"learner": "a", "varied": {}, "trials": "00"}]}',
+        b'{"name": "tiny", "cells": [{"learner": "a", "varied": {}, "trials": ["../x"]}]}',
+        b'{"name": "tiny", "cells": [{"learner": "\\ud800", "varied": {}, "trials": []}]}',
+        b'{"name": "tiny", "cells": {}}',
+        b'{"name": "\\ud800", "cells": []}',
+        b"[]",
+        b"7",
+    ],
 )
-def test_a_manifest_that_is_none_is_reported(store, content):
+def test_a_manifest_that_is_none_is_reported_and_replaced(store, write, content):
     (file,) = Store(store).manifests()
     file.path.unlink()
     (store / "experiments" / f"{file.key}-{content_hash(content)}.json").write_bytes(content)
@@ -574,6 +591,18 @@ def test_a_manifest_that_is_none_is_reported(store, content):
     assert [finding.what for finding in verify_store(store).findings] == [
         "it is not the manifest of an experiment"
     ]
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert [note.partition(" was set aside")[0] for note in report.notes] == ["A damaged manifest"]
+    assert verify_store(store).findings == ()
+    assert len(load_results(store)) == 9
+
+
+def test_a_manifest_under_another_experiments_name_is_reported(store):
+    (file,) = Store(store).manifests()
+    file.path.rename(file.path.with_name("0" * 32 + file.name[32:]))
+    assert [finding.what for finding in verify_store(store).findings] == [
+        "it is the manifest of another experiment"
+    ]
 
 
 def test_a_damaged_marker_with_a_hard_link_is_not_overwritten(tmp_path):
@@ -584,3 +613,47 @@ def test_a_damaged_marker_with_a_hard_link_is_not_overwritten(tmp_path):
     with pytest.raises(ValueError, match="has another name, a hard link; remove it first"):
         Store(store).marker.write()
     assert precious.read_text() == "mine"
+
+
+def test_stores_with_odd_names_are_refused(write, tmp_path):
+    experiment = read_experiment(write())
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    dangling = r"link must be a folder; it is a link to .*gone, which does not exist\.$"
+    with pytest.raises(ValueError, match=dangling):
+        run_experiment(experiment, tmp_path / "link", executor=ThisProcess())
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    for use in (lambda: run_experiment(experiment, odd, executor=ThisProcess()), lambda: load_results(odd)):
+        with pytest.raises(ValueError, match=r"must have a name in UTF-8; rename it\.$"):
+            use()
+    assert not odd.exists()
+
+
+def test_a_complete_store_that_may_only_be_read_is_complete(store, write, monkeypatch):
+    experiment, open_file = read_experiment(write()), os.open
+
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    def refuse_writing(path, flags, *rest, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            refuse()
+        return open_file(path, flags, *rest, **options)
+
+    for name in ("utime", "unlink", "rename", "replace", "mkdir", "chmod"):
+        monkeypatch.setattr(os, name, refuse)
+    monkeypatch.setattr(os, "open", refuse_writing)
+    for _ in range(2):
+        report = run_experiment(experiment, store, executor=ThisProcess())
+        assert (report.total, report.reused, report.played, report.notes) == (9, 9, 0, ())
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o002, 0o664)])
+def test_files_of_a_store_have_the_permissions_that_the_umask_leaves(write, tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        run_experiment(read_experiment(write()), tmp_path / "store", executor=ThisProcess())
+    finally:
+        os.umask(before)
+    files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert len(files) == 9 + 4
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {mode}

@@ -9,14 +9,12 @@ import numpy as np
 
 from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._failure_reasons import describe_error
-from sojourn.experiments.spec._agent_settings import build, to_text, unique_name
+from sojourn.experiments.spec._agent_settings import build_offered, to_text, unique_name
+from sojourn.experiments.trials._content_checks import parse_stored_law
 from sojourn.experiments.trials._result import TrialResult
-from sojourn.laws import parse_law
 from sojourn.learning import Comparison
-from sojourn.mdps import parse_problem
-from sojourn.planning import plan
 
-__all__ = ["build_agent", "compare_trials", "group_by_agent", "shared_seeds", "skip_agent"]
+__all__ = ["compare_trials", "group_by_agent", "rebuild_agent", "shared_seeds", "without_agent"]
 
 
 def group_by_agent(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
@@ -39,14 +37,15 @@ def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult]
 
     Args:
         trials: The trials.
-        make_agent: Returns the agent of a trial: `build_agent`, or `skip_agent` if only numbers are needed.
+        make_agent: Returns the agent of a trial: `rebuild_agent`, or `without_agent` if only numbers are
+            needed.
     """
     by_agent = group_by_agent(trials)
     seeds = shared_seeds(by_agent)
     if not seeds:
         raise ValueError("comparisons need a seed that all agents have; the run is not that far.")
     first = trials[0]
-    law, checkpoints = parse_law(first.law), first.uncached().checkpoints
+    law, checkpoints = parse_stored_law(first.law), first.uncached().checkpoints
     shape = (len(by_agent), len(seeds))
     cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
     rewards = np.empty(shape)
@@ -68,17 +67,18 @@ def _last(trial: TrialResult, name: str) -> float:
     return float("nan") if found is None else float(found[-1])
 
 
-def build_agent(trial: TrialResult) -> Any:
-    """Return a trial's agent, or a `MissingAgent` if its code cannot be imported here."""
-    settings = trial.settings
+def rebuild_agent(trial: TrialResult) -> Any:
+    """Return a trial's agent if it is one of `sojourn.agents`, or else a `MissingAgent`.
+
+    Nothing that the trial names is imported.
+    """
+    settings = trial.settings["learner"]
     try:
-        return build(
-            settings["learner"], lambda: plan(parse_problem(settings["problem"]), parse_law(settings["law"]))
-        )
-    except Exception as error:  # the user's own code may be absent or changed, and may raise anything
-        return MissingAgent(settings["learner"], describe_error(error))
+        return build_offered(settings, parse_stored_law)
+    except Exception as error:  # the settings may be those of another version, or of a damaged file
+        return MissingAgent(settings, describe_error(error))
 
 
-def skip_agent(trial: TrialResult) -> MissingAgent:
-    """Return a stand-in for a trial's agent, for callers that need only numbers: nothing is imported."""
+def without_agent(trial: TrialResult) -> MissingAgent:
+    """Return a stand-in for a trial's agent, for callers that need only numbers."""
     return MissingAgent(trial.settings["learner"], "it was not loaded.")

@@ -30,6 +30,8 @@ _TEXTS = ("experiment", "problem", "law", "agent")
 _GRID_PREFIX = "agent."
 """Prefix of the columns of grids; `agent.law` is the agent's law, and `law` the true one."""
 
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
 
 
@@ -49,18 +51,21 @@ def _columns(trial: TrialResult) -> dict[str, Any]:
 
 
 def export_csv(results: Results, path: str | Path, progress: Callable[[float], object] | None = None) -> int:
-    """Write the table as CSV, atomically and with all digits; return the number of rows."""
+    """Write the table as CSV, atomically and with all digits; return the number of rows.
+
+    A text that begins like a formula of a spreadsheet gets a `'` in front of it.
+    """
     n_rows = 0
 
     def write(file: IO[bytes]) -> None:
         nonlocal n_rows
         grids = _grids(results)
         header = [*_TEXTS, *(_GRID_PREFIX + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
-        file.write((",".join(map(_quoted, header)) + "\n").encode())
+        file.write((",".join(map(_quoted, map(_without_formula, header))) + "\n").encode())
         for i, trial in enumerate(each.uncached() for each in results):
             columns, size = _columns(trial), trial.checkpoints.size
             before = [*(getattr(trial, name) for name in _TEXTS), *(trial.varied.get(g, "") for g in grids)]
-            start = ",".join(_quoted(value) for value in (*before, trial.seed))
+            start = ",".join(_quoted(_without_formula(value)) for value in (*before, trial.seed))
             texts = (_digits(columns.get(name), size) for name in ("episode", *_SUMS))
             lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*texts, strict=True))
             file.write("".join(lines).encode())
@@ -77,6 +82,11 @@ def _digits(column: Any, size: int) -> list[str]:
     if column is None:
         return [""] * size
     return ["" if math.isnan(value) else repr(value) for value in column.tolist()]
+
+
+def _without_formula(value: Any) -> Any:
+    """Return a cell, with `'` before a text that spreadsheets take for a formula, as OWASP advises."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def _quoted(value: Any) -> str:

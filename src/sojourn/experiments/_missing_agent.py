@@ -1,4 +1,4 @@
-"""Stands in for agents whose code is not available where results are read."""
+"""Stands in for agents that reading results does not build: it imports nothing that a store names."""
 
 from __future__ import annotations
 

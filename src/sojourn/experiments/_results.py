@@ -12,18 +12,19 @@ from sojourn import _html
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
 from sojourn.experiments._comparisons import (
-    build_agent,
     compare_trials,
     group_by_agent,
+    rebuild_agent,
     shared_seeds,
-    skip_agent,
+    without_agent,
 )
 from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.store._manifest import Manifest, read_manifest_file
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
+from sojourn.experiments.trials._content_checks import parse_stored_law
 from sojourn.experiments.trials._result import TrialResult, read_result_file
-from sojourn.laws import label, parse_law
+from sojourn.laws import label
 from sojourn.learning import Comparison
 from sojourn.mdps import is_size_label
 
@@ -63,9 +64,10 @@ class Results:
     def comparisons(self) -> list[Comparison]:
         """Return a `Comparison` of the agents on each problem and law, over the seeds that all have.
 
-        An agent of yours that cannot be imported here is known by its settings only, and cannot play.
+        Nothing that the store names is imported: agents of `sojourn.agents` are built again, and all others,
+        such as your own, are `MissingAgent`s, which show their settings and cannot play.
         """
-        return [compare_trials(trials, build_agent) for trials in self._groups()]
+        return [compare_trials(trials, rebuild_agent) for trials in self._groups()]
 
     def _groups(self) -> list[list[TrialResult]]:
         """Return groups of comparable trials: same experiment, problem, law and number of episodes."""
@@ -84,11 +86,11 @@ class Results:
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
         for trials in self._groups():
-            where = (trials[0].problem, label(parse_law(trials[0].law)))
+            where = (trials[0].problem, label(parse_stored_law(trials[0].law)))
             if not shared_seeds(group_by_agent(trials)):
                 rows += [(*where, name, "0", "—") for name in group_by_agent(trials)]
                 continue
-            comparison = compare_trials(trials, skip_agent)
+            comparison = compare_trials(trials, without_agent)
             totals = comparison.total_regret.texts()
             seeds = f"{len(comparison.seeds):,}"
             rows += [

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sojourn.experiments.executors._base import Executor, Job, Outcome
+from sojourn.experiments.executors._base import Executor, ExecutorError, Job, Outcome
 from sojourn.experiments.executors._pool import Processes
 from sojourn.experiments.spec._experiment import Cell, Experiment
 from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.store._inventory import Inventory, take_inventory
-from sojourn.experiments.store._manifest import manifest_of
+from sojourn.experiments.store._manifest import manifest_of, read_manifest_file
 from sojourn.experiments.store._store import Store, WriteAccess
-from sojourn.experiments.trials._archive import read_trial
+from sojourn.experiments.trials._archive import problem_of_content, problem_of_file
 from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Failure", "Report", "Watch", "run_experiment"]
@@ -105,6 +105,7 @@ def run_experiment(
         notes = list(_check_side_files(store, access))
         inventory = take_inventory(experiment, store)
         notes += _set_aside_trials(store, inventory)
+        store.checked.append(inventory.newly_checked)
         manifest = manifest_of(experiment)
         store.add_manifest(manifest)
         if watch is not None:
@@ -112,7 +113,7 @@ def run_experiment(
         run = _Run(inventory, store, watch)
         with contextlib.closing(executor.run(PLAY, run.jobs(shuffle=not access.is_alone))) as outcomes:
             for outcome in outcomes if inventory.missing else ():
-                run.add(_check_content(outcome))
+                run.add(outcome)
         store.add_manifest(manifest)  # again: another run may have replaced it
     return Report(
         total=len(inventory.trials),
@@ -151,8 +152,11 @@ class _Run:
 
     def add(self, outcome: Outcome) -> None:
         """Write the result of a trial to the store, or note that it failed."""
+        if outcome.key not in self._inventory.trials:
+            raise ExecutorError(f"The executor returned an outcome of an unknown job, {outcome.key!r:.60}.")
+        cell, trial = self._inventory.trials[outcome.key]
+        outcome = _check_content(outcome, trial)
         if outcome.content is None:
-            cell, trial = self._inventory.trials[outcome.key]
             self.failures.append(Failure(trial, cell, outcome.reason, outcome.tries))
         else:
             self._store.add_trial(outcome.key, outcome.content, outcome.seconds)
@@ -186,28 +190,30 @@ def _check_side_files(store: Store, access: WriteAccess) -> Iterator[str]:
     if access.marker_was_rebuilt:
         yield f"{store.marker.path} was damaged or missing, and was written again."
     for file in store.manifests():
-        moved = store.set_aside_if_damaged(file)
+        try:
+            read_manifest_file(file)
+        except ValueError:
+            moved = store.set_aside(file.path)
+        else:
+            continue
         if moved is not None:
             yield f"A damaged manifest was set aside as {moved}; running its experiment writes it again."
 
 
 def _set_aside_trials(store: Store, inventory: Inventory) -> Iterator[str]:
     for file in inventory.damaged:
-        moved = store.set_aside_if_damaged(file)
+        problem = problem_of_file(file, inventory.trials[file.key][1])  # another run may have repaired it
+        moved = store.set_aside(file.path) if problem else None
         if moved is not None:
-            yield f"A damaged trial was set aside as {moved}, and is played again."
-    for file in inventory.misnamed:
-        moved = store.set_aside(file.path)
-        if moved is not None:
-            yield f"A file with another trial's content was set aside as {moved}; that of its name is played."
+            yield f"A damaged trial was set aside as {moved} and is played again: {problem}."
 
 
-def _check_content(outcome: Outcome) -> Outcome:
-    """Return an outcome, as a failure if its content is not the file of its trial."""
+def _check_content(outcome: Outcome, trial: Trial) -> Outcome:
+    """Return an outcome, as a failure if its content is not a sound result of its trial."""
     if outcome.content is None:
         return outcome
-    try:
-        read_trial(outcome.content, outcome.key, header_only=True)
-    except ValueError as error:
-        return replace(outcome, content=None, reason=f"what came back is not its result: {error}")
-    return outcome
+    is_bytes = isinstance(outcome.content, bytes)
+    problem = problem_of_content(outcome.content, trial) if is_bytes else "it is not a trial file"
+    if not problem:
+        return outcome
+    return replace(outcome, content=None, reason=f"what came back is not its result: {problem}")

@@ -42,7 +42,9 @@ class ThisProcess:
             try:
                 with exits_are_errors():
                     content = call(attempt.job.text)
-            except Exception as error:  # a user's agent may raise anything
+            except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or the exit of a signal handler
+                raise
+            except BaseException as error:  # a user's agent may raise anything
                 outcome = queue.fail(attempt, describe_error(error), time.perf_counter() - begun)
             else:
                 seconds = time.perf_counter() - begun

@@ -91,7 +91,9 @@ def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str,
     try:
         with exits_are_errors():
             return import_object(function)(text), "", time.perf_counter() - begun
-    except Exception as error:  # a user's agent may raise anything
+    except (KeyboardInterrupt, SystemExit):  # Ray cancels the task
+        raise
+    except BaseException as error:  # a user's agent may raise anything
         return None, describe_error(error), time.perf_counter() - begun
 
 

@@ -103,7 +103,7 @@ def _answer(function: str, text: str) -> Message:
     try:
         with exits_are_errors():
             kind, content = RESULT, import_object(function)(text)
-    except Exception as error:  # a user's agent may raise anything
+    except BaseException as error:  # a user's agent may raise anything; the run handles Ctrl-C
         kind, content = ERROR, describe_error(error).encode()
     sys.stdout.flush()
     return kind, content, time.perf_counter() - begun

@@ -16,13 +16,21 @@ from typing import Any, get_args, get_origin
 
 from sojourn._imports import exits_are_errors, import_object, is_import_path
 from sojourn._validation import did_you_mean
-from sojourn.experiments.spec._agent_types import allows, canonical_name, describe, find_type, only_type
+from sojourn.experiments.spec._agent_types import (
+    allows,
+    canonical_name,
+    check_callable,
+    describe,
+    find_type,
+    is_offered,
+    only_type,
+)
 from sojourn.experiments.spec._plain_values import plain_number, shown
 from sojourn.experiments.spec._relative_laws import parse_assumed_law
 from sojourn.laws import LengthLaw, parse_law
 from sojourn.planning import Plan
 
-__all__ = ["build", "import_paths", "resolve", "to_text", "unique_name", "with_place"]
+__all__ = ["build", "build_offered", "import_paths", "resolve", "to_text", "unique_name", "with_place"]
 
 _MOST_DEPTH = 16
 
@@ -63,9 +71,7 @@ def resolve(given: Mapping[str, Any], true_law: LengthLaw, place: str) -> dict[s
     """
     if "type" not in given:
         raise ValueError(f"{place} needs a type, such as 'ucbvi'; see 'sojourn list agents'.")
-    settings: dict[str, Any] = _SettingsReader(true_law).table(given, place)
-    if not callable(getattr(find_type(settings["type"]).make, "start", None)):
-        raise ValueError(f"{place}.type must be an agent; {settings['type']} has no method start.")
+    settings: dict[str, Any] = _SettingsReader(true_law).table(given, place, is_agent=True)
     return settings
 
 
@@ -82,6 +88,35 @@ def build(settings: Any, make_plan: Callable[[], Plan]) -> Any:
     for name in kind.missing(arguments):
         if allows(kind.hints.get(name), Plan):
             arguments[name] = make_plan()
+    return kind.make(**arguments)
+
+
+def build_offered(settings: Any, parse_stored_law: Callable[[str], LengthLaw]) -> Any:
+    """Return the object that plain settings of a store describe, if all its parts come from `sojourn.agents`.
+
+    Unlike `build`, this imports nothing, calls only classes of `sojourn.agents`, and makes no plan.
+
+    Args:
+        settings: The plain settings.
+        parse_stored_law: Reads a law.
+
+    Raises:
+        ValueError: If a part is anything else; one line says which.
+    """
+    if isinstance(settings, list):
+        return tuple(build_offered(item, parse_stored_law) for item in settings)
+    if not isinstance(settings, Mapping):
+        return settings
+    if "type" not in settings and "law" in settings:
+        return parse_stored_law(settings["law"])
+    name = settings.get("type", settings.get("import"))
+    if not is_offered(name):
+        raise ValueError(f"{shown(name)} is not part of sojourn, and reading results imports nothing.")
+    kind = find_type(name)
+    arguments = {k: build_offered(value, parse_stored_law) for k, value in settings.items() if k != "type"}
+    missing = kind.missing(arguments)
+    if missing:
+        raise ValueError(f"{name} needs {missing[0]}, which is not stored.")
     return kind.make(**arguments)
 
 
@@ -107,12 +142,27 @@ class _SettingsReader:
     def __init__(self, true_law: LengthLaw) -> None:
         self._true_law = true_law
 
-    def table(self, given: Mapping[str, Any], place: str, base: Mapping[str, Any] | None = None) -> Any:
-        """Return the plain form of a table; `base` has the settings that it changes, if it has no type."""
+    def table(
+        self,
+        given: Mapping[str, Any],
+        place: str,
+        base: Mapping[str, Any] | None = None,
+        *,
+        is_agent: bool = False,
+    ) -> Any:
+        """Return the plain form of a table, and call its type to refuse bad settings.
+
+        Args:
+            given: The table.
+            place: Its name, for messages.
+            base: The settings that it changes, if it has no type.
+            is_agent: Whether it must be an agent; otherwise any class will do.
+        """
         if place.count(".") > _MOST_DEPTH:
             raise ValueError(f"{place[:60]}… is nested too deeply.")
         inherited = dict(base or {}) | {"type": (base or given).get("type")}
         name = with_place(place, canonical_name, given.get("type", inherited["type"]), place)
+        check_callable(name, place, is_agent=is_agent)  # before anything is called
         kind = find_type(name)
         read: dict[str, Any] = {}
         for key, value in given.items():

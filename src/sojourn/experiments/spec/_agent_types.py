@@ -16,7 +16,16 @@ from sojourn._validation import did_you_mean
 from sojourn.experiments.spec._plain_values import are_same, plain_number, shown
 from sojourn.laws import LengthLaw
 
-__all__ = ["SettingsType", "allows", "canonical_name", "describe", "find_type", "only_type"]
+__all__ = [
+    "SettingsType",
+    "allows",
+    "canonical_name",
+    "check_callable",
+    "describe",
+    "find_type",
+    "is_offered",
+    "only_type",
+]
 
 _OPTIONAL_ENDINGS = ("bonus", "player")
 
@@ -80,6 +89,24 @@ def _hints(make: Any) -> dict[str, Any]:
         return get_type_hints(make if dataclasses.is_dataclass(make) else make.__init__)
     except Exception:  # names that the user's module imports for type checkers only
         return {}
+
+
+def is_offered(name: Any) -> bool:
+    """Whether a name is the canonical name of a class of `sojourn.agents`; nothing is imported."""
+    return isinstance(name, str) and name in _offered()
+
+
+def check_callable(name: str, place: str, *, is_agent: bool) -> None:
+    """Check that the type with a canonical name may be called; this imports it.
+
+    Raises:
+        ValueError: If it is not a class, or has no method `start` although it must be an agent.
+    """
+    make = import_object(name) if is_import_path(name) else _offered()[name]
+    if is_agent and not callable(getattr(make, "start", None)):
+        raise ValueError(f"{place}.type must be an agent; {name} has no method start.")
+    if not is_agent and not isinstance(make, type):
+        raise ValueError(f"{place}.type must be a class; {name} is none.")
 
 
 @functools.cache

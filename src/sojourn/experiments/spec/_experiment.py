@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from sojourn._files import is_utf8
 from sojourn._validation import check_whole, did_you_mean
 from sojourn.errors import SpecDeprecationWarning
 from sojourn.experiments.spec._agent_settings import resolve, to_text, unique_name, with_place
@@ -244,6 +245,8 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
             shared = {"problem": problem, "law": repr(law), **fixed}
             cells += _cells(spec.agents, law, shared, spec.seeds)
     name = spec.name if spec.name is not None else path.stem
+    if not is_utf8(name):
+        raise ValueError('the name of the file must be UTF-8; rename it, or add a name = "…" to the file.')
     return Experiment(name, source, path.absolute().parent, tuple(cells), spec.seeds)
 
 

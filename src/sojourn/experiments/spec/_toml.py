@@ -23,6 +23,10 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     """
     try:
         content = read_at_most(path, _MOST_BYTES, follow=True)
+    except FileNotFoundError as error:
+        if path.is_symlink():
+            raise ValueError(f"{path} must be a TOML file; it is a link to a file that is missing.") from None
+        raise error
     except NotRegularFileError:
         raise ValueError(f"{path} must be a TOML file; it is something else.") from None
     if len(content) > _MOST_BYTES:

@@ -11,7 +11,7 @@ from sojourn._threads import usable_cores
 from sojourn.experiments.spec._experiment import Cell, Experiment
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._archive import FileState, check_trial_file
+from sojourn.experiments.trials._archive import problem_of_file
 from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Inventory", "take_inventory"]
@@ -26,14 +26,14 @@ class Inventory:
     Attributes:
         trials: All different trials by key, each with a cell that it belongs to.
         done: Keys of the trials whose files are sound.
-        damaged: Files of trials whose content does not match their name.
-        misnamed: Files under the key of a trial that contain another trial, or none.
+        damaged: Files that are not a sound result of the trial in their name.
+        newly_checked: Names of sound files that the store's log of checked files does not have yet.
     """
 
     trials: dict[str, tuple[Cell, Trial]]
     done: frozenset[str]
     damaged: tuple[StoredFile, ...]
-    misnamed: tuple[StoredFile, ...] = ()
+    newly_checked: tuple[str, ...] = ()
 
     @property
     def missing(self) -> list[str]:
@@ -42,23 +42,32 @@ class Inventory:
 
 
 def take_inventory(experiment: Experiment, store: Store) -> Inventory:
-    """Read every file of an experiment's trials and check its hash and which trial it contains."""
+    """Read every file of an experiment's trials and check its hash and its whole content."""
     trials: dict[str, tuple[Cell, Trial]] = {}
     for cell, trial in experiment.trials():
         trials.setdefault(trial.key, (cell, trial))
     stored = [file for file in store.trials() if file.key in trials] if store.exists else []
-    pairs = ((file, trials[file.key][1]) for file in stored)
+    known = store.checked.read() if stored else frozenset()
+    pairs = ((file, None if file.name in known else trials[file.key][1]) for file in stored)
     with ThreadPoolExecutor(usable_cores()) as threads:
         checked = [found for batch in threads.map(_check_batch, _batches(pairs)) for found in batch]
-    files = {state: tuple(file for file, found in checked if found is state) for state in FileState}
-    done = frozenset(file.key for file in files[FileState.SOUND])
-    return Inventory(trials, done, files[FileState.DAMAGED], files[FileState.MISNAMED])
+    sound = [file for file, problem in checked if not problem]
+    return Inventory(
+        trials,
+        done=frozenset(file.key for file in sound),
+        damaged=tuple(file for file, problem in checked if problem),
+        newly_checked=tuple(file.name for file in sound if file.name not in known),
+    )
 
 
-def _batches(pairs: Iterator[tuple[StoredFile, Trial]]) -> Iterator[list[tuple[StoredFile, Trial]]]:
+_Pair = tuple[StoredFile, Trial | None]
+"""A file and its trial, or None if the content was checked before and only the hash is to be checked."""
+
+
+def _batches(pairs: Iterator[_Pair]) -> Iterator[list[_Pair]]:
     while batch := list(itertools.islice(pairs, _BATCH)):
         yield batch
 
 
-def _check_batch(pairs: Iterable[tuple[StoredFile, Trial]]) -> list[tuple[StoredFile, FileState]]:
-    return [(file, check_trial_file(file, trial)) for file, trial in pairs]
+def _check_batch(pairs: Iterable[_Pair]) -> list[tuple[StoredFile, str]]:
+    return [(file, problem_of_file(file, trial)) for file, trial in pairs]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sojourn.experiments.spec._experiment import Experiment, Purpose
-from sojourn.experiments.store._stored_file import StoredFile
+from sojourn.experiments.store._stored_file import StoredFile, content_hash
 
 __all__ = ["Manifest", "manifest_of", "read_manifest_file"]
+
+_KEY = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,28 @@ def read_manifest_file(file: StoredFile) -> Manifest:
     if content is None:
         raise ValueError("its content does not match the hash in its name")
     try:
-        data = json.loads(content)
-        for cell in data["cells"]:
-            if not all(isinstance(key, str) for key in cell["trials"]) or "learner" not in cell:
-                raise ValueError("a cell without trials")
-            dict(cell["varied"])
-        return Manifest(str(data["name"]), tuple(data["cells"]), _purpose(data))
+        manifest = _manifest(json.loads(content))
+        is_named_so = content_hash(manifest.name.encode()) == file.key
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("it is not the manifest of an experiment") from error
+    if not is_named_so:
+        raise ValueError("it is the manifest of another experiment")
+    return manifest
+
+
+def _manifest(data: Any) -> Manifest:
+    """Return a manifest after checking the types of all its parts."""
+    name, cells = data["name"], data["cells"]
+    if not isinstance(name, str) or not isinstance(cells, list):
+        raise TypeError("a manifest has a name and a list of cells")
+    for cell in cells:
+        agent, varied, keys = cell["learner"], cell["varied"], cell["trials"]
+        if not isinstance(agent, str) or not isinstance(varied, dict) or not isinstance(keys, list):
+            raise TypeError("a cell has an agent, the values of its grids and a list of trials")
+        if not all(isinstance(key, str) and _KEY.fullmatch(key) for key in keys):
+            raise ValueError("a key has 32 hexadecimal digits")
+        json.dumps([agent, varied], ensure_ascii=False).encode()  # refuses what cannot be shown as UTF-8
+    return Manifest(name, tuple(cells), _purpose(data))
 
 
 def _purpose(data: Mapping[str, Any]) -> Purpose:

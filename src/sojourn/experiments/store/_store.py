@@ -5,6 +5,7 @@
       trials/KEY-HASH.npz           one file per trial: KEY identifies the trial, HASH its content
       experiments/KEY-HASH.json     manifest: the spec last run under a name, and the keys of its trials
       timings.log                   how long each trial took, one line per trial
+      checked-1.log                 names of trial files whose content was checked; may be deleted
       damaged/                      damaged files that were set aside; never read
 
 The folders' listings are the only record of progress: no file says "running", and reading needs no lock. File
@@ -27,7 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn._files import make_folder, sync_folder, write_atomically
+from sojourn._files import is_utf8, make_folder, sync_folder, write_atomically
+from sojourn.experiments.store._checked_log import CheckedLog
 from sojourn.experiments.store._marker import MARKER_CONTENT, Marker, lock
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
 from sojourn.experiments.store._timings import TimingLog
@@ -65,6 +67,7 @@ class Store:
         self.folder = Path(folder).absolute()
         self.marker = Marker(self.folder)
         self.timings = TimingLog(self.folder / "timings.log")
+        self.checked = CheckedLog(self.folder)
 
     @property
     def exists(self) -> bool:
@@ -87,9 +90,13 @@ class Store:
         self.marker.check_version()
 
     def _check_parts(self) -> None:
+        if not is_utf8(self.folder.name):
+            raise ValueError(f"{self.folder} must have a name in UTF-8; rename it.")
+        if self.folder.is_symlink() and not self.folder.exists():
+            raise ValueError(f"{self.folder} must be a folder; it is a link to {_target(self.folder)}.")
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} must be a folder; it is a file.")
-        for name in (*_FOLDERS, self.marker.path.name, self.timings.path.name):
+        for name in (*_FOLDERS, self.marker.path.name, self.timings.path.name, self.checked.path.name):
             _check_part(self.folder / name, is_folder=name in _FOLDERS)
 
     @contextlib.contextmanager
@@ -133,9 +140,14 @@ class Store:
             return not lock(marker, exclusive=True, wait=False)
 
     def add_trial(self, key: str, content: bytes, seconds: float) -> Path:
-        """Write a trial's file and its duration; a sound file that exists already stays as it is."""
+        """Write a trial's file and its duration; a sound file that exists already stays as it is.
+
+        The caller must have checked the content.
+        """
         self.timings.append(key, seconds)
-        return self._add("trials", f"{key}-{content_hash(content)}.npz", content)
+        path = self._add("trials", f"{key}-{content_hash(content)}.npz", content)
+        self.checked.append([path.name])
+        return path
 
     def add_manifest(self, manifest: Mapping[str, Any]) -> Path:
         """Write a manifest, which replaces the one of the same experiment."""
@@ -145,6 +157,8 @@ class Store:
         others = [file for file in self._files("experiments") if file.key == key and file.path != path]
         # The newest counts. Make this one the newest, even if the same content was written before, or a
         # clock that was ahead dated another one.
+        if not others:
+            return path  # a store that may only be read, if nothing is missing in it
         newest = max(time.time_ns(), *(_written_at(file)[0] + _TICK for file in others), 0)
         with contextlib.suppress(FileNotFoundError):  # another run replaced it meanwhile
             os.utime(path, ns=(newest, newest))
@@ -195,10 +209,6 @@ class Store:
         found, ending = ((name, _NAME.fullmatch(name)) for name in names), _ENDINGS[folder]
         return [name for name, match in found if match and match[1] == ending]
 
-    def set_aside_if_damaged(self, file: StoredFile) -> Path | None:
-        """Move a file to `damaged/`, unless another run has repaired or moved it; return its new path."""
-        return None if file.is_sound() else self.set_aside(file.path)
-
     def set_aside(self, path: Path) -> Path | None:
         """Move a file to `damaged/` and return its new path, or None if another run has moved it already."""
         target = self._free_path_for_damaged(path.name)
@@ -218,6 +228,10 @@ class Store:
         while os.path.lexists(folder / f"{name}.{number}"):
             number += 1
         return folder / f"{name}.{number}"
+
+
+def _target(link: Path) -> str:
+    return f"{os.readlink(link)}, which does not exist"
 
 
 def _written_at(file: StoredFile) -> tuple[int, str]:

@@ -92,4 +92,6 @@ def read_result_file(file: StoredFile, *, header_only: bool = False) -> TrialCon
     try:
         return read_trial_file(file, header_only=header_only)
     except ValueError as error:
-        raise ValueError(f"{file.path} is damaged: {error}. Run the experiment again.") from error
+        raise ValueError(
+            f"{file.path} is damaged: {error}. Delete it and run the experiment again."
+        ) from error

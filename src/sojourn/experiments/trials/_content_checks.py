@@ -1,0 +1,150 @@
+"""Rules for the content of a trial file: what its header and its arrays must be, given the settings.
+
+Every name, shape and type follows from the settings, so a file that breaks a rule was not written by a
+correct run, even if its hash is right. A `ValueError` gives the reason as a clause; callers add the place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sojourn._files import is_utf8
+from sojourn.laws import LengthLaw, parse_law
+
+__all__ = ["Layout", "check_arrays", "check_header", "layout_of", "parse_stored_law"]
+
+_MOST_EPISODES = 1_000_000_000
+_KINDS = {
+    "starts": "i",
+    "lengths": "i",
+    "observed": "b",
+    "rewards": "f",
+    "regret": "f",
+    "regret_width": "f",
+    "price": "f",
+}
+"""Arrays of one entry per episode, with the kind of their data type: whole, boolean or floating-point."""
+
+_REGRET = ("regret", "regret_width")
+"""Absent together, if the agent does not show its policy or the problem has no transition table."""
+
+_OPTIONAL = (*_REGRET, "price")
+
+_SUM_KINDS = {"checkpoints": "i"} | {
+    f"sum_{name}": "i" if kind == "b" else kind for name, kind in _KINDS.items() if name != "starts"
+}
+"""Arrays of one entry per checkpoint."""
+
+
+class Layout(NamedTuple):
+    """The arrays that a trial with certain settings has."""
+
+    kinds: Mapping[str, str]
+    """Every possible array, with the kind of its data type."""
+
+    prefix: str
+    """What comes before the names of `_KINDS`: "sum_" for sums up to checkpoints."""
+
+    most: int
+    """Number of entries, or the largest number of checkpoints."""
+
+    episodes: int
+    """Number of episodes."""
+
+
+def layout_of(settings: Mapping[str, Any]) -> Layout:
+    """Return the arrays that a trial with these settings has.
+
+    Raises:
+        ValueError: If "episodes" or "record" is not possible.
+    """
+    episodes, record = settings["episodes"], settings["record"]
+    if not _is_whole(episodes) or not 1 <= episodes <= _MOST_EPISODES:
+        raise ValueError("its settings have no number of episodes")
+    if record == "episodes":
+        return Layout(_KINDS, "", episodes, episodes)
+    if not isinstance(record, Mapping) or not _is_whole(record.get("checkpoints")) or len(record) != 1:
+        raise ValueError("its settings do not say what was recorded")
+    return Layout(_SUM_KINDS, "sum_", max(1, record["checkpoints"]), episodes)
+
+
+def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
+    """Check the names, types, shapes and values of the arrays of a trial.
+
+    Raises:
+        ValueError: If a rule is broken; one clause says which.
+    """
+    kinds, prefix, most, episodes = layout
+    n_optional = 0
+    for name in kinds:
+        if name in arrays:
+            continue
+        if name.removeprefix(prefix) not in _OPTIONAL:
+            raise ValueError(f"it has no {name}")
+        n_optional += 1
+    if len(arrays) + n_optional != len(kinds):
+        raise ValueError(f"it has an unknown array {min(set(arrays) - set(kinds))[:60]!r}")
+    if len({prefix + name in arrays for name in _REGRET}) > 1:
+        raise ValueError("it has a regret without its width, or a width without a regret")
+    n = most
+    if prefix:
+        n = _check_checkpoints(arrays["checkpoints"], most, episodes)
+    for name, array in arrays.items():
+        kind = array.dtype.kind
+        if kind != kinds[name] or (kind == "f" and array.dtype.itemsize != 8):
+            raise ValueError(f"its {name} are of another type")
+        if array.shape != (n,):
+            raise ValueError(f"its {name} have another shape than its settings say")
+        if kind == "f":
+            if not np.isfinite(array).all():
+                raise ValueError(f"its {name} are not all finite")
+        elif kind == "i" and array.min() < 0:
+            raise ValueError(f"its {name} are not all positive")
+
+
+def _check_checkpoints(checkpoints: Any, most: int, episodes: int) -> int:
+    """Return the number of checkpoints after checking that they rise from 1 or more to all episodes."""
+    if checkpoints.ndim != 1 or checkpoints.dtype.kind != "i" or not 1 <= checkpoints.size <= most:
+        raise ValueError("its checkpoints have another shape or type than its settings say")
+    if checkpoints[0] < 1 or checkpoints[-1] != episodes or not (np.diff(checkpoints) > 0).all():
+        raise ValueError("its checkpoints do not rise to the number of episodes")
+    return int(checkpoints.size)
+
+
+def check_header(header: Mapping[str, Any]) -> None:
+    """Check the types of the header of a trial file.
+
+    Raises:
+        ValueError: If a rule is broken; one clause says which.
+        KeyError, TypeError: If it is not the header of a trial at all.
+    """
+    settings, seed = header["settings"], header["seed"]
+    if not _is_whole(seed) or seed < 0 or not _is_whole(header["results"]):
+        raise ValueError("its seed is not a whole number")
+    texts = (header["problem"], settings["problem"], settings["law"], settings["learner"]["type"])
+    if not all(isinstance(text, str) and is_utf8(text) for text in texts):
+        raise ValueError("its problem, law or agent is not a text")
+    layout_of(settings)
+    parse_stored_law(settings["law"])
+
+
+@functools.lru_cache(maxsize=256)
+def parse_stored_law(text: str) -> LengthLaw:
+    """Return a law that a store names; unlike `parse_law`, this reads no file.
+
+    Stores have laws written out, so quoted text, which could name a file, never occurs in them.
+    """
+    if '"' in text or "'" in text:
+        raise ValueError("its law names a file")
+    try:
+        return parse_law(text)
+    except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
+        raise ValueError(f"its law {text[:60]!r} cannot be read") from error
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

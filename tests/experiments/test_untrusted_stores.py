@@ -1,0 +1,241 @@
+"""Stores are data: whatever their files say, reading them runs nothing and refuses lies in one line."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments.forge import (
+    ARRAY_LIES,
+    HEADER_LIES,
+    attacks,
+    forge_store,
+    forge_trial,
+    sound_arrays,
+    write_module,
+)
+from typer.testing import CliRunner
+
+import sojourn as sj
+from sojourn.cli._app import app
+from sojourn.experiments import (
+    Outcome,
+    Results,
+    Store,
+    ThisProcess,
+    export_csv,
+    export_parquet,
+    load_results,
+    read_experiment,
+    run_experiment,
+    verify_store,
+)
+from sojourn.experiments.trials._archive import read_trial
+from sojourn.experiments.trials._play import play_trial
+from sojourn.reports import results_report
+
+REFUSED = r"npz is damaged: it.*\. Delete it and run the experiment again\.$"
+
+
+def use_everything(store, tmp_path) -> Results:
+    """Read a store in every way."""
+    results = load_results(store)
+    repr(results)
+    results._repr_html_()
+    export_csv(results, tmp_path / "table.csv")
+    export_parquet(results, tmp_path / "table.parquet")
+    for comparison in results.comparisons():
+        repr(comparison)
+    results_report(results, command="sojourn report store")
+    return results
+
+
+@pytest.mark.parametrize("attack", attacks(Path()))
+def test_reading_a_store_imports_and_calls_nothing_that_it_names(tmp_path, monkeypatch, attack):
+    trace = tmp_path / "trace"
+    write_module(tmp_path, trace)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    settings = attacks(trace)[attack]
+    store = forge_store(tmp_path / "store", **settings)
+    assert verify_store(store).findings == ()
+    results = use_everything(store, tmp_path)
+    assert "forged" in repr(results)
+    (comparison,) = results.comparisons()
+    (agent,) = comparison.agents
+    assert agent.settings == results.trials[0].settings["learner"]
+    assert settings.get("learner", {}).get("type", "") in repr(agent)
+    with pytest.raises(ValueError, match="cannot play here: "):
+        agent.start()
+    for command in (["report", "store"], ["verify", "store"], ["export", "store", "--csv"]):
+        assert CliRunner().invoke(app, command).exit_code == 0, command
+    assert not trace.exists()
+    assert "forged_module" not in sys.modules
+
+
+def test_agents_of_sojourn_are_built_again(tmp_path):
+    learner = {
+        "type": "UCBVI",
+        "law": {"law": "Fixed(length=4)"},
+        "bonus": {"type": "PaperBonus", "scale": 2},
+    }
+    results = load_results(forge_store(tmp_path / "store", learner=learner))
+    assert results.comparisons()[0].agents == (sj.UCBVI(sj.Fixed(4), sj.PaperBonus(2)),)
+
+
+@pytest.mark.parametrize("law", ["tabulated('trace')", 'Tabulated("trace")'])
+def test_laws_inside_agents_read_no_file(tmp_path, monkeypatch, law):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trace").write_text("survival\n1.0\n0.5\n0.0\n")
+    store = forge_store(tmp_path / "store", learner={"type": "UCBVI", "law": {"law": law}})
+    ((agent,),) = (comparison.agents for comparison in load_results(store).comparisons())
+    assert agent.reason == "ValueError: its law names a file"
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    """A spec and a store with its two trials."""
+    folder = tmp_path_factory.mktemp("honest")
+    (folder / "forged.toml").write_text(
+        'problem = "river_swim(3)"\nlaw = "fixed(4)"\nepisodes = 5\nseeds = 2\n'
+        '[agents.forged]\ntype = "random"\n'
+    )
+    run_experiment(read_experiment(folder / "forged.toml"), folder / "store", executor=ThisProcess())
+    return folder
+
+
+@pytest.mark.parametrize("lie", ARRAY_LIES)
+def test_run_verify_and_readers_agree_on_arrays(honest, tmp_path, lie):
+    store = forge_store(tmp_path / "store", ARRAY_LIES[lie])
+    findings = verify_store(store).findings
+    assert len(findings) == 2
+    assert all(finding.what.startswith("it") for finding in findings)
+    results = load_results(store)
+    for read in (results.comparisons, lambda: export_csv(results, tmp_path / "x.csv")):
+        with pytest.raises(ValueError, match=REFUSED):
+            read()
+    assert "is damaged" in repr(results)
+    report = run_experiment(read_experiment(honest / "forged.toml"), store, executor=ThisProcess())
+    assert (report.reused, report.played) == (0, 2)
+    assert all(note.startswith("A damaged trial was set aside as ") for note in report.notes)
+    assert verify_store(store).findings == ()
+    names = [path.name for path in (store / "trials").iterdir()]
+    assert sorted(names) == sorted(path.name for path in (honest / "store" / "trials").iterdir())
+
+
+@pytest.mark.parametrize("lie", HEADER_LIES)
+def test_headers_with_wrong_types_are_refused(tmp_path, lie):
+    store = forge_store(tmp_path / "store", HEADER_LIES[lie])
+    findings = verify_store(store).findings
+    assert len({finding.path for finding in findings}) == len(Store(store).trials())
+    assert all(finding.what.startswith("it") for finding in findings if "different" not in finding.what)
+    with pytest.raises(ValueError, match=REFUSED):
+        load_results(store)
+    found = CliRunner().invoke(app, ["report", str(store)])
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+
+
+def test_arrays_without_regret_or_price_are_sound(tmp_path):
+    def change(header, arrays):
+        del arrays["regret"], arrays["regret_width"]
+        if header["seed"]:
+            del arrays["price"]
+
+    store = forge_store(tmp_path / "store", change)
+    assert verify_store(store).findings == ()
+    assert np.isnan(load_results(store).comparisons()[0].cumulative_regret).all()
+
+
+CHECKPOINT_LIES = {
+    "no checkpoints": lambda arrays: arrays.pop("checkpoints"),
+    "too many": lambda arrays: arrays.update(checkpoints=np.arange(1, 6)),
+    "falling": lambda arrays: arrays.update(checkpoints=np.array([2, 1, 5])),
+    "from 0": lambda arrays: arrays.update(checkpoints=np.array([0, 1, 5])),
+    "an earlier end": lambda arrays: arrays.update(checkpoints=np.array([1, 2, 4])),
+    "as numbers": lambda arrays: arrays.update(checkpoints=np.array([1.0, 2.0, 5.0])),
+    "another number of sums": lambda arrays: arrays.update(sum_rewards=np.zeros(2)),
+    "none": lambda arrays: arrays.update({name: array[:0] for name, array in arrays.items()}),
+    "starts": lambda arrays: arrays.update(starts=np.zeros(3, int)),
+}
+
+
+@pytest.mark.parametrize("lie", CHECKPOINT_LIES)
+def test_run_verify_and_readers_agree_on_checkpoints(tmp_path, lie):
+    def change(header, arrays):
+        whole = sound_arrays(3)
+        arrays.clear()
+        arrays["checkpoints"] = np.array([1, 2, 5])
+        arrays.update({f"sum_{name}": np.cumsum(whole[name]) for name in whole if name != "starts"})
+        if is_lying:
+            CHECKPOINT_LIES[lie](arrays)
+
+    for is_lying in (False, True):
+        store = forge_store(tmp_path / f"store-{is_lying}", change, record={"checkpoints": 3})
+        assert len(verify_store(store).findings) == 2 * is_lying
+    with pytest.raises(ValueError, match="is damaged: it"):
+        load_results(store).comparisons()
+
+
+def test_a_member_that_cannot_be_unpacked_is_found_by_run_too(honest, tmp_path):
+    # The first member says that it is compressed in a way that does not exist; the header is untouched.
+    store = tmp_path / "store"
+    shutil.copytree(honest / "store", store)
+    kept = Store(store)
+    (first, _) = kept.trials()
+    content = bytearray(first.path.read_bytes())
+    content[8:10] = (99).to_bytes(2, "little")
+    place = content.index(b"PK\1\2")
+    content[place + 10 : place + 12] = (99).to_bytes(2, "little")
+    header, _ = read_trial(first.path.read_bytes(), first.key)
+    first.path.unlink()
+    forge_trial(store, header, {}, bytes(content))
+    assert [finding.what for finding in verify_store(store).findings] == ["it is not a trial file"]
+    report = run_experiment(read_experiment(honest / "forged.toml"), store, executor=ThisProcess())
+    assert (report.reused, report.played) == (1, 1)
+    assert verify_store(store).findings == ()
+
+
+class Liar(ThisProcess):
+    """Returns results in which one array is wrong, something that is no result, or an unknown key."""
+
+    lie = "NaN"
+
+    def run(self, function, jobs):
+        for job in jobs:
+            trial = play_trial(job.text)
+            header, arrays = read_trial(trial, job.key)
+            ARRAY_LIES["NaN"](header, arrays)
+            content = {"NaN": sj._files.pack_archive(header, arrays), "text": "x", "unknown": trial}[self.lie]
+            yield Outcome("0" * 32 if self.lie == "unknown" else job.key, content, "", 0.0, 1)
+
+
+@pytest.mark.parametrize("lie", ["NaN", "text"])
+def test_what_an_executor_returns_is_checked_in_full(honest, tmp_path, monkeypatch, lie):
+    monkeypatch.setattr(Liar, "lie", lie)
+    report = run_experiment(read_experiment(honest / "forged.toml"), tmp_path / "store", executor=Liar())
+    assert (report.played, len(report.failures)) == (0, 2)
+    assert report.failures[0].reason.startswith("what came back is not its result: it")
+    assert Store(tmp_path / "store").trials() == []
+
+
+def test_outcomes_of_unknown_jobs_are_refused(honest, tmp_path, monkeypatch):
+    monkeypatch.setattr(Liar, "lie", "unknown")
+    with pytest.raises(RuntimeError, match="an outcome of an unknown job"):
+        run_experiment(read_experiment(honest / "forged.toml"), tmp_path / "store", executor=Liar())
+
+
+def test_names_that_spreadsheets_take_for_formulas_are_escaped(tmp_path):
+    store = forge_store(tmp_path / "store", problem="=cmd|' /C calc'!A0")
+    results = load_results(store)
+    first = results.trials[0]
+    for name in ("=1+1", "+1", "-1", "@x", "\tx", "\rx"):
+        object.__setattr__(first, "agent", name)
+        object.__setattr__(first, "varied", {"scale": -0.5, "law": name})
+        export_csv(Results(store, (first,)), tmp_path / "table.csv")
+        with (tmp_path / "table.csv").open(newline="") as file:
+            row = next(csv.DictReader(file))
+        assert (row["agent"], row["agent.law"], row["agent.scale"]) == (f"'{name}", f"'{name}", "-0.5")
