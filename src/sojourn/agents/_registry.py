@@ -1,4 +1,4 @@
-"""Agents and bonuses by name, for specs and files."""
+"""Agents and bonuses by name, for `sojourn list` and saved learners."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ from sojourn.sessions.reading._cells import (
     whole_number_rule,
 )
 from sojourn.sessions.reading._columns import describe_names, look_like_names
-from sojourn.sessions.reading._csv_rows import HEAD_BYTES, CsvRow, read_rows, split_row
 from sojourn.sessions.reading._ingest import FirstRejections
+from sojourn.sessions.reading._step_rows import HEAD_BYTES, CsvRow, read_rows, split_row
 from sojourn.sessions.reading._word_codes import WordCodes
 
 __all__ = ["is_step_log", "read_steps"]

@@ -1,4 +1,4 @@
-"""Reads the rows of a CSV file one by one, including quoted cells that span lines."""
+"""Reads the CSV rows of step logs one by one, including quoted cells that span lines."""
 
 from __future__ import annotations
 
