@@ -59,9 +59,9 @@ _DAMAGE = (
 """Errors that NumPy, zipfile and JSON raise for a file that is damaged or of another kind."""
 
 _MAX_DEFLATE_RATIO = 1032
-"""Deflate cannot compress by a larger factor, so a member that declares more is a lie."""
+"""Largest factor by which deflate can compress; a member that declares a larger one is damaged."""
 
-_MAX_HEADER = 4096  # bytes of the header of an array
+_MAX_HEADER = 4096  # largest header of an array, in bytes
 
 _NOT_REGULAR = (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENODEV)
 """Errors of `open` for a link (with O_NOFOLLOW), a folder, a socket or a device."""
@@ -93,7 +93,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
     """Write and fsync a temporary file, rename it and fsync the folder; leave nothing if that fails."""
     temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
     try:
-        with temporary.open("xb") as file:  # with the permissions that the umask leaves
+        with temporary.open("xb") as file:  # with the default permissions under the umask
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -154,7 +154,7 @@ def unpack_archive(
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
-    """Return one array after checking its declared sizes: `np.load` would allocate whatever they say."""
+    """Return one array after checking its declared sizes, which `np.load` would allocate unchecked."""
     info = archive.getinfo(name)
     if info.file_size > _MAX_DEFLATE_RATIO * (info.compress_size + 64):
         raise ValueError(f"{name} declares more than it can hold.")
@@ -180,7 +180,7 @@ def open_regular_file(
         write: Whether to open it for writing too, in place.
         create: Whether to create it if it is missing; needs `write`.
         append: Whether writes go to the end; needs `write`.
-        follow: Whether to follow links after all.
+        follow: Whether to follow links instead of refusing them.
 
     Raises:
         NotRegularFileError: If `path` is a link, a folder, a pipe, a socket or a device.

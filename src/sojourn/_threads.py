@@ -1,4 +1,4 @@
-"""Processors and threads: one thread per process, so that the last digits of sums do not depend on it."""
+"""Counts processors, and limits NumPy to one thread so that the rounding of sums does not vary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ONE_THREAD", "usable_cores", "use_one_thread"]
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-"""Environment variables of processes that play trials."""
+"""Environment variables that limit a process to one thread."""
 
 
 def usable_cores() -> int:
@@ -21,6 +21,6 @@ def usable_cores() -> int:
 
 
 def use_one_thread() -> None:
-    """Limit NumPy to one thread; no effect once NumPy is loaded, when it has read the environment."""
+    """Limit NumPy to one thread; has no effect once NumPy is loaded, which reads the environment."""
     if "numpy" not in sys.modules:
         os.environ.update(ONE_THREAD)

@@ -135,7 +135,7 @@ def check_arguments(
     parameters = inspect.signature(function).parameters
     order = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
     if len(places) > len(order):
-        takes = f"takes {', '.join(order)}" if order else "takes no arguments by place"
+        takes = f"takes {', '.join(order)}" if order else "takes no positional arguments"
         raise ValueError(f"{name} {takes}; got {len(places)} argument{'s' * (len(places) > 1)}.")
     given = dict(zip(order, places, strict=False))
     for argument in names:

@@ -108,9 +108,9 @@ def test_doubling_goes_up_to_the_root_of_the_number_of_episodes(episodes, last):
     ("settings", "message"),
     [
         ({"candidates": "halving"}, "candidates must be 'doubling' or horizons; got 'halving'."),
-        ({"candidates": (4, 2)}, "candidates must be different horizons, rising; got (4, 2)."),
+        ({"candidates": (4, 2)}, "candidates must be different horizons in increasing order; got (4, 2)."),
         ({"candidates": 5}, "candidates must be 'doubling' or horizons; got 5."),
-        ({"candidates": ()}, "candidates must be different horizons, rising; got ()."),
+        ({"candidates": ()}, "candidates must be different horizons in increasing order; got ()."),
         ({"candidates": (0, 2)}, "candidates must be a whole number ≥ 1; got 0."),
         ({"rule": sj.D3RB}, "rule must be D3RB() or DynamicBalancing()"),
         ({"base": sj.UCBVI(LAW)}, "base must be an UnknownLaw"),

@@ -239,7 +239,7 @@ def test_a_failed_run_prints_one_line_and_exits_with_1(run, monkeypatch, error, 
         ("river_swim(m=3)", "river_swim has no argument 'm'. It takes n."),
         ("chain(slp=0.1)", "chain has no argument 'slp'. Did you mean 'slip'?"),
         ("chain(2, n=3)", "chain got n twice."),
-        ("two_paths(1)", "two_paths takes no arguments by place; got 1 argument."),
+        ("two_paths(1)", "two_paths takes no positional arguments; got 1 argument."),
         (
             "garnet",
             "garnet needs n_states, n_actions and n_successors; "

@@ -154,7 +154,7 @@ def test_taxi_figure_shows_several_steps_with_titles():
     assert ax.get_title(loc="left") == "a law\nStep 1: passenger at Y, to R"
     for wrong in ({"steps": ()}, {"steps": (1,), "ax": ax}):
         with pytest.raises(
-            ValueError, match=r"^steps must be some steps, and None where ax is given; got \("
+            ValueError, match=r"^steps must not be empty, and must be None if ax is given; got \("
         ):
             taxi_figure(policy, **wrong)
 

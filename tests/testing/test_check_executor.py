@@ -33,9 +33,12 @@ def change_all(**fields):
     [
         (lambda outcomes: outcomes[1:], "every job must have an outcome"),
         (lambda outcomes: outcomes + outcomes[:1], "a job must have one outcome"),
-        (lambda outcomes: [*outcomes, Outcome("another", b"", "", 0.0, 1)], "only jobs must have outcomes"),
+        (
+            lambda outcomes: [*outcomes, Outcome("another", b"", "", 0.0, 1)],
+            "outcomes must belong to the given jobs",
+        ),
         (lambda outcomes: [outcome.content for outcome in outcomes], "run must yield outcomes"),
-        (change_all(content=b"?"), "a job must give what its function returns"),
+        (change_all(content=b"?"), "a job's result must be what its function returns"),
         (change_all(tries=0), "tries and seconds must be reported"),
         (change_all(tries=3), "a job that succeeds must be run once"),
         (change_all(reason="two\nlines"), "a job must have a result or a reason"),

@@ -1,7 +1,7 @@
-"""Exploration bonuses: what an optimistic backup adds because a pair was played only n times.
+"""Exploration bonuses, which optimistic backups add for (state, action) pairs with few visits.
 
-A bonus of Hoeffding's kind gives its value after a single visit for each layer; after n visits it is divided
-by √n, or by n. A bonus of Bernstein's kind also depends on the variance of the next value.
+A Hoeffding-type bonus is given by its value after one visit, for each layer; after n visits that value is
+divided by √n, or by n. A Bernstein-type bonus also depends on the variance of the next value.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class PaperBonus:
     def of_one_visit(self, law: LengthLaw, size: ProblemSize) -> FloatArray:
         """Return the bonus of a pair with one visit, `(N,)` for layers 1 … N."""
         h = np.arange(1, size.horizon + 1)
-        rest = law.continuation(h) * law.remaining(h + 1)  # Γ(h+1)/γ(h), also where γ underflows
+        rest = law.continuation(h) * law.remaining(h + 1)  # Γ(h+1)/γ(h), even where γ underflows
         return np.asarray(self.scale * 3.0 * size.log() * rest)
 
 
@@ -120,7 +120,7 @@ class Bernstein:
 
     scale · [√(8 L₅ Var_{P̂}(V_{h+1})/n) + 14·H·L₅/(3n)
     + √(8 Σ_y P̂(y) min(100² H³ S² A L₅²/n'_{h+1}(y), H²)/n)],
-    where n'_h(y) counts visits of y at step h, the minimum is H² if that is 0, and L₅ = ln(5·S·A·K·H/δ). The
+    where n'_h(y) counts visits of y at step h (if it is 0, the minimum is H²), and L₅ = ln(5·S·A·K·H/δ). The
     absorbing state's value is known, so the last sum leaves it out. The assumed law must have a longest
     length H.
     """
@@ -138,7 +138,7 @@ class Bernstein:
 
 @dataclass(frozen=True)
 class GeneralBernstein:
-    """Our bonus of Bernstein's kind for any law, without a proof of optimism.
+    """Our generalization of Bernstein's bonus to any law, without a proof of optimism.
 
     scale · ρ(h) · [√(8 L Var_{P̂}(V_{h+1})/n) + 14·c·L/(3n)
     + √(8 Σ_y P̂(y) min(100² c³ S² A L²/n'_{h+1}(y), c²)/n)]
@@ -161,7 +161,7 @@ class SimpleBernstein:
     """Bernstein's bonus without its constants: scale · ρ(h) · [√(L Var_{P̂}(V_{h+1})/n) + c·L/n].
 
     c = Γ(h+1)/γ(h+1) and L = ln(S·A·T·N/δ), for any law. It is `GeneralBernstein` without the constants and
-    the term for rare successors, as public implementations of UCB-VI do it; there is no proof of optimism. On
+    the term for rare successors, as in public implementations of UCB-VI; there is no proof of optimism. On
     two small problems Q ≥ Q* held after 3,000 episodes in all of 80 trials with scale 1, in all but one with
     scale 1/3, and in none with scale 1/100.
     """
@@ -187,13 +187,13 @@ class SimpleBernstein:
 class EQO:
     """The bonus c/n of EQO (Lee, Oh 2025), with c = scale · Γ(h+1)/γ(h) · L and L = ln(S·A·T·N/δ).
 
-    It decreases with n, not with √n, and does not depend on variances: values need not be optimistic by all
-    that is unknown ("quasi-optimism"). The paper has one number c for all layers, which it tunes in its
-    experiments; in its theorem c also grows with the number of episodes, which it does not here. The paper's
-    constants could not be confirmed, so c is given for a general law up to `scale`; for `Fixed(H)` it has
-    H − h instead of H. As always in `UCBVI`, Q never increases, which the paper does not require. On two
-    small problems Q ≥ Q* held after 3,000 episodes in all of 80 trials with scale 1, in 68 with scale 1/3,
-    and in none with scale 1/100.
+    It decreases as 1/n instead of 1/√n and does not depend on variances, because values need only be
+    approximately optimistic ("quasi-optimism"). The paper uses the same c in all layers and tunes it in its
+    experiments. In its theorem c also grows with the number of episodes; here it does not. The paper's
+    constants could not be confirmed, so c is given for a general law up to the factor `scale`; for `Fixed(H)`
+    it contains H − h instead of H. As always in `UCBVI`, Q never increases, which the paper does not require.
+    On two small problems Q ≥ Q* held after 3,000 episodes in all of 80 trials with scale 1, in 68 with scale
+    1/3, and in none with scale 1/100.
     """
 
     scale: float = 1.0

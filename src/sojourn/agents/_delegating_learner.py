@@ -16,7 +16,7 @@ __all__ = ["DelegatingLearner"]
 class DelegatingLearner(ABC):
     """Passes every call of the learner protocol on to the learner that plays the current episode.
 
-    A subclass names that learner in `playing`, and extends the methods in which it does more.
+    A subclass returns that learner from `playing`, and overrides the methods that must do more.
     """
 
     @property
@@ -26,7 +26,7 @@ class DelegatingLearner(ABC):
 
     @property
     def after(self) -> str:
-        """What is played past step N, "restart" or "hold", as `evaluate` takes it."""
+        """How the policy continues past step N: "restart" or "hold", as in `evaluate`."""
         return str(self.playing.after)
 
     @property
@@ -58,19 +58,19 @@ class DelegatingLearner(ABC):
 
     @property
     def visits(self) -> sparse.coo_array:
-        """How often the learner that plays now has played each (state, action), sparse."""
+        """How often the current learner has played each (state, action), as a sparse array."""
         visits: sparse.coo_array = self.playing.visits
         return visits
 
     @property
     def transition_counts(self) -> list[tuple[int, int, int, int]]:
-        """Every (state, action, next state, count) of the learner that plays; −1 is the end of an episode."""
+        """Every (state, action, next state, count) of the current learner; −1 is the end of an episode."""
         counts: list[tuple[int, int, int, int]] = self.playing.transition_counts
         return counts
 
     def policy_value(
         self, problem: ProblemArrays, reference: ReferenceArrays, start: int
     ) -> tuple[float, float]:
-        """Return the value of the coming episode's policy from a start state and its width, or NaN."""
+        """Return the coming policy's value from a start state (or NaN) and the width of its bracket."""
         value, width = self.playing.policy_value(problem, reference, start)
         return value, width

@@ -14,7 +14,7 @@ __all__ = ["Episode", "Step", "play_episode", "step_on_table"]
 
 
 class Step(NamedTuple):
-    """What an environment answers to one action."""
+    """An environment's response to one action."""
 
     next_state: int
     reward: float  # as the learner sees it
@@ -24,10 +24,10 @@ class Step(NamedTuple):
 
 
 class Episode(NamedTuple):
-    """What came of one episode."""
+    """The result of one episode."""
 
     length: int
-    observed: bool  # whether it lasted as long as the law had it, so that its length is not censored
+    observed: bool  # whether the law ended the episode, so that its length is not censored
     total: float  # sum of the rewards, in the environment's own units
     early: float  # sum of the rewards of the first steps, as the learner sees them
 
@@ -41,7 +41,7 @@ def play_episode(
     n_actions: int,
     n_early: int = 0,
 ) -> Episode:
-    """Play one episode by `act`, `observe` and `end_episode`.
+    """Play one episode through the methods `act`, `observe` and `end_episode`.
 
     Args:
         learner: The learner; see `Learner`.
@@ -65,7 +65,7 @@ def play_episode(
         learner.observe(state, action, reward, next_state, terminated)
         is_over = terminated or truncated
         state = next_state
-    # An episode that the environment ends at the very step of its length is censored too.
+    # If the environment ends the episode at exactly the drawn length, the length is censored too.
     learner.end_episode(h, not is_over)
     return Episode(h, not is_over, total, early)
 

@@ -29,18 +29,19 @@ __all__ = ["HorizonSelection", "HorizonSelectionLearner"]
 
 @dataclass(frozen=True)
 class HorizonSelection:
-    """Runs one learner per horizon and lets a rule choose which one plays: the paper's way if H* is unknown.
+    """Runs one learner per horizon and lets a rule choose which one plays, as in the paper for unknown H*.
 
-    Each candidate learns transitions from its own episodes; all share the lengths. A candidate earns the
-    reward of an episode's first H_max steps divided by H_max, less what the absorbing state would have paid,
-    so that heavy tails cannot distort the comparison.
+    Each candidate learns transitions from its own episodes; all share the lengths. A candidate's score for an
+    episode is the reward of the first H_max steps, minus what the absorbing state would have paid, divided by
+    H_max. (H_max is the largest horizon.) So heavy tails cannot distort the comparison.
 
     With the rules' published constants the choice is safe but slow: it may take millions of episodes before a
     bad horizon is played less. `D3RB(c=0.003, first=0.003)` decides sooner; see docs/evidence.md.
 
     Args:
         base: Settings of the candidates; their horizon is replaced.
-        candidates: The horizons, rising; "doubling" is 2, 4, 8, … up to the first that is at least √T.
+        candidates: The horizons in increasing order; "doubling" is 2, 4, 8, … up to the first that is at
+            least √T.
         rule: Chooses the candidate for each episode: `D3RB()` or `DynamicBalancing()`.
 
     Example:
@@ -66,7 +67,9 @@ class HorizonSelection:
         else:
             found = tuple(check_whole("candidates", horizon, least=1) for horizon in self.candidates)
             if not found or list(found) != sorted(set(found)):
-                raise ValueError(f"candidates must be different horizons, rising; got {self.candidates!r}.")
+                raise ValueError(
+                    f"candidates must be different horizons in increasing order; got {self.candidates!r}."
+                )
             object.__setattr__(self, "candidates", found)
         if isinstance(self.rule, type) or not callable(getattr(self.rule, "choose", None)):
             raise TypeError(f"rule must be D3RB() or DynamicBalancing(); got {self.rule!r}.")
@@ -98,7 +101,7 @@ class HorizonSelectionLearner(DelegatingLearner):
         horizons: The horizons of the candidates.
         learners: The candidates.
         choices: Index of the candidate that played each episode.
-        statistics: What each candidate has played and earned, which the rule decides by.
+        statistics: Episodes and rewards of each candidate, on which the rule bases its choice.
     """
 
     def __init__(
@@ -137,7 +140,7 @@ class HorizonSelectionLearner(DelegatingLearner):
 
     @property
     def estimates(self) -> list[Any]:
-        """The law estimates of the candidate that plays."""
+        """The law estimates of the candidate that plays the coming episode."""
         return self.playing.estimates
 
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
@@ -155,7 +158,7 @@ class HorizonSelectionLearner(DelegatingLearner):
 
     @property
     def law(self) -> LengthLaw:
-        """The law that the candidate that plays assumes."""
+        """The assumed law of the candidate that plays the coming episode."""
         return self.playing.law
 
     def play(

@@ -1,4 +1,4 @@
-"""Settings that all agents with one Q table per step share, and the quantities they derive from a law."""
+"""Settings shared by all agents with one Q table per step, and quantities that they derive from a law."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ class LayeredAgent:
     Args:
         law: The assumed law.
         horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
-        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
-        count: Which steps are data: "all", or the "first" N of an episode.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
+            Γ(1)/T if there is none.
+        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
+            action.
+        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
+        count: Steps to learn from: "all", or only the "first" N of each episode.
         n_states: Number of states, for problems that do not state it.
     """
 
@@ -110,12 +112,12 @@ def choose_layers(
 
 
 def discount_law(law: LengthLaw, gamma: float | None) -> Geometric:
-    """Return the geometric law with discount `gamma`, or with the mean of `law` if that is None."""
+    """Return the geometric law with discount `gamma`, or, if that is None, with the mean of `law`."""
     return geometric_with_mean(law.mean) if gamma is None else Geometric(gamma)
 
 
 def require_n_states(settings: Any, n_states: int | None, why: str) -> int:
-    """Return the number of states from the problem or the settings; raise `ValueError` if neither has it."""
+    """Return the number of states from the problem or the settings; raise `ValueError` if both lack it."""
     known = n_states if n_states is not None else settings.n_states
     if known is None:
         name = type(settings).__name__

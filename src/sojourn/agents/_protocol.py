@@ -46,8 +46,8 @@ class Learner(Protocol):
 class PlanningLearner(Learner, Protocol):
     """A learner that shows its policy, so that its regret can be computed exactly.
 
-    Past the last row of the policy it plays that row, or, if it has an attribute `after` with the value
-    "restart", the first row and so on again.
+    After the last row of its policy the learner keeps playing that row. If it has an attribute `after` with
+    the value "restart", it starts again with the first row.
     """
 
     def policy(self) -> PolicyArray:
@@ -63,12 +63,12 @@ class CompiledLearner(PlanningLearner, Protocol):
 
     @property
     def has_compiled_loop(self) -> bool:
-        """Whether this learner can do so with its settings; otherwise it is played step by step."""
+        """Whether `play` supports this learner's settings; otherwise it is played step by step."""
 
     def policy_value(
         self, problem: ProblemArrays, reference: ReferenceArrays, start: int
     ) -> tuple[float, float]:
-        """Return the value of the coming episode's policy from a start state and its width, or NaN."""
+        """Return the coming policy's value from a start state (or NaN) and the width of its bracket."""
 
     def play(
         self,
@@ -87,8 +87,9 @@ class CompiledLearner(PlanningLearner, Protocol):
             reference: Constants of policy valuation.
             rng: Random numbers for transitions.
             starts: `(episodes,)` start states.
-            drawn: `(episodes,)` lengths that the law ends the episodes at.
-            value_of: Values the coming policy from a start state if following it forward does not.
+            drawn: `(episodes,)` number of steps after which the law ends each episode.
+            value_of: Returns the value of the coming policy from a start state, for use when `policy_value`
+                is NaN.
         """
 
 

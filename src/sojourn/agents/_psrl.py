@@ -35,12 +35,12 @@ class PSRL(LayeredAgent):
     state. Higher moments differ: if the lump is heavy, one state occasionally gets far more than in any draw
     from the full Dirichlet posterior, and the learner explores more.
 
-    All pairs are drawn independently, also those of unseen states (`unseen="apart"`), so an episode costs
-    S·A·N whatever was visited. With `unseen="together"` the pairs of all unseen states share one draw per
-    episode, and the cost follows what was visited. The default is "apart" if the problem states its number of
-    states and S·A·N is at most 4 million.
+    All pairs are drawn independently, including those of unseen states (`unseen="apart"`), so an episode
+    costs S·A·N, no matter what was visited. With `unseen="together"` the pairs of all unseen states share one
+    draw per episode, and the cost follows what was visited. The default is "apart" if the problem states its
+    number of states and S·A·N is at most 4 million.
 
-    Known rewards are used as they are. Unknown rewards have a Gaussian prior with mean 1, the largest reward,
+    Known rewards are not sampled. Unknown rewards have a Gaussian prior with mean 1, the largest reward,
     and standard deviation `noise`, which is also that of one observation: the mean of a pair with n ≥ 0
     observations is drawn from N((1 + Σ r)/(n + 1), noise²/(n + 1)).
 
@@ -53,10 +53,12 @@ class PSRL(LayeredAgent):
         noise: Standard deviation of one reward, after mapping to [0, 1], if rewards are learned.
         unseen: Whether unseen states are drawn "apart" or "together"; "default" is described above.
         horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
-        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
-        count: Which steps are data: "all", or the "first" N of an episode.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
+            Γ(1)/T if there is none.
+        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
+            action.
+        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
+        count: Steps to learn from: "all", or only the "first" N of each episode.
         n_states: Number of states S, for problems that do not state it.
 
     Example:

@@ -44,17 +44,20 @@ class QLearning(LayeredAgent):
     One H comes from the learning rate and two from the range of values; under a law they become N and
     Γ(h)/γ(h): b_t(h) = scale · Γ(h)/γ(h) · √(N ι/t), with ι = ln(S·A·K·N/δ) for K episodes. For `Fixed(H)`
     the cap of layer h is H − h + 1, which is valid and tighter than their H. The updates of an episode are
-    made at its end, in the order of its steps; this is the same unless a layer is played more than once.
+    made at its end, in the order of its steps; the result is the same as with updates after every step,
+    unless a layer is played more than once.
 
     Args:
         law: The assumed law.
         scale: c, the factor on the bonus.
         delta: Probability that the bounds may fail, in (0, 1).
         horizon: Number of layers N, with Δ = Γ(N+1), instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
-        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
-        count: Which steps are data: "all", or the "first" N of an episode.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
+            Γ(1)/T if there is none.
+        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
+            action.
+        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
+        count: Steps to learn from: "all", or only the "first" N of each episode.
         n_states: Number of states in the logarithm, for problems that do not state it.
 
     Example:
@@ -107,17 +110,19 @@ class EpsilonGreedy(LayeredAgent):
     Args:
         law: The assumed law.
         epsilon: Probability of a random action in the first episode.
-        decay: Exponent with which that probability decreases: 0 for a constant one, 1 for 1/k.
+        decay: Exponent of its decrease: with 0 the probability is constant, with 1 it is epsilon/k.
         rate: Learning rate α in (0, 1], or "mean" for 1/t at the t-th update.
         initial: Initially assumed reward per step, in [0, 1] after mapping; 1 is optimistic. By default Q
             starts at 0 in the problem's own units.
         form: "layered" or "stationary".
         gamma: Discount of the stationary form, in [0, 1).
         horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
-        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
-        count: Which steps are data: "all", or the "first" N of an episode.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
+            Γ(1)/T if there is none.
+        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
+            action.
+        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
+        count: Steps to learn from: "all", or only the "first" N of each episode.
         n_states: Accepted for uniformity; nothing depends on it.
 
     Example:

@@ -16,7 +16,7 @@ __all__ = ["D3RB", "CandidateStatistics", "DynamicBalancing", "SelectionRule"]
 
 @dataclass
 class CandidateStatistics:
-    """What each candidate has played and earned; arrays have one entry per candidate.
+    """Episodes and rewards of the candidates so far; arrays have one entry per candidate.
 
     Attributes:
         n_pairs: Number of states times number of actions.
@@ -33,7 +33,7 @@ class CandidateStatistics:
     coefficients: FloatArray
 
     def means(self) -> FloatArray:
-        """Return the mean reward per episode of each candidate; 0 for one that has not played."""
+        """Return the mean reward per episode of each candidate; 0 for candidates that have not played."""
         return self.earned / np.maximum(self.played, 1)
 
     def slack(self, c: float, delta: float) -> FloatArray:
@@ -88,7 +88,7 @@ class D3RB:
         statistics.coefficients[:] = self.first
 
     def choose(self, statistics: CandidateStatistics) -> int:
-        """Return the candidate with the smallest assumed regret; one that has not played has none."""
+        """Return the candidate with the smallest assumed regret, which is 0 before its first episode."""
         return int(np.argmin(statistics.coefficients * np.sqrt(statistics.played)))
 
     def update(self, statistics: CandidateStatistics, last: int) -> None:
@@ -101,7 +101,7 @@ class D3RB:
 
 @dataclass(frozen=True)
 class DynamicBalancing:
-    """Dynamic balancing (Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit 2021), which the paper names.
+    """Dynamic balancing (Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit 2021), the paper's rule.
 
     Every candidate i has a bound R_i(n) on its regret after n episodes. The active candidate with the
     smallest R_i(n_i) plays. Candidate i is active while

@@ -37,12 +37,14 @@ class UCBVI(LayeredAgent):
         bonus: The exploration bonus; its `scale` is 1 for the published one.
         delta: Probability that the bounds may fail, in (0, 1).
         horizon: Number of layers N, with Δ = Γ(N+1), instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the corollary's choice, or Γ(1)/T.
-        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
-        after: What is played past step N: layer 1 and so on again ("restart"), or always layer N ("hold").
-        count: Which steps are data: "all", or the "first" N of an episode, as in the paper.
-        replan: After "every" episode, as in the paper, or when the count of some pair has doubled
-            ("doubling").
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
+            Γ(1)/T if there is none.
+        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
+            action.
+        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
+        count: Steps to learn from: "all", or only the "first" N of each episode, as in the paper.
+        replan: When to replan: after "every" episode, as in the paper, or when the count of some pair has
+            doubled ("doubling").
         n_states: Number of states in the logarithm, for problems that do not state it.
     """
 
@@ -156,7 +158,7 @@ class UCBVILearner(TabularLearner):
         return super().has_compiled_loop and self.settings.replan == "every"
 
     def adopt_counts(self, tables: Tables) -> None:
-        """Take over all counts of another learner's tables for the same problem, and plan with them."""
+        """Copy all counts from another learner's tables for the same problem, and plan with them."""
         absorbing = self._tables.value[TERMINAL].copy()
         room = (tables.names.size, tables.visits.size, tables.arc_to.size)
         self._tables = recounted(tables, self._empty_tables(*room))
@@ -168,7 +170,7 @@ class UCBVILearner(TabularLearner):
             super()._learn()
 
     def state(self) -> UCBVIState:
-        """Return the learner's state, not copied; only between episodes."""
+        """Return the learner's state without copying it; call this only between episodes."""
         if self._pending is not None or self._n_observed > 0:
             raise ValueError("save must come between episodes; this one has begun. Call end_episode first.")
         return UCBVIState(
@@ -188,7 +190,7 @@ class UCBVILearner(TabularLearner):
 
     @classmethod
     def from_state(cls, state: UCBVIState) -> UCBVILearner:
-        """Return a learner that continues from a state; it takes over the state's tables."""
+        """Return a learner that continues from a state; it uses the state's tables without copying them."""
         learner = cls(
             state.settings,
             state.assumed,

@@ -26,10 +26,10 @@ __all__ = ["UCBVIGamma", "UCBVIGammaLearner"]
 
 @dataclass(frozen=True)
 class UCBVIGamma(LayeredAgent):
-    """UCBVI-γ (He, Zhou, Gu 2021): optimistic value iteration for a discount γ, stationary.
+    """UCBVI-γ (He, Zhou, Gu 2021): stationary optimistic value iteration for a discount γ.
 
     Q(s, a) ← min(Q(s, a), r + γ Σ_y P̂(y|s, a) V(y) + scale · γ · UCB(s, a)), once for every visited pair at
-    the end of an episode, all from the V before; Q starts at 1/(1 − γ), and
+    the end of an episode, all computed from the previous V. Q starts at 1/(1 − γ), and
     UCB = √(8 U Var_{P̂}(V)/n) + 8 U/((1 − γ) n) + √(8 Σ_y P̂(y) min(100 B(y), 1/(1 − γ)²)/n) with
     B(y) = β/((1 − γ)⁵ n(y)), where n(y) counts the visits of y, β = S²A²U⁵ and
     U = ln(40·S·A·T³·ln²T/(δ (1 − γ)²)) for T steps. The paper backs up after every step of one endless
@@ -46,10 +46,12 @@ class UCBVIGamma(LayeredAgent):
         gamma: The discount, instead of the one from the law's mean.
         delta: Probability that the bounds may fail, in (0, 1).
         horizon: Number of steps N after which random ties repeat; Q does not depend on it.
-        truncation: Δ, which gives N instead of `horizon`; "default" is the corollary's choice for γ.
-        ties: "random" gives each (episode, layer, state, action) a priority; "first" takes the lowest action.
+        truncation: Δ, which gives N instead of `horizon`; "default" is the choice of the paper's corollary
+            for γ.
+        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
+            action.
         after: Past step N, ties are broken as from step 1 on ("restart") or as at step N ("hold").
-        count: Which steps are data: "all", or the "first" N of an episode.
+        count: Steps to learn from: "all", or only the "first" N of each episode.
         n_states: Number of states in the logarithm, for problems that do not state it.
 
     Example:

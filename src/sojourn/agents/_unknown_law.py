@@ -39,16 +39,17 @@ class UnknownLaw:
 
     The "improved" form starts with a block of 16 episodes, estimates from all lengths, keeps all transition
     counts and resets Q to the new caps. The "literal" form is the paper's: the first block has
-    √T · ln T · ln(ln(T)/δ) episodes (with T = 100 and δ = 0.1 more than the trial, so that nothing is ever
-    estimated), only the lengths of the last block are used, and every block forgets everything else.
+    √T · ln T · ln(ln(T)/δ) episodes (with T = 100 and δ = 0.1 this is longer than the whole trial, so nothing
+    is ever estimated), only the lengths of the last block are used, and all other data are discarded after
+    each block.
 
-    If a terminal state or a time limit ends an episode, its length is censored. The paper takes the number of
-    steps played for the length; Kaplan–Meier, the default, does not.
+    If a terminal state or a time limit ends an episode, its length is censored. The paper uses the number of
+    steps played as the length; Kaplan–Meier, the default, accounts for the censoring.
 
     Args:
         horizon: Number of layers H*.
         bonus: The exploration bonus.
-        estimator: How the law is estimated from lengths and from whether each was observed: "kaplan_meier",
+        estimator: Estimator of the law from the lengths and from whether each was observed: "kaplan_meier",
             "empirical", the name of a family for `MaximumLikelihood`, or a function of both arrays. The
             default is "kaplan_meier", and "empirical" in the literal form.
         guess: The assumed law of the first block; by default `Fixed(horizon)`.
@@ -100,7 +101,7 @@ class UnknownLaw:
 
     @property
     def is_literal(self) -> bool:
-        """Whether every block forgets all but the lengths of the block before."""
+        """Whether every block keeps only the lengths of the previous block."""
         return self.form == "literal"
 
     def first_block(self, episodes: int) -> int:
@@ -199,7 +200,7 @@ class UnknownLawLearner(DelegatingLearner):
 
     @property
     def playing(self) -> UCBVILearner:
-        """The learner of `UCBVI` that plays this block; in the literal form it knows nothing else."""
+        """The learner of `UCBVI` that plays this block; in the literal form it starts without counts."""
         return self._inner
 
     @property
@@ -252,7 +253,7 @@ class UnknownLawLearner(DelegatingLearner):
         self._block *= 2
         self._left = self._block
         law = self.law
-        if observed.any() or self._estimate is Empirical:  # otherwise no length is known
+        if observed.any() or self._estimate is Empirical:  # otherwise there is nothing to estimate from
             law = self._estimate(lengths, observed)
             if not isinstance(law, LengthLaw):
                 raise TypeError(f"estimator must return a LengthLaw; got {law!r}.")
@@ -263,5 +264,5 @@ class UnknownLawLearner(DelegatingLearner):
             self._inner.adopt_counts(before.tables)
 
     def _episodes_to_plan_for(self) -> int:
-        """Return the number of episodes that the learner of this block is started with."""
+        """Return the number of episodes that is passed to the learner of this block."""
         return min(self._block, self._episodes) if self.settings.is_literal else self._episodes

@@ -1,4 +1,4 @@
-"""Error handling: one line on stderr, and an exit code that tells bad input from a failed run."""
+"""Error handling: one line on stderr, and different exit codes for bad input and failed runs."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ TERMINATED = 143
 
 
 class _Terminated(SystemExit):
-    """Raised by SIGTERM; a class of its own, because a SystemExit from a user's code is only a failure."""
+    """Raised on SIGTERM; a separate class, because `SystemExit` in a user's code is only an error."""
 
 
 @contextlib.contextmanager

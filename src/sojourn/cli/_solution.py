@@ -50,7 +50,7 @@ class Solution:
     Attributes:
         mdp: The problem.
         plan: The optimal plan.
-        tolerance: Width of the bracket that was asked for.
+        tolerance: Requested width of the bracket.
         max_layers: Maximum number of steps computed one by one.
         blind: Value of the optimal policy, which does not know the length.
         clairvoyant: Value of the best policy that knows each length in advance; None if not computed.

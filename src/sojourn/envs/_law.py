@@ -48,7 +48,7 @@ class LengthStream:
     """Draws the length of each episode from a separate random stream.
 
     The stream is the first child of the seed, as in `sojourn.learn`, so the same seed gives the same lengths
-    in both, whatever is played.
+    in both, whatever actions are played.
     """
 
     def __init__(self, law: LengthLaw, seed: int | None) -> None:
@@ -71,7 +71,7 @@ class LengthStream:
 
 
 class StepTable:
-    """Tabulates a function of the step, such as γ or ρ; the table grows as later steps are asked for."""
+    """Tabulates a function of the step, such as γ or ρ; the table grows when later steps are requested."""
 
     def __init__(self, function: Callable[[Any], FloatArray]) -> None:
         self._function = function

@@ -21,9 +21,9 @@ CUT_OFFS = ("terminated", "truncated")
 class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Multiplies each reward by the probability that an episode reaches its step; draws no lengths.
 
-    E Σ_{h ≤ H} r = E Σ_h γ(h) r, so an agent that maximizes the sum of γ(h) · r without a discount of its own
-    (γ = 1 in its settings) maximizes the right objective. Its best policy changes with the step, so let it
-    observe the step too: see `StepIndex`.
+    E Σ_{h ≤ H} r = E Σ_h γ(h) r, so an agent that maximizes the sum of γ(h) · r without its own discount (γ =
+    1 in its settings) maximizes the right objective. Its best policy changes with the step, so let it observe
+    the step too: see `StepIndex`.
 
     `max_steps` = N restricts the objective to the first N steps, which omits at most Γ(N+1) · max|r|. Nothing
     after step N counts, so the end there is `terminated`: an agent that bootstraps at truncations would add
@@ -44,7 +44,7 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             `info["discount"]`, for agents with a discount per step: r + ρ(h) · V(next). It is 0 where the
             episode terminated.
         cut_off: The flag of the end after `max_steps`: "terminated", or "truncated" for agents that estimate
-            the value of what follows, in the units that are emitted.
+            the value of later steps, in the units that are emitted.
 
     Example:
         >>> import gymnasium, sojourn as sj
@@ -106,7 +106,7 @@ class LawDiscount(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
 
 def last_step(law: LengthLaw, max_steps: int | None) -> tuple[int | None, bool]:
-    """Return the last step that is played, or None, and whether the law allows no longer episode."""
+    """Return the last step that is played, or None, and whether the law (not `max_steps`) sets it."""
     if max_steps is None:
         return law.longest, True
     last = check_whole("max_steps", max_steps, least=1)

@@ -11,7 +11,7 @@ __all__ = ["metadata_with_law", "refuse_second_law", "refuse_step_after_end", "w
 _KEY = "sojourn_law"
 """Key in an environment's metadata for the name of the wrapper that applies a law.
 
-Metadata are passed on by wrappers and by vector environments, also from other processes.
+Wrappers and vector environments pass metadata on, even from other processes.
 """
 
 

@@ -96,7 +96,7 @@ class LengthLaw:
         return self._evaluate(self._survival, h, past=0.0)
 
     def log_survival(self, h: ArrayLike) -> FloatArray:
-        """Return ln γ(h), also where γ(h) is too small for a float; −inf past the longest length."""
+        """Return ln γ(h), even where γ(h) is too small for a float; −inf past the longest length."""
         return self._evaluate(self._log_survival, h, past=-math.inf)
 
     def tail(self, h: ArrayLike) -> FloatArray:

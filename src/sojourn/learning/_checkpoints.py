@@ -1,4 +1,4 @@
-"""Which episodes to keep or draw of a trial that is too long to keep every one."""
+"""Chooses the episodes of a long trial that are stored or drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["spread_by_ratios", "spread_episodes"]
 
 
 def spread_by_ratios(episodes: int, most: int) -> IntArray:
-    """Return at most `most` episode numbers from 1 to `episodes`, in about constant ratios.
+    """Return at most `most` episode numbers from 1 to `episodes`, in nearly constant ratios.
 
     These are the checkpoints that trial files store.
 
@@ -26,7 +26,7 @@ def spread_by_ratios(episodes: int, most: int) -> IntArray:
 def spread_episodes(episodes: int, most: int) -> IntArray:
     """Return at most `most` episode numbers from 1 to `episodes`, half of them evenly spaced.
 
-    The other half is in about constant ratios, so that curves are smooth on linear and on logarithmic axes.
+    The other half is in nearly constant ratios, so that curves are smooth on linear and on logarithmic axes.
     """
     if episodes <= most:
         return np.arange(1, episodes + 1)

@@ -43,13 +43,13 @@ def compare(
 ) -> Comparison:
     """Play several agents on the same seeds and compare their exact regret.
 
-    On each seed all agents meet the same lengths and start states, so their differences, paired by seed, are
+    On each seed all agents get the same lengths and start states, so their differences, paired by seed, are
     more precise than the regret of either. The cumulative regret is kept after every episode up to 10,000
     episodes, and at about 2,000 checkpoints of longer trials.
 
     Args:
         agents: The agents' settings, as a list or by display name:
-            `{"ours": UCBVI(law), "chance": RandomPlayer()}`. Differences are from the first.
+            `{"ours": UCBVI(law), "chance": RandomPlayer()}`. Differences are relative to the first.
         mdp: The problem, as `learn` takes it. Without a transition table only rewards can be compared, not
             regret.
         law: The law that lengths are drawn from.

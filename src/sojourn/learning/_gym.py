@@ -61,7 +61,7 @@ def play_env(
         streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
         for_lengths, _, for_env, for_learner = streams
         drawn = law.sample(for_lengths, episodes)
-        # One seed per episode, so that every learner meets the same start states.
+        # One seed per episode, so that every learner gets the same start states.
         seeds = for_env.integers(2**31, size=episodes)
         learner = _start(agent, numbered, episodes, (0.0 - low) / span, for_learner)
         began = time.perf_counter()
@@ -130,7 +130,7 @@ def _play(
 def _range_with_zero(
     reward_range: tuple[float, float] | None, name: str, wrapper: str | None
 ) -> tuple[float, float]:
-    """Return the least reward and the width of the range, both with 0, the reward after an episode's end."""
+    """Return the least reward and the width of the range, extended to include 0, the reward after the end."""
     if reward_range is None:
         why = "which has no transition table"
         if wrapper is not None:

@@ -41,7 +41,7 @@ def learn(
     policy evaluation, not from the rewards that happened, and its certified width is returned with it.
 
     Lengths, start states, transitions and the learner have separate random streams, children of `seed`. One
-    length and one start state are drawn per episode whatever the learner does, so that all agents meet the
+    length and one start state are drawn per episode whatever the learner does, so that all agents get the
     same ones.
 
     Args:

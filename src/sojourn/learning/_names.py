@@ -59,7 +59,7 @@ def _settings(thing: object) -> str:
 
 
 def _is_object(value: object) -> bool:
-    """Whether a value has settings of its own: a law, a bonus or another agent."""
+    """Whether a value is an object with settings: a law, a bonus or another agent."""
     return isinstance(value, LengthLaw) or dataclasses.is_dataclass(value)
 
 

@@ -43,7 +43,7 @@ class Reference:
         largest = float(max(np.abs(mdp.rewards).max(), np.finfo(float).tiny)) * law.mean
         self.tolerance = (_LIGHT if is_light(law) else _HEAVY) * largest
         self.best = _without_width_warning(plan, mdp, law, tolerance=self.tolerance / 2.0)
-        if is_light(law):  # where it costs little, relative to the best value itself
+        if is_light(law):  # a tolerance relative to the best value costs little here
             value = float(np.abs(self.best.value[mdp.start > 0.0]).max())
             self.tolerance = _LIGHT * min(max(value, 1e-6 * largest), largest)
             self.best = _without_width_warning(plan, mdp, law, tolerance=self.tolerance / 2.0)
@@ -52,7 +52,7 @@ class Reference:
 
     @property
     def unvalued_arrays(self) -> ReferenceArrays:
-        """`arrays` without steps: policies that are played with them are not valued."""
+        """`arrays` with no steps, for playing policies without valuing them."""
         return self.arrays._replace(survival=np.zeros(0), tails=np.zeros(1))
 
     @functools.cached_property
@@ -70,7 +70,7 @@ class Reference:
         return self.value_of_table(learner, start)
 
     def value_of_table(self, learner: PlanningLearner, start: int) -> tuple[float, float]:
-        """Return the same as `value`, by `evaluate` of the policy as a table, from all states at once."""
+        """Return the same as `value`, computed by `evaluate` from the policy's table."""
         policy, after = learner.policy(), getattr(learner, "after", "hold")
         last = self._evaluated
         if last is None or last[1] != after or not np.array_equal(policy, last[0]):
@@ -91,7 +91,7 @@ class Reference:
 
 
 def cached_reference(mdp: TabularMDP, law: LengthLaw) -> Reference:
-    """Return the reference of a problem and a law, from a cache if the same trial conditions come again.
+    """Return the reference of a problem and a law, from a cache if it was used before.
 
     Planning is most of the work of a short trial. A reference keeps the last policy that it evaluated, so
     each thread has its own cache.

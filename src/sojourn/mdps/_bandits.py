@@ -56,9 +56,10 @@ def waiting_bandit(
 
     The first `n_waiting` states are left for the next one with probability `leave` per step, whatever the
     action; the last of them leads to one of the `n_bandits` bandit states, each equally likely. In a bandit
-    state, the better arm leads to the paying state with probability ½ + `gap`, every other arm with ½, and
-    else to the empty state. The paying state pays 1 in every step, the empty state nothing, and neither is
-    ever left. So the arm is chosen at a random step D, and the best value is (½ + gap)·E[Γ(D+1)].
+    state, the better arm leads to the paying state with probability ½ + `gap`, every other arm with
+    probability ½; otherwise an arm leads to the empty state. The paying state pays 1 in every step, the empty
+    state nothing, and neither is ever left. So the arm is chosen at a random step D, and the best value is (½
+    + gap)·E[Γ(D+1)].
 
     With `leave=1` the waiting states are a corridor and D = n_waiting + 1.
 

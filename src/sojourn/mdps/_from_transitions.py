@@ -142,7 +142,7 @@ def _refuse(name: str, rule: str, column: Any, bad: Any) -> None:
 
 
 def _checked(name: str, rule: str, column: Any, is_good: Any) -> FloatArray:
-    """Return the column as floats if every value is good; values that are not numbers never are."""
+    """Return the column as floats, or raise an error if a value is invalid or not a number."""
     if column.dtype.kind == "f":
         bad = ~is_good(column)
     else:

@@ -143,7 +143,7 @@ class TabularMDP:
             env: A Gymnasium id, or an environment with a table `P[state][action]` of `(probability, next
                 state, reward, terminated)`. An id whose version is gone resolves to the newest one, with a
                 `NewerVersionWarning`.
-            start: A state or distribution, in place of the environment's own.
+            start: A state or distribution, instead of the environment's own.
             **kwargs: Passed to `gymnasium.make`, with an id.
 
         Example:

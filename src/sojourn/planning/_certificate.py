@@ -94,7 +94,7 @@ def first_bounds(problem: SparseProblem) -> Certificate:
 
 
 def certificates(problem: SparseProblem) -> Iterator[tuple[int, Certificate]]:
-    """Yield ever better certificates, each with the number of value-iteration sweeps spent so far."""
+    """Yield increasingly good certificates, each with the number of value-iteration sweeps so far."""
     value, last_change = np.zeros(problem.n_states), np.inf
     n_sweeps, chunk = 0, 64
     drift = np.zeros(problem.n_states)

@@ -45,7 +45,7 @@ class Evaluation:
 
     @property
     def width(self) -> float:
-        """Width of the bracket, its largest over the states."""
+        """Largest width of the bracket over all states."""
         return float((self.upper - self.lower).max())
 
 

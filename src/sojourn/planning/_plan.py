@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def width(self) -> float:
-        """Width of the bracket, its largest over the states."""
+        """Largest width of the bracket over all states."""
         return float((self.upper - self.lower).max())
 
     def action(self, state: int, h: int) -> int:

@@ -40,7 +40,7 @@ def find_cycle_certificate(
     if cycle is None:
         return None
     chain, most, least = cycle
-    rounding = chain.inexact * len(rows) * problem.largest_reward  # of the reward of a part of a cycle
+    rounding = chain.inexact * len(rows) * problem.largest_reward  # in the reward of part of a cycle
     per_step = ((n, _per_step(found, most + rounding, least - rounding)) for n, found in certificates(chain))
     return best_certificate(per_step, law, width, max_layers, n_entries=chain.data.size)[0]
 

@@ -30,7 +30,7 @@ _SEARCH_WORK = 3e9  # multiplications that a search may take, which is some seco
 _SOLVE_STATES = 5_000  # up to this many states a sparse linear solve is fast, whatever its fill-in
 _SWEEPS_BEFORE_SOLVING = 4_096
 _MAX_SOLVES = 64
-_FADED = 1e-3  # largest weight of the end of the induction, as seen from a layer that is kept
+_FADED = 1e-3  # largest weight of the induction's end, relative to a layer whose actions are used
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ def find_tail(
 
     If no such bounds are found within `max_layers`, the best ones found are returned, which are wider but
     still proven. The second result is the layer whose actions should be held in all later steps, or None if
-    those of the tail should.
+    the actions of the tail should be held.
     """
     plain = first_bounds(problem)
     if law.longest is not None and law.longest <= min(_FEW_LAYERS, max_layers):

@@ -12,7 +12,7 @@ from sojourn.planning._sparse_problem import SparseProblem
 __all__ = ["MAX_LAYERS", "SPARE_DIGITS", "TRUNCATION_SHARE", "check_planning_arguments", "warn_if_wide"]
 
 MAX_LAYERS = 1_000_000
-"""Default of the largest number of layers that are computed one by one."""
+"""Default maximum number of layers that are computed one by one."""
 
 TRUNCATION_SHARE = 0.75
 """Share of the tolerance for truncation after the last layer; the rest is for rounding errors."""

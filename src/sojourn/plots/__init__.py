@@ -1,4 +1,4 @@
-"""Figures. Each has a function that computes its data and one that draws them on given axes."""
+"""Figures. Each has one function that computes its data and one that draws the data on given axes."""
 
 from __future__ import annotations
 

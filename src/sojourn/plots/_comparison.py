@@ -184,7 +184,7 @@ def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bo
 
 
 def _add_curve_legend(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool) -> None:
-    """Add a legend that names all learners, also those without a curve, and explains the bands."""
+    """Add a legend that names all learners, including those without a curve, and explains the bands."""
     shown, styles = _drawable(curves, log=log), line_styles(curves)
     lines, names = [], []
     for i, name in enumerate(curves.names):

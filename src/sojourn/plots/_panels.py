@@ -29,7 +29,7 @@ _PANEL = {1: (5.6, 3.2), 2: (4.2, 2.8), 3: (3.1, 2.35)}
 """Width and height of a panel in inches, by the number of columns."""
 
 _TITLE_WIDTH = 250.0
-"""Width above a panel, as font size in points times number of characters."""
+"""Space for a title above a panel, as font size in points times number of characters."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ _MAX_LINE_LENGTH = 110
 """Characters per line of the title."""
 
 _FEW_EPISODES = 12
-"""Up to this many episodes, each episode is a bin of its own."""
+"""Up to this many episodes, each episode is a separate bin."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Figure: cumulative regret on logarithmic axes, and its slope beside the slope that the theory promises."""
+"""Figure: cumulative regret on logarithmic axes, and its slope beside the slope of the theory's bound."""
 
 from __future__ import annotations
 

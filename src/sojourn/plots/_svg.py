@@ -29,7 +29,7 @@ _DARK = {
     "#56b4e9": "#b7e3ff",
     "#000000": "#f2f4f5",
 }
-"""The dark-mode counterpart of every color of the figures; these are as easy to tell apart."""
+"""The dark-mode counterpart of every color of the figures, chosen to be as easy to tell apart."""
 
 _PATH = re.compile(rb' d="[^"]*"')
 _FRACTION = re.compile(rb"-?\d+\.\d{3,}")
@@ -51,7 +51,7 @@ def svg_image(figure: Figure) -> str:
     """Return a figure as the `data:` URL of an SVG image that follows the page's dark mode.
 
     Matplotlib writes colors into style attributes; CSS rules that match these attributes override them. If a
-    browser does not tell images about dark mode, the figure stays light, on a white background.
+    browser does not apply dark mode to images, the figure stays light, on a white background.
     """
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", _svg(figure).decode(), flags=re.DOTALL)
     rules = "".join(
@@ -74,5 +74,5 @@ def _svg(figure: Figure) -> bytes:
 
 
 def _rounded(path: re.Match[bytes]) -> bytes:
-    """Return a path with coordinates rounded to 0.01 points, which makes files smaller invisibly."""
+    """Return a path with coordinates rounded to 0.01 points: a smaller file without a visible change."""
     return _FRACTION.sub(lambda found: b"%.2f" % float(found[0]), path[0])

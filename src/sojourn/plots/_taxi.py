@@ -101,7 +101,7 @@ def taxi_figure(
         ax: Axes to draw on; a new figure by default.
     """
     if steps is not None and (ax is not None or not len(steps)):
-        raise ValueError(f"steps must be some steps, and None where ax is given; got {steps!r}.")
+        raise ValueError(f"steps must not be empty, and must be None if ax is given; got {steps!r}.")
     shown = [step] if steps is None else list(steps)
     charts = [taxi_map(policy, passenger=passenger, destination=destination, step=one) for one in shown]
     panels = new_figure(len(charts), width=3.4, height=3.7 if title else 3.5)[1] if ax is None else [ax]

@@ -1,4 +1,4 @@
-"""Reports: self-contained HTML pages that load nothing."""
+"""Reports: self-contained HTML pages that load no other files."""
 
 from __future__ import annotations
 

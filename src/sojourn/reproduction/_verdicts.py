@@ -17,7 +17,7 @@ _LINEAR = 0.95
 """Log-log slopes above this count as linear growth."""
 
 _SLACK = 0.05
-"""A slope may exceed the promised one by this much, because the promise ignores logarithmic factors."""
+"""A slope may exceed that of the bound by this much, because the bound ignores logarithmic factors."""
 
 
 def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
@@ -26,7 +26,7 @@ def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
 
 
 def judge_ratio(ratio: Estimate, most: float) -> ClaimVerdict:
-    """Judge the claim that a ratio is at most `most`; it depends if the interval contains `most`."""
+    """Judge the claim that a ratio is at most `most`: DEPENDS if the interval contains `most`."""
     if float(ratio.high) <= most:
         return ClaimVerdict.HOLDS
     return ClaimVerdict.FAILS if float(ratio.low) > most else ClaimVerdict.DEPENDS
@@ -35,7 +35,7 @@ def judge_ratio(ratio: Estimate, most: float) -> ClaimVerdict:
 def judge_slopes(slopes: Sequence[float], promised: float) -> ClaimVerdict:
     """Judge the claim that regret grows at most with power `promised`, by its log-log slopes.
 
-    The claim is open if regret still grows linearly.
+    The verdict is OPEN if regret still grows linearly.
     """
     if slopes[-1] > _LINEAR:
         return ClaimVerdict.OPEN

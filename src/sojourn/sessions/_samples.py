@@ -83,9 +83,9 @@ def _course() -> str:
 def _shop() -> str:
     """Generate every step of a shop assistant that offers or advises at random.
 
-    An offer sells for 2 with a chance that grows with the customer's interest, which it lowers by one level;
-    advice sells nothing and raises it with chance ½. The lengths of visits follow BetaGeometric(1.7, 2.5)
-    whatever happens; a tenth of the visits was still open when the log was written.
+    An offer sells for 2 with a chance that grows with the customer's interest, and lowers that interest by
+    one level. Advice sells nothing and raises the interest with chance ½. The lengths of visits follow
+    BetaGeometric(1.7, 2.5), whatever happens; a tenth of the visits were still open when the log was written.
     """
     rng = np.random.default_rng(5)
     states, sells = ("cold", "curious", "keen", "eager"), (0.1, 0.15, 0.3, 0.8)

@@ -21,7 +21,7 @@ _TASK = "sojourn.testing._executors:task"
 _PATIENCE = 5.0
 """Seconds within which a closed executor must have stopped its jobs."""
 _BEAT = 0.05
-"""Seconds between two writes of a job that shows that it is running."""
+"""Seconds between two writes of a job that writes to a file to show that it is running."""
 
 
 def check_executor(executor: Any, *, in_process: bool = False) -> None:
@@ -32,7 +32,7 @@ def check_executor(executor: Any, *, in_process: bool = False) -> None:
 
     Args:
         executor: The executor; its jobs must see this machine's files.
-        in_process: Whether jobs run in this process; then none is made to crash or to run without end.
+        in_process: Whether jobs run in this process; if so, jobs that crash or run without end are left out.
 
     Raises:
         AssertionError: If the executor breaks a rule; one line names the rule.
@@ -111,7 +111,7 @@ def _run(executor: Any, texts: Sequence[str]) -> dict[str, Outcome]:
         found[outcome.key] = outcome
     missing = [job.key for job in jobs if job.key not in found]
     _require(not missing, "every job must have an outcome", missing)
-    _require(len(found) == len(jobs), "only jobs must have outcomes", sorted(found))
+    _require(len(found) == len(jobs), "outcomes must belong to the given jobs", sorted(found))
     return {job.text: found[job.key] for job in jobs}
 
 
@@ -120,7 +120,7 @@ def _check_results(executor: Any, *, prints: bool) -> None:
     found = _run(executor, [*texts, *(["print words"] if prints else [])])
     for text, outcome in found.items():
         is_right = outcome.content == (_digest(text) if text == "print words" else task(text))
-        _require(is_right, "a job must give what its function returns", text)
+        _require(is_right, "a job's result must be what its function returns", text)
         _require(outcome.tries == 1, "a job that succeeds must be run once", text)
 
 
@@ -165,7 +165,7 @@ def _check_stopping(executor: Any, folder: Path) -> None:
         time.sleep(10.0 * _BEAT)
         if _sizes(folder) == before:
             return
-    _require(False, "no job must go on after its run was closed")
+    _require(False, "a job must stop when its run is closed")
 
 
 def _sizes(folder: Path) -> list[int]:

@@ -52,7 +52,7 @@ def check_law(law: LengthLaw, *, tolerance: float = 1e-10, draws: int = 20_000, 
 
 
 def _grid(law: LengthLaw) -> FloatArray:
-    """Return the first 129 steps and then ever sparser ones, up to and past the longest length."""
+    """Return the first 129 steps and then increasingly sparse ones, up to and past the longest length."""
     far = np.unique(np.geomspace(1, 2**40, 200).round())
     h = np.union1d(np.arange(1.0, 130.0), far)
     if law.longest is not None:

@@ -19,7 +19,7 @@ from sojourn.mdps import TabularMDP
 __all__ = ["check_learner"]
 
 _MOST_COMPARED = 1_000
-"""Number of (state, step) in which `act` is compared with the policy, at two moments of an episode."""
+"""Number of (state, step) pairs for which `act` is compared with the policy, twice per episode."""
 _MOST_STEPS = 200
 """Longest episode that goes past the last row of a policy."""
 
@@ -42,7 +42,7 @@ def check_learner(
         agent: The agent's settings: any object with a method `start`.
         problems: The problems to play, for an agent that cannot play any problem, such as `OptimalPlayer`.
         law: The law that lengths are drawn from.
-        episodes: Number of episodes per play, at least 6.
+        episodes: Number of episodes per trial, at least 6.
         seed: Seed of all random numbers.
 
     Raises:
@@ -68,7 +68,7 @@ def check_learner(
 
 
 def _check_play(trial: _Trial) -> None:
-    """Compare a play with a second one, one with extra calls of `act`, and one beside another learner."""
+    """Play the same trial again, with extra calls of `act`, and with another learner; compare the results."""
     alone = trial.play(trial.start())
     rule = "the same seed must give the same actions and policies"
     trial.require_same(trial.play(trial.start()), alone, rule)
@@ -136,7 +136,7 @@ class _Trial:
             self.require(np.array_equal(shown, before), f"{rule} in episode {k}", shown)  # type: ignore[arg-type]
 
     def guard(self, called: str, function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
-        """Call the learner; an exception breaks a rule too."""
+        """Call a method of the learner; an exception counts as a broken rule."""
         try:
             return function(*arguments, **settings)
         except Exception as error:
@@ -164,7 +164,7 @@ class _Trial:
         return learner
 
     def play(self, learner: Any, *, asks: bool = False, beside: Any = None) -> _Record:
-        """Play all episodes; `asks` adds calls of `act` for all states, `beside` plays in turn."""
+        """Play all episodes; `asks` adds calls of `act` in all states, `beside` is another learner."""
         record, rng, other = (
             _Record(),
             np.random.default_rng([self.seed, 1]),
@@ -259,7 +259,7 @@ class _Trial:
         return policy
 
     def ask_everywhere(self, learner: Any, policy: PolicyArray, now: int) -> None:
-        """Compare `act` with a deterministic policy in all states and steps, also past its last row."""
+        """Compare `act` with a deterministic policy in all states and steps, even past its last row."""
         n_layers = len(policy)
         live = [state for state in range(self.mdp.n_states) if state not in self.mdp.terminal]
         most = max(2, _MOST_COMPARED // max(1, len(live)))

@@ -1,4 +1,4 @@
-"""What all tabular learners share: the base class, growing tables, compiled play, views and files.
+"""Parts shared by all tabular learners: base class, growing tables, compiled play, views and files.
 
 - `_learner.py`: `TabularLearner`, the base class.
 - `_compiled_play.py`: plays blocks of episodes in compiled code.

@@ -1,4 +1,4 @@
-"""What a tabular learner records while it plays, and how it explores."""
+"""Settings of a tabular learner: which data it records, and how often it plays random actions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Bookkeeping", "Exploration"]
 
 @dataclass(frozen=True)
 class Bookkeeping:
-    """What the update of a learner needs recorded.
+    """Which data a learner must record for its update.
 
     Attributes:
         counts_successors: Count the successors of each pair, to estimate a model.
@@ -17,9 +17,9 @@ class Bookkeeping:
         has_layer_visits: Keep a table of visits per layer, which the update itself fills if `counts_layers`
             is False.
         has_incumbents: Keep the tables that incremental replanning needs.
-        has_all_actions: Make room for all actions of a state, also those that were never played.
+        has_all_actions: Allocate entries for all actions of a state, including those never played.
         keeps_steps: Keep the steps of an episode in their order.
-        caches_values: Keep the last valuation, which pays if successive policies are often similar.
+        caches_values: Cache the last valuation, which saves time if successive policies are often similar.
     """
 
     counts_successors: bool = True

@@ -1,4 +1,4 @@
-"""Whole trials in compiled code, for learners on tables."""
+"""Plays whole trials of tabular learners in compiled code."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ ValueOf = Callable[[Any, int], tuple[float, float]]
 _MOST_STEPS = 1 << 20
 """Longest episode whose steps are kept for an update in compiled code; longer ones are played in Python."""
 _MOST_AHEAD = 4_096
-"""Largest number of states for which room is made in advance; longer episodes are played in Python."""
+"""An episode that may visit more states than this is played in Python if the tables are too small."""
 
 
 class CompiledPlay(TableViews, ABC):
-    """Plays whole episodes in compiled code, bit for bit as `act`, `observe` and `end_episode` would."""
+    """Plays whole episodes in compiled code, with the same bits as `act`, `observe` and `end_episode`."""
 
     bookkeeping: Bookkeeping
     episode: int
@@ -65,7 +65,7 @@ class CompiledPlay(TableViews, ABC):
 
     @abstractmethod
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool) -> None:
-        """Take in the step that was just acted."""
+        """Record the step that `act` has just chosen."""
 
     @abstractmethod
     def end_episode(self, length: int, observed: bool) -> None:
@@ -73,7 +73,7 @@ class CompiledPlay(TableViews, ABC):
 
     @abstractmethod
     def _make_room(self, n_steps: int) -> None:
-        """Enlarge the tables until `n_steps` more steps fit, whatever they visit."""
+        """Enlarge the tables until `n_steps` more steps fit, no matter which states they visit."""
 
     def policy_value(
         self, problem: ProblemArrays, reference: ReferenceArrays, start: int
@@ -108,8 +108,9 @@ class CompiledPlay(TableViews, ABC):
             rng: Random numbers for transitions.
             starts: `(episodes,)` start states.
             drawn: `(episodes,)` lengths of episodes that do not end in an absorbing state.
-            value_of: Values a learner's policy from a start state if following it forward does not.
-            early: `(episodes,)` to which the rewards of the first `n_early` steps are added.
+            value_of: Returns the value of a learner's policy from a start state, for use when `policy_value`
+                is NaN.
+            early: `(episodes,)` array to which the rewards of the first `n_early` steps are added.
             n_early: Number of such steps.
         """
         episodes = _new_episodes(starts, drawn, early, n_early)
@@ -135,7 +136,7 @@ class CompiledPlay(TableViews, ABC):
                 is_short = min(length, problem.is_terminal.size) <= _MOST_AHEAD
                 if is_short and not (self.bookkeeping.keeps_steps and length > longest):
                     self._make_room(min(length, problem.data.size))
-                else:  # room for everything that such an episode might visit would be far too much
+                else:  # tables for everything that such an episode might visit would be far too large
                     self._fill_value(problem, reference, episodes, done, value_of)
                     one = play_episode(
                         self,
@@ -159,7 +160,7 @@ class CompiledPlay(TableViews, ABC):
         k: int,
         value_of: ValueOf | None,
     ) -> None:
-        """Value the policy of episode k: by following it forward, else by `value_of`, else infinite."""
+        """Store the value of episode k's policy: by `policy_value`, else by `value_of`, else infinity."""
         if reference.survival.size == 0:
             return
         start = int(episodes.starts[k])
@@ -169,7 +170,7 @@ class CompiledPlay(TableViews, ABC):
         episodes.values[k], episodes.widths[k] = value, width
 
     def _valuation_for(self, problem: ProblemArrays, reference: ReferenceArrays) -> Valuation:
-        """Return the scratch arrays and the cache for this reference; new ones if it is another reference."""
+        """Return the scratch arrays and the cache for this reference; allocate them if it is a new one."""
         if self._valuation is None or self._valuation.reference.survival is not reference.survival:
             n_states = problem.is_terminal.size
             self._valuation = empty_valuation(
@@ -179,7 +180,7 @@ class CompiledPlay(TableViews, ABC):
 
 
 def _new_episodes(starts: IntArray, drawn: IntArray, early: FloatArray | None, n_early: int) -> Episodes:
-    """Return episodes to play, with arrays for their results; no value is known."""
+    """Return episodes to play, with arrays for their results; values are NaN until they are computed."""
     size = starts.size
     return Episodes(
         starts=starts,

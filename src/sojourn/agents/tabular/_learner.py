@@ -1,4 +1,4 @@
-"""The base class of learners with tables that grow with what they visit."""
+"""The base class of tabular learners, whose tables grow with the states they visit."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class TabularLearner(CompiledPlay):
         reward_range: Least and largest reward.
         terminal_reward: Reward per step of the absorbing state.
         key: 64-bit key of the hash that breaks ties.
-        bookkeeping: What the update needs recorded.
+        bookkeeping: Which data must be recorded for the update.
         exploration: Probability of a random action; by default none.
         n_layers: Number of layers of the policy, if Q has only one.
-        remaining: `(N + 1,)` expected remaining steps Γ(h)/γ(h), if the caps are something else.
+        remaining: `(N + 1,)` expected remaining steps Γ(h)/γ(h), if they differ from the caps.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class TabularLearner(CompiledPlay):
         self._n_layers = assumed.ratios.size if n_layers is None else n_layers
         self._played: dict[int, None] = {}  # pairs played since the last update, as an ordered set
         self._steps: list[tuple[int, int, int, float]] = []  # (pair, layer, successor, reward) of the episode
-        self._pending: tuple[int, int, int] | None = None  # (state, action, h) of an act not yet observed
+        self._pending: tuple[int, int, int] | None = None  # (state, action, h) of an `act` not yet observed
         self._n_observed = 0  # steps of the episode observed so far
         self._tables = self._empty_tables(START_ROOM, self._pairs_for(START_ROOM), START_ROOM)
         self._valuation: Valuation | None = None
@@ -134,12 +134,12 @@ class TabularLearner(CompiledPlay):
 
     @property
     def after(self) -> str:
-        """What is played past step N, "restart" or "hold", as `evaluate` takes it."""
+        """How the policy continues past step N: "restart" or "hold", as in `evaluate`."""
         return str(self.settings.after)
 
     @property
     def has_compiled_loop(self) -> bool:
-        """Whether `play` may replace `act`, `observe` and `end_episode`: if rewards and states are known."""
+        """Whether `play` can be used: only if the rewards and the number of states are known."""
         return self._rewards is not None and self.n_states is not None
 
     def act(self, state: int, h: int) -> int:
@@ -197,7 +197,7 @@ class TabularLearner(CompiledPlay):
         self._learn()
 
     def policy(self) -> PolicyArray:
-        """Return the policy of the coming episode, `(N, S)`; entries of the absorbing state mean nothing."""
+        """Return the policy of the coming episode, `(N, S)`; entries of the absorbing state are arbitrary."""
         if self.n_states is None:
             raise ValueError("policy needs the number of states; this learner numbers them as they appear.")
         actions = np.empty((self.n_layers, self.n_states), dtype=np.min_scalar_type(self.n_actions - 1))
@@ -206,7 +206,7 @@ class TabularLearner(CompiledPlay):
 
     @property
     def _memory_remedy(self) -> str:
-        """What to do if the tables do not fit in memory."""
+        """Advice for the error if the tables do not fit in memory."""
         return "give a smaller horizon or a larger truncation"
 
     def _empty_tables(self, states: int, pairs: int, arcs: int) -> Tables:
@@ -248,13 +248,13 @@ class TabularLearner(CompiledPlay):
             raise ValueError(f"state must be {rule}; got {state!r}.")
 
     def _pairs_for(self, states: int) -> int:
-        """Return the least number of pairs that tables with room for `states` states have room for."""
+        """Return the least number of pairs to allocate in tables for `states` states."""
         if not self.bookkeeping.has_all_actions:
             return START_ROOM
         return self.n_actions * (states if self.n_states is None else min(states, self.n_states))
 
     def _make_room(self, n_steps: int) -> None:
-        """Double the tables until `n_steps` more steps fit, whatever they visit."""
+        """Double the tables until `n_steps` more steps fit, no matter which states they visit."""
         old = self._tables
         n_states, n_pairs, n_arcs = (int(n) for n in old.sizes)
         limit = self.n_states if self.n_states is not None else n_steps

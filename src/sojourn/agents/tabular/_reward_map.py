@@ -12,7 +12,7 @@ from sojourn.agents.tabular._checks import is_number
 __all__ = ["RewardMap"]
 
 _SLACK = 1e-9
-"""By how much a mapped reward may leave [0, 1], for rounding."""
+"""Largest distance by which rounding may put a mapped reward outside [0, 1]."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Learners on disk: one `.npz` file with arrays and a line of JSON, without pickle.
 
 The file holds all tables and the assumed law, so that a loaded learner continues bit for bit. Scratch arrays
-are not stored. Some names on disk differ from those in the code, because they are those of version 0.1.0.
+are not stored. Some names on disk differ from those in the code, because they are kept from version 0.1.0.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 class _DamagedError(ValueError):
-    """A file of a learner has the right parts, but their content is not possible."""
+    """Raised if a learner's file has the right arrays, but their content is invalid."""
 
 
 def save_learner(learner: UCBVILearner, path: str | Path) -> Path:
@@ -206,7 +206,7 @@ def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, *, has_var
 
     kept = {name: np.ascontiguousarray(arrays[disk]) for name, disk in _KEPT.items()}
     states, pairs, arcs = kept["names"].size, kept["visits"].size, kept["arc_to"].size
-    # Small tables show each table's type and axes: a first axis of 4, 5, 6 or 8 stands for these sizes.
+    # Small tables show each table's type and axes: a first axis of 4, 5, 6 or 8 means the size given here.
     sizes = {4: states, 5: pairs, 6: arcs, 8: 2 << (states - 1).bit_length()}
     for name, array in allocate(4, 5, 6)._asdict().items():
         shape = (sizes.get(len(array), len(array)), *array.shape[1:])
@@ -216,7 +216,7 @@ def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, *, has_var
 
 
 def _check_indices(tables: Tables, played: IntArray, n_actions: int, n_states: int | None) -> None:
-    """Raise an error for an index out of range, or a linked list that compiled loops would not leave."""
+    """Raise an error for an index out of range, or a linked list that has no end."""
     used_states, used_pairs, used_arcs = (int(n) for n in tables.sizes)
     capacities = (tables.names.size, tables.visits.size, tables.arc_to.size)
     are_sizes = 1 <= used_states <= capacities[0] and min(capacities) > 0
@@ -242,7 +242,7 @@ def _check_indices(tables: Tables, played: IntArray, n_actions: int, n_states: i
         (played, 0, used_pairs),
     ]
     is_in_range = all(((array >= least) & (array < stop)).all() for array, least, stop in ranges)
-    # The hash table must have empty slots, or looking up a new state would not end.
+    # The hash table must have empty slots, or the lookup of a new state would not terminate.
     has_free_slots = np.count_nonzero(tables.slots >= 0) == used_states
     counts_actions = np.array_equal(tables.tried, np.count_nonzero(tables.pair_of >= 0, axis=1))
     if not (is_in_range and has_free_slots and counts_actions):

@@ -143,7 +143,7 @@ def empty_tables(
 
 
 def copied(old: Tables, new: Tables) -> Tables:
-    """Return `new`, which is larger and empty, with the contents of `old`."""
+    """Copy the contents of `old` into `new`, which is larger and empty, and return `new`."""
     for name in Tables._fields:
         if name not in {"slots", "sizes"}:
             array = getattr(old, name)
@@ -254,5 +254,5 @@ def _empty_sweep_scratch(states: int, pairs: int, arcs: int) -> SweepScratch:
 
 
 def _numbers(size: int) -> PolicyArray:
-    """Allocate numbers that are never negative: indexing by unsigned numbers needs no check for it."""
+    """Allocate unsigned integers: indexing by them needs no check for negative values."""
     return np.empty(size, dtype=np.uint32)

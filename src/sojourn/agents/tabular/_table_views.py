@@ -35,7 +35,7 @@ class TableViews:
 
     @property
     def states(self) -> IntArray:
-        """The states that have tables, in the order in which they got one.
+        """The states that have entries in the tables, in the order in which they were added.
 
         These are the states seen so far. Posterior sampling that draws unseen states one by one has them all.
         """
@@ -43,7 +43,7 @@ class TableViews:
 
     @property
     def visits(self) -> sparse.coo_array:
-        """How often each (state, action) was played, sparse; row numbers are the environment's states."""
+        """Sparse array of how often each (state, action) was played; rows are the environment's states."""
         tables = self._tables
         pairs = np.flatnonzero(tables.visits[: tables.sizes[1]])
         rows = tables.names[tables.state_of[pairs]]

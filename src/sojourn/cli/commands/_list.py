@@ -21,7 +21,7 @@ EXAMPLES = ("sojourn list laws", "sojourn list problems", "sojourn list agents",
 
 
 class Kind(StrEnum):
-    """What can be listed."""
+    """The kinds of names that can be listed."""
 
     laws = "laws"
     agents = "agents"

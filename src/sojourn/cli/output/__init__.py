@@ -1,1 +1,1 @@
-"""What commands print: results, messages, tables, numbers, progress, plots and help."""
+"""Output of commands: results, messages, tables, numbers, progress, plots and help."""

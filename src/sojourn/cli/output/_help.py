@@ -1,4 +1,4 @@
-"""Help texts; on narrow terminals names stand above their meanings, so that neither is cut."""
+"""Help texts; on narrow terminals names are printed above their meanings, so that neither is cut off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same wrappers for vector environments.
+"""The wrappers of `sojourn.envs` for vector environments.
 
 They take `SyncVectorEnv` and `AsyncVectorEnv`, as `gymnasium.make_vec` makes them, in the autoreset modes
 `NEXT_STEP` (the default) and `DISABLED`.

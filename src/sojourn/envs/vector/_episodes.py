@@ -81,7 +81,7 @@ class EndingWrapper(CountingWrapper):
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         begun, forced = self._ended, self._unaware & self._ended
         if forced.any():
-            # These sub-environments do not know of the end and played one more step, which is discarded.
+            # The wrapper ended these episodes; the step that the sub-environments then played is discarded.
             observations, fresh = self.env.reset(options={"reset_mask": forced.copy()})
             infos = _replaced(infos, fresh, forced)
             rewards, terminated, truncated = (np.array(part) for part in (rewards, terminated, truncated))

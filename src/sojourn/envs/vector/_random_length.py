@@ -20,9 +20,10 @@ __all__ = ["RandomLength"]
 class RandomLength(EndingWrapper):
     """Ends each sub-environment's episodes after hidden numbers of steps; see `sojourn.envs.RandomLength`.
 
-    Sub-environment i has the lengths of seed + i, as with `sojourn.envs.RandomLength` around each one. A
-    sub-environment that does not know of the end plays one more step before its reset, which is discarded. So
-    the lengths are the same as there, but the random numbers of the sub-environments are not.
+    Sub-environment i has the lengths of seed + i, as with `sojourn.envs.RandomLength` around each one. When
+    the wrapper ends an episode, the sub-environment plays one more step before its reset, and that step is
+    discarded. So the lengths are the same as with single wrappers, but the random numbers of the
+    sub-environments are not.
 
     Args:
         env: The vector environment.

@@ -1,4 +1,4 @@
-"""The Kaplan–Meier estimate: the law of lengths of which some are censored."""
+"""The Kaplan–Meier estimate of a law, for lengths some of which are censored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["KaplanMeier"]
 
 @dataclass(frozen=True, init=False, repr=False)
 class KaplanMeier(StaircaseLaw):
-    """The law estimated from lengths of which some are censored (Kaplan and Meier 1958).
+    """The law estimated from lengths when some are censored (Kaplan and Meier 1958).
 
     A censored length n means H ≥ n: the episode was at risk of ending at steps 1 … n − 1, and not at n.
     (In libraries that keep a censored subject at risk at its time, that time is n − 1.)

@@ -39,7 +39,7 @@ class Sample:
         censored: Distinct censored lengths, `(c,)`.
         censored_counts: Number of rows with each of them, `(c,)`.
         entries: Distinct steps at which rows came under observation, `(s,)`.
-        entry_counts: Number of rows that did so at each of them, `(s,)`.
+        entry_counts: Number of rows that came under observation at each of these steps, `(s,)`.
     """
 
     ends: IntArray
@@ -103,11 +103,11 @@ class Sample:
         return float(sum(sign * np.dot(at - 1.0, counts) for at, counts, sign in parts))
 
     def thinned(self, most: int = MAX_DISTINCT) -> Sample:
-        """Return a sample with at most `most` distinct values of each kind; itself, if it has no more.
+        """Return a sample with at most `most` distinct values of each kind, or itself if it has no more.
 
         Neighboring large values are merged at their mean; small values are never merged. By default, values
-        up to a few hundred steps stay as they are and larger ones are merged if they differ by less than two
-        in a thousand. That changes an estimate by about a millionth, far less than its standard error.
+        up to a few hundred steps stay unchanged and larger ones are merged if they differ by less than two in
+        a thousand. That changes an estimate by about a millionth, far less than its standard error.
         """
         if max(self.ends.size, self.censored.size, self.entries.size) <= most:
             return self

@@ -97,7 +97,7 @@ _MAX_SHOWN_DIGITS = 12
 
 
 def looks_like_data(cell: str) -> bool:
-    """Whether a cell of the header row is a number, a flag or an address, and so hardly a column name.
+    """Whether a cell of the header row is a number, a flag or an address, and so probably not a name.
 
     Example:
         >>> [looks_like_data(cell) for cell in ("length", "week 2", "12", "yes", "a@b.org", "u8112")]
