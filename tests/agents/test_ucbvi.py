@@ -357,3 +357,11 @@ def test_invalid_problems_raise_a_one_line_error(given, message):
     with pytest.raises((TypeError, ValueError)) as caught:
         sj.UCBVI(sj.Fixed(4)).start(**settings)
     assert message in str(caught.value)
+
+
+def test_a_bonus_falls_like_one_over_root_n_or_one_over_n():
+    class Odd(sj.PaperBonus):
+        power = 0.75
+
+    with pytest.raises(ValueError, match=r"power of a bonus must be 0\.5 .* or 1 .*; got 0\.75\."):
+        sj.UCBVI(sj.Geometric(0.9), Odd())

@@ -29,7 +29,7 @@ from sojourn.experiments._eta import forecast
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
 from sojourn.experiments.trials import _archive
-from sojourn.experiments.trials._archive import _is_surely_sound, problem_of_file, read_trial
+from sojourn.experiments.trials._archive import _is_surely_sound, defect_of_file, read_trial
 from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import RESULTS_VERSION
 
@@ -349,12 +349,12 @@ def test_large_files_are_checked_in_full(write, tmp_path):
         path = tmp_path / f"{trial.key}-{content_hash(content)}.npz"
         path.write_bytes(content)
         assert path.stat().st_size > 1 << 20 or not is_sound
-        assert (problem_of_file(StoredFile(str(tmp_path), path.name), trial) == "") is is_sound
+        assert (defect_of_file(StoredFile(str(tmp_path), path.name), trial) == "") is is_sound
 
 
 def test_checked_files_are_only_hashed_again(store, write, monkeypatch):
     experiment, unpacked = read_experiment(write()), []
-    monkeypatch.setattr(_archive, "problem_of_content", lambda *_: unpacked.append(1) or "")
+    monkeypatch.setattr(_archive, "defect_of_content", lambda *_: unpacked.append(1) or "")
     run_experiment(experiment, store, executor=ThisProcess())
     assert unpacked == []
     (store / "checked-1.log").write_bytes(b"\xff\x00 garbage\n" + (store / "checked-1.log").read_bytes()[50:])

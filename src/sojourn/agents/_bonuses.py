@@ -67,6 +67,9 @@ def check_bonus(bonus: object) -> None:
     methods = ("of_one_visit", "bernstein_terms")
     if isinstance(bonus, type) or not any(callable(getattr(bonus, name, None)) for name in methods):
         raise TypeError(f"bonus must be a bonus, such as PaperBonus(0.1); got {bonus!r}.")
+    power = getattr(bonus, "power", 0.5)
+    if power not in {0.5, 1.0}:
+        raise ValueError(f"power of a bonus must be 0.5 (1/√n) or 1 (1/n); got {power!r}.")
 
 
 class VarianceBonus(Protocol):

@@ -16,7 +16,7 @@ from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.store._inventory import Inventory, take_inventory
 from sojourn.experiments.store._manifest import manifest_of, read_manifest_file
 from sojourn.experiments.store._store import Store, WriteAccess
-from sojourn.experiments.trials._archive import problem_of_content, problem_of_file
+from sojourn.experiments.trials._archive import defect_of_content, defect_of_file
 from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Failure", "Report", "Watch", "run_experiment"]
@@ -202,7 +202,7 @@ def _check_side_files(store: Store, access: WriteAccess) -> Iterator[str]:
 
 def _set_aside_trials(store: Store, inventory: Inventory) -> Iterator[str]:
     for file in inventory.damaged:
-        problem = problem_of_file(file, inventory.trials[file.key][1])  # another run may have repaired it
+        problem = defect_of_file(file, inventory.trials[file.key][1])  # another run may have repaired it
         moved = store.set_aside(file.path) if problem else None
         if moved is not None:
             yield f"A damaged trial was set aside as {moved} and is played again: {problem}."
@@ -213,7 +213,7 @@ def _check_content(outcome: Outcome, trial: Trial) -> Outcome:
     if outcome.content is None:
         return outcome
     is_bytes = isinstance(outcome.content, bytes)
-    problem = problem_of_content(outcome.content, trial) if is_bytes else "it is not a trial file"
+    problem = defect_of_content(outcome.content, trial) if is_bytes else "it is not a trial file"
     if not problem:
         return outcome
     return replace(outcome, content=None, reason=f"what came back is not its result: {problem}")

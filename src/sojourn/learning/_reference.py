@@ -24,7 +24,7 @@ __all__ = ["Reference", "cached_reference", "problem_arrays"]
 _MOST_CACHED = 12  # references per thread
 _CACHE = threading.local()
 _LIGHT, _HEAVY = 1e-9, 1e-6
-"""Certified width of a regret: relative to the best value, and under heavy tails to max|r|·E[H]."""
+"""Target width of a regret: 1e-9 of the best value, or 1e-6 of max|r|·E[H] under heavy tails."""
 
 
 class Reference:

@@ -16,7 +16,7 @@ import numpy as np
 from sojourn._validation import check_choice, check_positive, check_whole
 from sojourn.laws import Geometric, LengthLaw, Polynomial, QuasiHyperbolic
 from sojourn.theory._checks import check_delta, check_episodes, check_law
-from sojourn.theory._truncation import BONUSES, BonusKind, check_sizes, layers_and_truncation
+from sojourn.theory._truncation import PROVEN_BONUSES, BonusKind, check_sizes, layers_and_truncation
 
 __all__ = ["ProvenBound", "proven_bound", "proven_exponent"]
 
@@ -119,7 +119,7 @@ def proven_bound(
     n_states, n_successors = check_sizes(n_states, n_successors)
     pairs = float(n_states * check_whole("n_actions", n_actions, least=1))
     delta = check_delta(delta)
-    check_choice("bonus", bonus, BONUSES)
+    check_choice("bonus", bonus, PROVEN_BONUSES)
     check_choice("count", count, ["first", "all"])
     scale = _check_scale(bonus, scale)
     n_layers, given_up = _layers(law, n_episodes, bonus, horizon)
@@ -163,7 +163,7 @@ def proven_exponent(law: LengthLaw, *, bonus: BonusKind = "paper") -> float | No
         >>> [proven_exponent(Polynomial(p), bonus="monotone_bernstein") for p in (1.25, 2.0)]
         [0.8, 0.5]
     """
-    check_choice("bonus", bonus, BONUSES)
+    check_choice("bonus", bonus, PROVEN_BONUSES)
     match check_law(law):
         case Geometric() | QuasiHyperbolic():
             return 0.5

@@ -10,10 +10,10 @@ from sojourn.laws import LengthLaw, Polynomial
 from sojourn.theory._checks import check_episodes, check_law
 from sojourn.theory._choices import choose_truncation
 
-__all__ = ["BONUSES", "BonusKind", "check_sizes", "layers_and_truncation", "proven_horizon"]
+__all__ = ["PROVEN_BONUSES", "BonusKind", "check_sizes", "layers_and_truncation", "proven_horizon"]
 
 BonusKind = Literal["paper", "hoeffding", "monotone_bernstein"]
-BONUSES: tuple[BonusKind, ...] = ("paper", "hoeffding", "monotone_bernstein")
+PROVEN_BONUSES: tuple[BonusKind, ...] = ("paper", "hoeffding", "monotone_bernstein")
 
 _MAX_LAYERS = 2**53
 
@@ -58,7 +58,7 @@ def proven_horizon(
         133
     """
     law, n_episodes = check_law(law), check_episodes(episodes)
-    check_choice("bonus", bonus, BONUSES)
+    check_choice("bonus", bonus, PROVEN_BONUSES)
     size = _size(bonus, n_states, n_actions, n_successors)
     if not isinstance(law, Polynomial):
         return choose_truncation(law, int(n_episodes)).horizon

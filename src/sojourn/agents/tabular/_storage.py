@@ -206,7 +206,7 @@ def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, *, has_var
 
     kept = {name: np.ascontiguousarray(arrays[disk]) for name, disk in _KEPT.items()}
     states, pairs, arcs = kept["names"].size, kept["visits"].size, kept["arc_to"].size
-    # Small tables show each table's type and axes: a first axis of 4, 5, 6 or 8 means the size given here.
+    # Allocate tiny tables (4 states, 5 pairs, 6 arcs) to learn which axis of each table grows with what.
     sizes = {4: states, 5: pairs, 6: arcs, 8: 2 << (states - 1).bit_length()}
     for name, array in allocate(4, 5, 6)._asdict().items():
         shape = (sizes.get(len(array), len(array)), *array.shape[1:])

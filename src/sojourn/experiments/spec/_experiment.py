@@ -242,6 +242,7 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
     cells: list[Cell] = []
     for problem in problems:
         for law in laws:
+            # Hashed into every trial key: a new entry would make old stores play everything again.
             shared = {"problem": problem, "law": repr(law), **fixed}
             cells += _cells(spec.agents, law, shared, spec.seeds)
     name = spec.name if spec.name is not None else path.stem

@@ -11,7 +11,7 @@ from sojourn._threads import usable_cores
 from sojourn.experiments.spec._experiment import Cell, Experiment
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._archive import problem_of_file
+from sojourn.experiments.trials._archive import defect_of_file
 from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Inventory", "take_inventory"]
@@ -42,7 +42,7 @@ class Inventory:
 
 
 def take_inventory(experiment: Experiment, store: Store) -> Inventory:
-    """Read every file of an experiment's trials and check its hash and its whole content."""
+    """Check the hash of every file, and the content of those that are not in the log of checked files."""
     trials: dict[str, tuple[Cell, Trial]] = {}
     for cell, trial in experiment.trials():
         trials.setdefault(trial.key, (cell, trial))
@@ -70,4 +70,4 @@ def _batches(pairs: Iterator[_Pair]) -> Iterator[list[_Pair]]:
 
 
 def _check_batch(pairs: Iterable[_Pair]) -> list[tuple[StoredFile, str]]:
-    return [(file, problem_of_file(file, trial)) for file, trial in pairs]
+    return [(file, defect_of_file(file, trial)) for file, trial in pairs]

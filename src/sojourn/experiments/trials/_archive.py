@@ -1,4 +1,4 @@
-"""Trial files: the only module that packs, reads and checks them.
+"""Trial files: packs, reads and checks them, for runs, `verify` and readers alike.
 
 A trial file is an `.npz` archive of arrays and of a header, one line of JSON with the settings, the seed, the
 results version and the problem's name. How to use this module:
@@ -6,7 +6,7 @@ results version and the problem's name. How to use this module:
 - `pack_trial` returns the bytes of a new file.
 - `read_trial` reads bytes and checks that they are a sound result of the trial with a key.
 - `read_trial_file` does the same for a file of a store, and checks the content hash first.
-- `problem_of_content` and `problem_of_file` give the same verdict, quicker, for a known trial.
+- `defect_of_content` and `defect_of_file` give the same verdict, quicker, for a known trial.
 
 All of them apply the rules of `_content_checks`, so that runs, `verify` and readers agree on every file. A
 `ValueError` gives the reason as a clause ("it is not a trial file"); callers add the place.
@@ -29,9 +29,9 @@ from sojourn.experiments.trials._trial import RESULTS_VERSION, Trial, trial_key
 
 __all__ = [
     "TrialContent",
+    "defect_of_content",
+    "defect_of_file",
     "pack_trial",
-    "problem_of_content",
-    "problem_of_file",
     "read_trial",
     "read_trial_file",
 ]
@@ -104,7 +104,7 @@ def read_trial_file(file: StoredFile, *, header_only: bool = False) -> TrialCont
     return read_trial(content, file.key, header_only=header_only)
 
 
-def problem_of_file(file: StoredFile, trial: Trial | None) -> str:
+def defect_of_file(file: StoredFile, trial: Trial | None) -> str:
     """Return why a file of a store is not a sound result of a trial, or an empty text if it is one.
 
     Args:
@@ -120,17 +120,17 @@ def problem_of_file(file: StoredFile, trial: Trial | None) -> str:
     if trial is None:
         return ""
     if content:
-        return problem_of_content(content, trial)
+        return defect_of_content(content, trial)
     with open_regular_file(file.path) as whole:  # sound, but too large to be read in one piece
-        return _problem(whole, trial)
+        return _defect(whole, trial)
 
 
-def problem_of_content(content: bytes, trial: Trial) -> str:
+def defect_of_content(content: bytes, trial: Trial) -> str:
     """Return why bytes are not a sound result of a trial, or an empty text if they are one."""
-    return "" if _is_surely_sound(content, trial) else _problem(content, trial)
+    return "" if _is_surely_sound(content, trial) else _defect(content, trial)
 
 
-def _problem(content: bytes | IO[bytes], trial: Trial) -> str:
+def _defect(content: bytes | IO[bytes], trial: Trial) -> str:
     try:
         read_trial(content, trial.key)
     except ValueError as error:
@@ -139,7 +139,7 @@ def _problem(content: bytes | IO[bytes], trial: Trial) -> str:
 
 
 def _is_surely_sound(content: bytes, trial: Trial) -> bool:
-    """Whether a file is sound and has exactly the form that `pack_trial` gives it; False proves nothing."""
+    """Whether a file is sound and has exactly the form that `pack_trial` gives it; if not, read it in full."""
     members = read_members(content)
     if members is None or not _is_header_of(trial, members.pop(_HEADER, b"")):
         return False

@@ -103,7 +103,7 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
             if not np.isfinite(array).all():
                 raise ValueError(f"its {name} are not all finite")
         elif kind == "i" and array.min() < 0:
-            raise ValueError(f"its {name} are not all positive")
+            raise ValueError(f"its {name} include a negative number")
 
 
 def _check_checkpoints(checkpoints: Any, most: int, episodes: int) -> int:
