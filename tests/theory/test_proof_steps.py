@@ -1,7 +1,8 @@
 """The steps of the proofs on the theory page, by exact enumeration and exact probabilities.
 
-Every history of a tiny learner is enumerated: two states, two actions, three layers, three episodes. The names are
-those of the page of proofs: Facts 1 to 3, equations (2) and (4), the total variance (6) and the gaps (7).
+Every history of a tiny learner is enumerated: two states, two actions, three layers, three episodes. The
+names are those of the page of proofs: Facts 1 to 3, equations (2) and (4), the total variance (6) and the
+gaps (7).
 """
 
 import itertools
@@ -63,7 +64,7 @@ class Enumeration:
         return q, v
 
     def run(self):
-        """Return (probability, Σ_k(E_k J_k/2 − J_k)) of every history of T episodes; check all else on the way."""
+        """Return (probability, Σ_k(E_k J_k/2 − J_k)) of every history; check all else on the way."""
         start = np.broadcast_to(self.m[:N, None, None], (N, S, A)).copy()
         return list(self.play(0, np.zeros((S, A, S)), start, [], 1.0))
 
@@ -95,7 +96,7 @@ class Enumeration:
                 yield from self.play(k + 1, after, q, [*past, (seen_z, j, expected)], chance * seen)
 
     def episodes(self, q, x1, n):
-        """Yield every trajectory in thought: path, probability, σ, whether σ = τ ≤ N, and 1/n of its steps."""
+        """Yield every possible trajectory: path, probability, σ, whether σ = τ ≤ N, and 1/n of its steps."""
         policy = q.argmax(axis=2)
         for states in itertools.product(range(S), repeat=N):
             path, weight, x = [], 1.0, x1
@@ -232,7 +233,7 @@ def test_the_monotone_bernstein_backup_is_monotone(c1, c2, data):
 
 
 def switching_point(c1, c2):
-    """A value at which the two parts of the maximum are equal, and the change when its largest entry grows."""
+    """A value at which both parts of the maximum are equal, and the change when its largest entry grows."""
     p, v, iota = np.array([0.99, 0.01]), np.array([1.0, 0.0]), 1.0
     n = (c2 / c1) ** 2 * iota / variance(p, v)  # √Var = (c₂/c₁)√(ι/n)
     higher = np.array([1.0, 1e-3])  # raising the small entry lowers the variance

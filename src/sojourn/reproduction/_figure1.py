@@ -56,7 +56,8 @@ def figure1(runner: ExperimentRunner) -> Chapter:
         pictures=(
             Picture(
                 "figure1",
-                "Cumulative regret with the published constants. The curves of all learners are close to that of random play.",
+                "Cumulative regret with the published constants. The curves of all learners are close to "
+                "that of random play.",
                 panels_figure(comparisons, names=paper_names(comparisons[0])),
             ),
             Picture(

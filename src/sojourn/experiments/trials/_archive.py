@@ -139,7 +139,7 @@ def _defect(content: bytes | IO[bytes], trial: Trial) -> str:
 
 
 def _is_surely_sound(content: bytes, trial: Trial) -> bool:
-    """Whether a file is sound and has exactly the form that `pack_trial` gives it; if not, read it in full."""
+    """Whether a file is sound and has exactly the form that `pack_trial` gives it; if not, read it whole."""
     members = read_members(content)
     if members is None or not _is_header_of(trial, members.pop(_HEADER, b"")):
         return False
