@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from sojourn._files import open_regular_file, pack_archive, read_archive, write_archive
+from sojourn._files import open_regular_file, pack_archive, read_archive, write_archive, write_atomically
 
 ABOUT = {"format": "thing 1", "note": "ρ"}
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b.c": np.array([], dtype=np.int32), "d": np.float64(0.1)}
@@ -36,6 +36,26 @@ def test_permissions_follow_the_umask(tmp_path, umask, mode):
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((tmp_path / "y").stat().st_mode) == mode
+
+
+def test_a_failed_write_leaves_nothing(tmp_path):
+    def fail(file):
+        file.write(b"half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(tmp_path / "x.txt", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_temporary_file_is_not_written_over(tmp_path, monkeypatch):
+    taken = tmp_path / ".x.txt.00000000.tmp"
+    taken.write_text("mine")
+    tokens = iter(["00000000", "11111111"])
+    monkeypatch.setattr("secrets.token_hex", lambda n: next(tokens))
+    write_atomically(tmp_path / "x.txt", lambda file: file.write(b"new"))
+    assert taken.read_text() == "mine"
+    assert (tmp_path / "x.txt").read_text() == "new"
 
 
 def test_a_file_is_synced_before_and_its_folder_after_the_rename(tmp_path, monkeypatch):

@@ -90,10 +90,13 @@ def _named(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
-    """Write and fsync a temporary file, rename it and fsync the folder; leave nothing if that fails."""
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
+    """Write and fsync a temporary file, rename it and fsync the folder; leave nothing if that fails.
+
+    As for every newly created file, the umask and the folder decide who may read and write it.
+    """
+    handle, temporary = _create_temporary(path)
     try:
-        with temporary.open("xb") as file:  # with the default permissions under the umask
+        with os.fdopen(handle, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -103,6 +106,17 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
         raise
     sync_folder(path.parent)
     return path
+
+
+def _create_temporary(path: Path) -> tuple[int, Path]:
+    """Create an empty file with an unused name beside `path`; return its descriptor and its path."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        try:
+            return os.open(temporary, flags, 0o666), temporary
+        except FileExistsError:
+            continue
 
 
 def read_archive(

@@ -19,6 +19,7 @@ __all__ = [
     "check_closed_unit",
     "check_half_open_unit",
     "check_nonnegative",
+    "check_not_masked",
     "check_open_unit",
     "check_positive",
     "check_reward_range",
@@ -98,6 +99,18 @@ def check_whole(name: str, value: Any, *, least: int) -> int:
     if number < least:
         raise ValueError(f"{name} must be {rule}; got {value!r}.")
     return number
+
+
+def check_not_masked(name: str, value: Any) -> None:
+    """Raise `ValueError` for a NumPy array with masked entries, or a sequence that contains one."""
+    parts = value if isinstance(value, (list, tuple)) else (value,)
+    for part in parts:
+        if isinstance(part, (int, float)):
+            continue
+        if isinstance(part, (list, tuple)):
+            check_not_masked(name, part)
+        elif hasattr(part, "filled") and getattr(part, "mask", None) is not None and part.mask.any():
+            raise ValueError(f"{name} must have no masked entries; fill it first, as with filled(0).")
 
 
 def check_reward_range(value: Any) -> tuple[float, float]:

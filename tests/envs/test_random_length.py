@@ -198,3 +198,16 @@ def test_seeds_of_resets_may_be_numpy_integers_but_not_negative():
     assert first(np.int64(4)) == first(4)
     with pytest.raises(ValueError, match=r"^seed must be a whole number ≥ 0; got -1\.$"):
         first(-1)
+
+
+class NegativeLengths(sj.Geometric):
+    """A user's law that draws impossible lengths."""
+
+    def sample(self, rng, size=None):
+        return np.full(size, -5)
+
+
+def test_impossible_lengths_are_refused():
+    env = RandomLength(river(), NegativeLengths(0.9))
+    with pytest.raises(ValueError, match=r"^NegativeLengths.sample\(.* whole numbers ≥ 1; got -5\.$"):
+        env.reset(seed=0)

@@ -236,3 +236,15 @@ def test_bad_data_raise_one_line_errors_that_name_the_place(make, message):
     with pytest.raises((ValueError, TypeError)) as caught:
         make()
     assert str(caught.value) == message
+
+
+def test_masked_lengths_are_refused():
+    def fit_geometric(values):
+        return sj.fit(values, family="geometric")
+
+    lengths = np.ma.array([3, 500, 4], mask=[False, True, False])
+    for build in (sj.Empirical, lambda values: sj.KaplanMeier(values, [True] * 3), fit_geometric):
+        with pytest.raises(ValueError, match=r"^lengths must have no masked entries; fill it first"):
+            build(lengths)
+    with pytest.raises(ValueError, match=r"^survival must have no masked entries; fill it first"):
+        sj.Tabulated(np.ma.array([1.0, 0.5, 0.7], mask=[False, False, True]))

@@ -140,11 +140,11 @@ def test_tables_are_read_from_files(text, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1\n0.5\nx\n", "t.csv row 3: survival must be a number from 0 to 0.5, the row before; got 'x'."),
+        ("1\n0.5\nx\n", "t.csv row 3: survival must be a number from 0 to 0.5, the row before; got text."),
         ("1\n0.5\n0.6\n", "t.csv row 3: survival must be a number from 0 to 0.5, the row before; got '0.6'."),
         ("1\nnan\n", "t.csv row 2: survival must be a number from 0 to 1.0, the row before; got 'nan'."),
         ("h,survival\n1,1\n3,0.5\n", "t.csv row 3: h must be 2; got '3'."),
-        ("h,gamma\n1,1\n", "t.csv row 1: columns must be survival, or h and survival; got h, gamma."),
+        ("h,gamma\n1,1\n", "t.csv row 1: columns must be survival, or h and survival; got other names."),
         ("1,1\n2\n", "t.csv row 2: must have as many cells as the first row; got 1."),
         ("", "t.csv must have one row per step; it is empty."),
         ("survival\n", "t.csv must have one row per step; it is empty."),
@@ -157,6 +157,14 @@ def test_bad_tables_name_the_file_and_the_row(text, message, tmp_path):
     with pytest.raises(ValueError) as caught:
         sj.Tabulated.from_csv(path)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("content", ["root:x:0:0\n", "root,x\n", "root,7\n", "1\nroot:x\n", "1,1\nroot,1\n"])
+def test_the_text_of_a_file_that_is_no_table_is_not_shown(content, tmp_path):
+    (tmp_path / "secret").write_text(content)
+    with pytest.raises(ValueError) as caught:
+        sj.parse_law(f"tabulated('{tmp_path / 'secret'}')")
+    assert "root" not in str(caught.value)
 
 
 def test_a_missing_table_is_named():

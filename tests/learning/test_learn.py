@@ -385,3 +385,45 @@ def test_an_object_that_is_no_agent_is_refused():
     for agent in (None, sj.UCBVI, GEOMETRIC):
         with pytest.raises(TypeError, match="agent must be an agent's settings, such as UCBVI"):
             sj.learn(agent, sj.mdps.river_swim(3), GEOMETRIC, episodes=2)
+
+
+class OddLaw(sj.Geometric):
+    """A law of a user whose `sample` returns whatever it is given."""
+
+    drawn = None
+
+    def sample(self, rng, size=None):
+        return self.drawn
+
+
+@pytest.mark.parametrize(
+    ("drawn", "got"),
+    [
+        (np.array([3, -5, 2]), "-5"),
+        (np.array([3.0, 2.5, 2.0]), "2.5"),
+        (np.array([3.0, np.nan, 2.0]), "nan"),
+        (np.array([3.0, np.inf, 2.0]), "inf"),
+        (np.array([0, 1, 2]), "0"),
+        (np.array([1, 2]), "shape (2,)"),
+        (7, "shape ()"),
+    ],
+)
+def test_lengths_that_a_law_cannot_draw_are_refused(drawn, got, monkeypatch):
+    monkeypatch.setattr(OddLaw, "drawn", drawn)
+    with pytest.raises(ValueError) as caught:
+        sj.learn(sj.UCBVI(GEOMETRIC), sj.mdps.river_swim(3), OddLaw(0.9), episodes=3)
+    assert str(caught.value) == f"OddLaw.sample(rng, 3) must return 3 whole numbers ≥ 1; got {got}."
+
+
+def test_lengths_must_be_numbers(monkeypatch):
+    monkeypatch.setattr(OddLaw, "drawn", ["a", "b", "c"])
+    with pytest.raises(
+        TypeError, match=r"^OddLaw.sample\(rng, 3\) must return 3 whole numbers ≥ 1; got dtype"
+    ):
+        sj.learn(sj.UCBVI(GEOMETRIC), "Blackjack-v1", OddLaw(0.9), episodes=3, reward_range=(-1, 1))
+
+
+def test_whole_numbers_as_floats_are_lengths(monkeypatch):
+    monkeypatch.setattr(OddLaw, "drawn", np.array([3.0, 1.0, 2.0]))
+    run = sj.learn(sj.UCBVI(GEOMETRIC), sj.mdps.river_swim(3), OddLaw(0.9), episodes=3)
+    assert run.lengths.tolist() == [3, 1, 2]

@@ -230,3 +230,12 @@ def test_the_callers_columns_are_left_as_they_were():
     columns["next_state"][2] = 7.0
     estimate(columns)
     assert columns["next_state"].tolist() == [1.0, 0.0, 7.0, 1.0]
+
+
+def test_masked_columns_are_refused():
+    log = {name: np.array([row[i] for row in LOG]) for i, name in enumerate(COLUMNS)}
+    log["reward"] = np.ma.array(log["reward"], mask=[False, True, False, False])
+    with pytest.raises(ValueError, match=r"log column 'reward' must have no masked entries; fill it first"):
+        estimate(log)
+    with pytest.raises(ValueError, match=r"log must have no masked entries; fill it first"):
+        estimate(np.ma.array(np.array(LOG, dtype=float), mask=np.eye(4, 5)))

@@ -62,6 +62,8 @@ def test_a_custom_problem_is_named_by_its_import_path(own):
         ),
         ("own_broken:x", "own_broken cannot be imported: ZeroDivisionError: division by zero"),
         ("no_such:x", "No module 'no_such' for 'no_such:x'; it must be installed, or lie beside the file"),
+        ("river_swim(n=3, n=4)", "river_swim got n twice."),
+        ("Taxi-v4(a=1, b=2, a=3)", "Taxi-v4 got a twice."),
         ("rivr_swim(3)", "Unknown environment 'rivr_swim'. Did you mean 'river_swim'?"),
         ("river_swim(open('x'))", "problem must have numbers and quoted text as arguments"),
         ("x" * 20_000, "problem must be written like 'Taxi-v4' or 'river_swim(6)'; got 'xxx"),

@@ -204,3 +204,28 @@ def test_the_table_cannot_be_resized_or_replaced():
     copy = table.copy()
     copy.data = copy.data * 1.0
     copy.resize((3, 3))
+
+
+def masked(values, at):
+    array = np.ma.array(values)
+    array[at] = np.ma.masked
+    return array
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("transitions", {"transitions": masked(np.ones((1, 1, 1)), (0, 0, 0))}),
+        ("transitions", {"transitions": [[masked([1.0], 0)]]}),
+        ("rewards", {"rewards": masked([[500.0]], (0, 0))}),
+        ("start", {"start": masked([1.0], 0)}),
+    ],
+)
+def test_masked_arrays_are_refused(name, arguments):
+    with pytest.raises(ValueError) as caught:
+        TabularMDP(**({"transitions": [[[1.0]]], "rewards": [[1.0]]} | arguments))
+    assert str(caught.value) == f"{name} must have no masked entries; fill it first, as with filled(0)."
+
+
+def test_masked_arrays_without_masked_entries_are_accepted():
+    assert TabularMDP([[[1.0]]], np.ma.array([[2.0]])).rewards[0, 0] == 2.0

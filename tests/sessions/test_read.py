@@ -8,6 +8,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.sessions import SessionLog, analyze, read_sessions
+from sojourn.sessions.reading._cell_table import CellTable
 
 from .alone import needs_peak, read_alone
 
@@ -284,3 +285,38 @@ def test_numbers_with_a_decimal_point_are_parsed_in_blocks(tmp_path, monkeypatch
     path = tmp_path / "log.csv"
     path.write_text("id,length,entry\n" + 'a,12.0,3.0\nb,"7.0",1\n', encoding="utf-8")
     assert read_sessions(path).lengths.tolist() == [7, 12]
+
+
+FORGED = ("9OHm5OO/Ud<i(+Q4", "O8a=P2z~.eo9&T:I")
+"""Two labels with the same hash."""
+
+
+def test_labels_with_the_same_hash_are_different_groups(tmp_path):
+    first, second = FORGED
+    rows = [f"3,{first}", f"30,{second}", "4,a", f"5,{first}", f"50,{second}", "2,b", f'60,"{second}"']
+    log = read_sessions(write(tmp_path / "log.csv", "length,group\n" + "\n".join(rows) + "\n"))
+    assert log.n_groups == 4
+    lengths = {label: [] for label in log.labels}
+    for length, _, _, group in as_rows(log):
+        lengths[log.labels[group]].append(length)
+    assert lengths == {first: [3, 5], second: [30, 50, 60], "a": [4], "b": [2]}
+
+
+@pytest.mark.parametrize("weak_hash", [lambda width: 0 * width, lambda width: width], ids=["equal", "width"])
+def test_groups_do_not_depend_on_the_hash(weak_hash, tmp_path, monkeypatch):
+    labels = [c * n for n in (1, 2, 7, 8, 9, 15, 16, 17, 79, 80, 81, 88, 200) for c in "xyx"]
+    labels += ["x" * 100 + "y", "y" + "x" * 100, "z" * 8 + "x", "x" * 8 + "z", "", "é" * 9, "é" * 8 + "è"]
+    text = "length,group\n" + "".join(f"{i + 1},{label}\n" for i, label in enumerate(labels * 2))
+    expected = read_sessions(write(tmp_path / "log.csv", text))
+    assert expected.n_groups == len(set(labels))
+    real = CellTable.hashes
+
+    def weak(self, column, words):
+        start, stop = self._column_bounds(column)
+        width = (stop - start).astype(np.uint64)
+        return np.where(width <= 8, real(self, column, words), weak_hash(width))
+
+    monkeypatch.setattr(CellTable, "hashes", weak)
+    log = read_sessions(tmp_path / "log.csv")
+    assert as_rows(log) == as_rows(expected)
+    assert log.labels == expected.labels

@@ -9,7 +9,7 @@ import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import check_whole
-from sojourn.laws import LengthLaw, parse_law
+from sojourn.laws import LengthLaw, draw_lengths, parse_law
 
 __all__ = ["LengthStream", "StepTable", "as_law", "check_seed", "check_seeds", "record_law"]
 
@@ -65,7 +65,7 @@ class LengthStream:
         length = next(self._drawn, None)
         if length is None:
             # A block uses the same numbers of the stream as single draws would.
-            self._drawn = iter(self._law.sample(self._rng, _BLOCK).tolist())
+            self._drawn = iter(draw_lengths(self._law, self._rng, _BLOCK).tolist())
             length = next(self._drawn)
         return length
 

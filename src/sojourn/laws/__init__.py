@@ -9,13 +9,14 @@ Modules:
     `_staircase`: laws whose survival function is a step function (tables and estimates).
     `_parse`: laws from text and back; `_survival_csv`: survival tables from CSV files.
     `_summaries`, `_distance`, `_labels`: numbers and names that describe a law.
-    `_checks`: validation of lengths.
+    `_checks`: validation of lengths; `_draw`: lengths drawn from a law, validated.
 """
 
 from __future__ import annotations
 
 from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._distance import closest_geometric, distance
+from sojourn.laws._draw import draw_lengths
 from sojourn.laws._labels import label
 from sojourn.laws._parse import LAWS, law_to_text, parse_law
 from sojourn.laws._summaries import geometric_with_mean, is_heavy, quantile, same_mean
@@ -59,6 +60,7 @@ __all__ = [
     "band_of_sample",
     "closest_geometric",
     "distance",
+    "draw_lengths",
     "fit",
     "fit_sample",
     "geometric_with_mean",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn._typing import ArrayLike, BoolArray, IntArray
-from sojourn._validation import check_whole
+from sojourn._validation import check_not_masked, check_whole
 from sojourn.laws._base import MAX_STEP
 
 __all__ = ["check_column", "check_flags", "check_length"]
@@ -53,6 +53,7 @@ def check_flags(name: str, values: ArrayLike) -> BoolArray:
 
 
 def _column(name: str, values: ArrayLike, rule: str) -> NDArray[Any]:
+    check_not_masked(name, values)
     try:
         column = np.asarray(values)
     except ValueError as error:

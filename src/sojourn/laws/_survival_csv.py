@@ -41,9 +41,7 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
     if not _is_number(rows[0][1][-1]):
         head = [cell.lower() for cell in rows.pop(0)[1]]
         if head not in (["survival"], ["h", "survival"], ["survival", "h"]):
-            raise ValueError(
-                f"{name} row 1: columns must be survival, or h and survival; got {', '.join(head)}."
-            )
+            raise ValueError(f"{name} row 1: columns must be survival, or h and survival; got other names.")
         value_column, step_column = head.index("survival"), head.index("h") if "h" in head else None
     survival: list[float] = []
     for number, row in rows:
@@ -52,14 +50,16 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
                 f"{name} row {number}: must have as many cells as the first row; got {len(row)}."
             )
         if step_column is not None and row[step_column] != str(len(survival) + 1):
-            raise ValueError(f"{name} row {number}: h must be {len(survival) + 1}; got {row[step_column]!r}.")
+            raise ValueError(
+                f"{name} row {number}: h must be {len(survival) + 1}; got {_show(row[step_column])}."
+            )
         cell = row[value_column]
         most = survival[-1] if survival else 1.0
         if not survival and not (_is_number(cell) and float(cell) == 1.0):
-            raise ValueError(f"{name} row {number}: survival must be 1 in the first row; got {cell!r}.")
+            raise ValueError(f"{name} row {number}: survival must be 1 in the first row; got {_show(cell)}.")
         if not (_is_number(cell) and 0.0 <= float(cell) <= most):
             rule = f"a number from 0 to {most!r}, the row before"
-            raise ValueError(f"{name} row {number}: survival must be {rule}; got {cell!r}.")
+            raise ValueError(f"{name} row {number}: survival must be {rule}; got {_show(cell)}.")
         survival.append(float(cell))
     if not survival:
         raise ValueError(empty)
@@ -75,6 +75,11 @@ def _read(path: Path) -> bytes:
     if len(content) > _MAX_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {_MAX_BYTES:,} bytes")
     return content
+
+
+def _show(cell: str) -> str:
+    """Return a cell for an error message; text is not quoted, as the file may not be a table at all."""
+    return repr(cell) if _is_number(cell) or not cell else "text"
 
 
 def _is_number(cell: str) -> bool:

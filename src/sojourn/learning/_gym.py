@@ -12,7 +12,7 @@ from sojourn._typing import IntArray
 from sojourn._validation import check_reward_range
 from sojourn.agents import Agent, OptimalPlayer, Step, play_episode
 from sojourn.errors import NoTableError
-from sojourn.laws import LengthLaw
+from sojourn.laws import LengthLaw, draw_lengths
 from sojourn.learning._run import Run
 from sojourn.mdps import TabularMDP
 
@@ -60,7 +60,7 @@ def play_env(
         low, span = _range_with_zero(reward_range, name, wrapper)
         streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
         for_lengths, _, for_env, for_learner = streams
-        drawn = law.sample(for_lengths, episodes)
+        drawn = draw_lengths(law, for_lengths, episodes)
         # One seed per episode, so that every learner gets the same start states.
         seeds = for_env.integers(2**31, size=episodes)
         learner = _start(agent, numbered, episodes, (0.0 - low) / span, for_learner)

@@ -11,7 +11,7 @@ import numpy as np
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
 from sojourn.agents import Agent, CompiledLearner, PlanningLearner, Played, play_episode, step_on_table
-from sojourn.laws import LengthLaw
+from sojourn.laws import LengthLaw, draw_lengths
 from sojourn.learning._gym import play_env, read_table
 from sojourn.learning._reference import Reference, cached_reference, problem_arrays
 from sojourn.learning._run import Run
@@ -87,7 +87,7 @@ def learn(
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     for_lengths, for_starts, for_transitions, for_learner = streams
     learner = start_on(agent, mdp, episodes, for_learner)
-    drawn = law.sample(for_lengths, episodes)
+    drawn = draw_lengths(law, for_lengths, episodes)
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
     reference = cached_reference(mdp, law)

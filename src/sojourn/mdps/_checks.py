@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
-from sojourn._validation import check_whole
+from sojourn._validation import check_not_masked, check_whole
 
 if TYPE_CHECKING:
     from sojourn.mdps._transitions import ReadOnlyCSR
@@ -26,6 +26,7 @@ __all__ = [
 
 def float_array(name: str, value: Any, rule: str) -> FloatArray:
     """Return `value` as a float64 array, without a copy if possible; it must be a table of real numbers."""
+    check_not_masked(name, value)
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O" and all(isinstance(entry, numbers.Real) for entry in array.flat):

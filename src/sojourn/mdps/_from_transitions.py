@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
-from sojourn._validation import check_choice, check_whole, did_you_mean
+from sojourn._validation import check_choice, check_not_masked, check_whole, did_you_mean
 from sojourn.mdps._outcomes import Outcomes
 
 __all__ = ["read_log"]
@@ -79,6 +79,8 @@ def _columns(log: Any) -> dict[str, Any]:
             raise ValueError(
                 f"log must have a column {name!r}; got {sorted(names)}.{did_you_mean(name, names)}"
             )
+    for name in COLUMNS:
+        check_not_masked(f"log column {name!r}", log[name])
     columns = {name: _as_column(np.asarray(log[name])) for name in COLUMNS}
     for name, column in columns.items():
         if column.shape != columns["state"].shape or column.ndim != 1:
@@ -100,6 +102,7 @@ def _names(log: Any) -> list[str] | None:
 def _from_rows(log: Any) -> dict[str, Any]:
     if isinstance(log, (str, bytes)) or not hasattr(log, "__iter__"):
         raise TypeError(f"log must be rows of ({', '.join(COLUMNS)}) or a table of them; got {log!r}.")
+    check_not_masked("log", log)
     rows = log if isinstance(log, np.ndarray) else list(log)
     if len(rows) == 0:
         return dict.fromkeys(COLUMNS, np.zeros(0))

@@ -153,9 +153,14 @@ def _arguments(what: str, text: str, inside: str) -> tuple[list[Any], dict[str, 
         if any(keyword.arg is None for keyword in call.keywords):
             raise ValueError("** is not an argument")
         positional = [ast.literal_eval(argument) for argument in call.args]
-        return positional, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        named = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise ValueError(
             f"{what} must have numbers and quoted text as arguments, as in 'river_swim(6)'; "
             f"got {text[:60]!r}."
         ) from None
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{text.partition('(')[0].strip()[:60]} got {name} twice.")
+    return positional, dict(named)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._typing import ArrayLike, FloatArray
+from sojourn._validation import check_not_masked
 from sojourn.laws._staircase import Staircase, StaircaseLaw
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Tabulated(StaircaseLaw):
 
 
 def _check_table(values: ArrayLike) -> FloatArray:
+    check_not_masked("survival", values)
     try:
         given = np.asarray(values)
     except ValueError as error:

@@ -131,19 +131,59 @@ class CellTable:
         printable = ((word >> np.uint64(5) | word >> np.uint64(6) | word >> np.uint64(7)) & _ONES) == filled
         return np.where((width <= 8) & printable, word | filled << np.uint64(5), np.uint64(0))
 
-    def hashes(self, column: int) -> NDArray[np.uint64]:
-        """Return a 64-bit hash of each cell in a column."""
+    def words(self, column: int) -> list[NDArray[np.uint64]]:
+        """Return the first `_VECTOR_HASH_BYTES` bytes of each cell in a column, eight per integer."""
+        start, stop = self._column_bounds(column)
+        width = stop - start
+        n_words = -(-min(int(width.max(initial=0)), _VECTOR_HASH_BYTES) // 8)
+        words = []
+        for k in range(n_words):
+            word = self._eight_byte_words[np.minimum(start + 8 * k, stop) + _PADDING]
+            words.append(_clear_high_bytes(word, 8 - np.clip(width - 8 * k, 0, 8)))
+        return words
+
+    def hashes(self, column: int, words: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+        """Return a 64-bit hash of each cell in a column.
+
+        Different cells may share a hash, unless they have the same width of at most 8 bytes: `are_equal`
+        compares cells.
+
+        Args:
+            column: The column.
+            words: Its `words`.
+        """
         start, stop = self._column_bounds(column)
         width = stop - start
         state = width.astype(np.uint64) * _HASH_MULTIPLIER
-        for k in range(-(-min(int(width.max()), _VECTOR_HASH_BYTES) // 8) if width.size else 0):
-            n_left = np.clip(width - 8 * k, 0, 8)
-            word = self._eight_byte_words[np.minimum(start + 8 * k, stop) + _PADDING]
-            mixed = (state ^ _clear_high_bytes(word, 8 - n_left)) * _HASH_MULTIPLIER
-            state = np.where(n_left > 0, mixed ^ (mixed >> np.uint64(29)), state)
+        for k, word in enumerate(words):
+            mixed = (state ^ word) * _HASH_MULTIPLIER
+            state = np.where(width > 8 * k, mixed ^ (mixed >> np.uint64(29)), state)
         for i in np.flatnonzero(width > _VECTOR_HASH_BYTES).tolist():
             state[i] ^= np.uint64(hash(self.buffer[start[i] : stop[i]].tobytes()) & _ALL_BITS)
         return state
+
+    def are_equal(
+        self, column: int, words: list[NDArray[np.uint64]], first: IntArray, where: IntArray
+    ) -> BoolArray:
+        """Return whether the cell of each row has the same bytes as the first cell with its hash.
+
+        Args:
+            column: The column.
+            words: Its `words`.
+            first: First row with each distinct hash.
+            where: Index into `first` for each row.
+        """
+        start, stop = self._column_bounds(column)
+        width = stop - start
+        equal = np.asarray(width == width[first][where])
+        if len(words) < 2:
+            return equal
+        for word in words:
+            equal &= word == word[first][where]
+        for i in np.flatnonzero(equal & (width > _VECTOR_HASH_BYTES)).tolist():
+            a, b, n = int(start[i]), int(start[first[where[i]]]), int(width[i])
+            equal[i] = a == b or self.buffer[a : a + n].tobytes() == self.buffer[b : b + n].tobytes()
+        return equal
 
     @cached_property
     def _eight_byte_words(self) -> NDArray[np.uint64]:

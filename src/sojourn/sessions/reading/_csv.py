@@ -252,10 +252,17 @@ class _CsvParser:
 
     def _parse_groups(self, cells: CellTable, column: int, good: BoolArray) -> IntArray:
         """Return the groups in a column as integer codes, in order of appearance."""
-        distinct, first, where = np.unique(cells.hashes(column), return_index=True, return_inverse=True)
-        used = np.zeros(distinct.size, dtype=bool)
+        words = cells.words(column)
+        _, first, where = np.unique(cells.hashes(column, words), return_index=True, return_inverse=True)
+        different = np.flatnonzero(~cells.are_equal(column, words, first, where))
+        if different.size:  # cells that share a hash with another one, which only a forger achieves
+            numbers: dict[str, int] = {}
+            for i in different.tolist():
+                where[i] = first.size + numbers.setdefault(cells.text(column, i), len(numbers))
+            first = np.append(first, different[np.unique(where[different], return_index=True)[1]])
+        used = np.zeros(first.size, dtype=bool)
         used[where[good]] = True
-        codes = np.zeros(distinct.size, dtype=np.int64)
+        codes = np.zeros(first.size, dtype=np.int64)
         for i in np.flatnonzero(used)[np.argsort(first[used])].tolist():
             codes[i] = self.builder.group_code(cells.text(column, int(first[i])).strip())
         return np.asarray(codes[where])
