@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "CacheWarning",
     "MemoryLimitError",
     "NewerVersionWarning",
     "NoTableError",
@@ -27,6 +28,10 @@ class NoTableError(ValueError):
 
 class SojournWarning(UserWarning):
     """Base class of the package's warnings."""
+
+
+class CacheWarning(SojournWarning):
+    """The cache of compiled kernels is not used, because other users could have written to it."""
 
 
 class WideBracketWarning(SojournWarning):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,7 @@ PLAN = "import sojourn as sj; print(sj.plan(sj.mdps.two_paths(), sj.Fixed(3)).va
 
 
 def run(folder, code=PLAN, **variables):
-    names = ("PATH", "HOME", "TMPDIR")
+    names = ("PATH", "PYTHONPATH", "HOME", "TMPDIR")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -96,3 +98,48 @@ def test_other_users_of_numba_keep_their_directory():
 
     assert double(3.0) == 6.0
     assert before == numba.config.CACHE_DIR
+
+
+WHERE = """
+import warnings
+from sojourn.errors import CacheWarning
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from sojourn._kernels._jit import cache_directory
+    print(cache_directory(), len(caught), all(issubclass(one.category, CacheWarning) for one in caught))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+def test_new_folders_are_private(tmp_path):
+    before = os.umask(0)
+    try:
+        found, *rest = run(tmp_path, WHERE, SOJOURN_CACHE_DIR=str(tmp_path / "a" / "cache")).split()
+    finally:
+        os.umask(before)
+    assert rest == ["0", "True"]
+    folder = Path(found)
+    for path in (folder, folder.parent, folder.parent.parent):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+@pytest.mark.parametrize("level", ["kernels", "digest"])
+@pytest.mark.parametrize("mode", [0o775, 0o707])
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, level, mode):
+    folder = Path(run(tmp_path, WHERE, SOJOURN_CACHE_DIR=str(tmp_path / "cache")).split()[0])
+    (folder if level == "digest" else folder.parent).chmod(mode)
+    assert run(tmp_path, WHERE, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "None 1 True"
+
+
+def test_only_the_user_and_the_administrator_are_trusted(tmp_path, monkeypatch):
+    if os.name != "posix":
+        pytest.skip("needs owners")
+    tmp_path.chmod(0o700)
+    assert _jit._is_trusted(tmp_path)
+    owner = tmp_path.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert _jit._is_trusted(tmp_path) == (owner == 0)
+    os_stat = os.stat_result((0o40700, 0, 0, 0, owner + 2, 0, 0, 0, 0, 0))
+    monkeypatch.setattr(Path, "stat", lambda self: os_stat)
+    assert not _jit._is_trusted(tmp_path)

@@ -7,12 +7,15 @@ import functools
 import hashlib
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import caching
+
+from sojourn.errors import CacheWarning
 
 __all__ = ["cache_directory", "inlined", "kernel"]
 
@@ -98,21 +101,44 @@ class _Cache(caching.FunctionCache):
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Return where compiled kernels are kept, made if need be, or None if there cannot be such a folder.
+    """Return the folder for compiled kernels, created if need be, or None if there is no usable one.
 
-    It lies under `SOJOURN_CACHE_DIR`, or the user's cache folder. Its last part is a digest of all kernel
-    sources: numba notices only changes of a function's own file, and would go on calling an old version of
-    what it inlined from another.
+    It is a subfolder of `SOJOURN_CACHE_DIR`, or of the user's cache folder. Its last part is a digest of all
+    kernel sources: numba notices only changes of a function's own file, and would go on calling an old
+    version of what it inlined from another.
+
+    Numba unpickles the files, and so runs what they contain. Therefore new folders are private, and folders
+    that another user owns or can write to are not used.
     """
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     try:
-        directory = _cache_base() / "kernels" / digest.hexdigest()[:16]
-        directory.mkdir(parents=True, exist_ok=True)
+        base = _cache_base()
+        base.parent.mkdir(parents=True, exist_ok=True)
+        folders = base, base / "kernels", base / "kernels" / digest.hexdigest()[:16]
+        for folder in folders:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        for folder in folders[1:]:
+            if not _is_trusted(folder):
+                warnings.warn(
+                    f"{folder} belongs to other users, or they can write to it: compiled kernels are not "
+                    "kept. Run 'chmod go-w' on it, or set SOJOURN_CACHE_DIR to a folder of your own.",
+                    CacheWarning,
+                    stacklevel=2,
+                )
+                return None
     except (OSError, RuntimeError):  # not writable, or no home directory
         return None
-    return directory
+    return folders[-1]
+
+
+def _is_trusted(folder: Path) -> bool:
+    """Return whether only this user, or the administrator, can have written to a folder."""
+    if os.name != "posix":
+        return True
+    found = folder.stat()
+    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & 0o022
 
 
 def _cache_base() -> Path:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._problem import ProblemArrays
 from sojourn._kernels.learning._assumed_law import initialize_q_row
@@ -65,6 +66,7 @@ def sample_successor(problem: ProblemArrays, row: int, uniform: float) -> int:
     return int(problem.indices[last])
 
 
+@interruptible
 @kernel
 def play(
     problem: ProblemArrays,

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import kernel
 from sojourn._kernels.planning._blocked_rows import BLOCK
 from sojourn._typing import FloatArray, IndexArray, IntArray, PolicyArray
@@ -112,6 +113,7 @@ def induce(
     return current
 
 
+@interruptible
 @kernel
 def sweep(
     rows: Rows, packed: Packed, ratio: float, damping: float, value: FloatArray, n_sweeps: int
@@ -131,6 +133,7 @@ def sweep(
     return current, image, actions
 
 
+@interruptible
 @kernel
 def accumulate_horizons(
     rows: Rows, packed: Packed, weights: FloatArray, value: FloatArray, total: FloatArray

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import kernel
 from sojourn._typing import FloatArray, IndexArray, IntArray
 
@@ -18,6 +19,7 @@ __all__ = ["BLOCK", "fill_slices", "measure_slices"]
 BLOCK = 128
 
 
+@interruptible
 @kernel
 def measure_slices(indptr: IndexArray, n_actions: int) -> tuple[IntArray, IntArray]:
     """Return where each slice starts (and where the last ends) and its width; b·A + a is of block b."""

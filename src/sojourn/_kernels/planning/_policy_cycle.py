@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import kernel
 from sojourn._kernels.planning._backward_induction import Rows
 from sojourn._typing import FloatArray, PolicyArray
@@ -11,6 +12,7 @@ from sojourn._typing import FloatArray, PolicyArray
 __all__ = ["follow_policy_cycle"]
 
 
+@interruptible
 @kernel
 def follow_policy_cycle(
     rows: Rows, rewards: FloatArray, policy: PolicyArray

@@ -16,9 +16,11 @@ import struct
 import sys
 import threading
 import time
+import warnings
 from typing import IO
 
 from sojourn._imports import exits_are_errors, import_object
+from sojourn.errors import CacheWarning
 from sojourn.experiments.executors._failure_reasons import describe_error
 
 __all__ = ["CALL", "ERROR", "READY", "RESULT", "Message", "main", "read_message", "write_message"]
@@ -57,6 +59,7 @@ def main(function: str, lifeline: int | None = None) -> None:
     if lifeline is not None:
         _die_with_run(lifeline)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C
+    warnings.simplefilter("ignore", CacheWarning)  # a line per worker would be too many
     faulthandler.enable()
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -1,0 +1,80 @@
+"""Ctrl-C during a kernel raises KeyboardInterrupt."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import time
+
+import pytest
+
+import sojourn as sj
+from sojourn import _kernels
+from sojourn._kernels._interrupts import interruptible
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+
+LAW, PROBLEM = sj.Geometric(0.99999), sj.mdps.garnet(1500, 5, 50)
+AGENT = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.01))
+
+
+def learn():
+    sj.learn(AGENT, sj.mdps.river_swim(12), sj.Geometric(0.9), episodes=100_000)
+
+
+@pytest.fixture
+def alarm():
+    """Make SIGALRM act like Ctrl-C."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("work", [lambda: sj.plan(PROBLEM, LAW), learn], ids=["plan", "learn"])
+def test_ctrl_c_raises_keyboard_interrupt(work, alarm):
+    sj.learn(AGENT, sj.mdps.river_swim(12), sj.Geometric(0.9), episodes=10)  # compiles
+    for k in range(12):
+        signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.013 * k)
+        begun = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert time.perf_counter() - begun < 20
+
+
+def test_the_exception_of_any_signal_handler_is_raised():
+    def fail(*_):
+        raise SystemExit(143)
+
+    before = signal.signal(signal.SIGALRM, fail)
+    try:
+        for _ in range(3):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(SystemExit):
+                sj.plan(PROBLEM, LAW)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_system_error_without_a_cause_stays():
+    @interruptible
+    def broken():
+        raise SystemError("no cause")
+
+    with pytest.raises(SystemError, match="no cause"):
+        broken()
+
+
+def test_kernels_that_return_a_tuple_with_arrays_or_enums_are_interruptible():
+    numbers = {"int", "float", "bool"}
+    checked = 0
+    for name in _kernels.__all__:
+        function = getattr(_kernels, name)
+        plain = inspect.unwrap(function)
+        returned = str(plain.__annotations__["return"]) if inspect.isfunction(plain) else ""
+        if not returned.startswith("tuple["):
+            continue
+        parts = {part.strip() for part in returned.removeprefix("tuple[").removesuffix("]").split(",")}
+        assert parts <= numbers or inspect.isfunction(function), name
+        checked += 1
+    assert checked >= 5
