@@ -22,6 +22,13 @@ def learn():
     sj.learn(AGENT, sj.mdps.river_swim(12), sj.Geometric(0.9), episodes=100_000)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    """Load the kernels: an exception in a callback of LLVM, which loads them, would be lost."""
+    sj.plan(PROBLEM, LAW)
+    sj.learn(AGENT, sj.mdps.river_swim(12), sj.Geometric(0.9), episodes=10)
+
+
 @pytest.fixture
 def alarm():
     """Make SIGALRM act like Ctrl-C."""
@@ -33,7 +40,6 @@ def alarm():
 
 @pytest.mark.parametrize("work", [lambda: sj.plan(PROBLEM, LAW), learn], ids=["plan", "learn"])
 def test_ctrl_c_raises_keyboard_interrupt(work, alarm):
-    sj.learn(AGENT, sj.mdps.river_swim(12), sj.Geometric(0.9), episodes=10)  # compiles
     for k in range(12):
         signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.013 * k)
         begun = time.perf_counter()
