@@ -1,10 +1,11 @@
-"""Planning side by side with its rivals, in one run on the same problems.
+"""Compares planning with other implementations, in one run and on the same problems.
 
     python benchmarks/planning.py            everything
     python benchmarks/planning.py taxi       Taxi, 200 layers: Sojourn, dense NumPy/BLAS, quantecon (sparse)
     python benchmarks/planning.py garnet     10⁶ states, 100 layers, against a bare gather-and-sum
 
-Machines are noisy: read the ratios, not the times. Exits 1 if results differ or a promise is not kept.
+Machines are noisy: read the ratios, not the times. Exits with 1 if results differ, or if a
+requirement fails.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ import sojourn as sj
 LAYERS_TAXI = 200
 GARNET = {"n_states": 1_000_000, "n_actions": 4, "n_successors": 3}
 LAYERS_GARNET = 100
-PROMISES = {"dense": 20.0, "quantecon": 3.0, "bare": 1.5, "GiB": 2.0}
+LIMITS = {"dense": 20.0, "quantecon": 3.0, "bare": 1.5, "GiB": 2.0}
 
 
 def best_of(n: int, call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the shortest of n timings and the last result; one call before them warms up."""
+    """Return the shortest of n timings and the last result, after one call to warm up."""
     result = call()
     times = []
     for _ in range(n):
@@ -43,15 +44,16 @@ def report(name: str, seconds: float, ours: float) -> None:
     print(f"  {name:<34}{seconds * 1e3:>10.2f} ms   {seconds / ours:>8.1f} x")
 
 
-def keep(what: str, is_kept: bool) -> bool:
-    print(f"  {'kept' if is_kept else 'NOT KEPT'}: {what}")
-    return is_kept
+def check(what: str, holds: bool) -> bool:
+    """Print whether a requirement holds, and return it."""
+    print(f"  {'ok' if holds else 'FAILED'}: {what}")
+    return holds
 
 
 def dense_induction(
     transitions: np.ndarray, rewards: np.ndarray, n_layers: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return V_1 and the policy `(N, S)` by one BLAS product a layer: what one would write first."""
+    """Return V_1 and the policy `(N, S)` by one BLAS product per layer: the obvious implementation."""
     n_states, n_actions = rewards.shape
     rows = transitions.reshape(n_states * n_actions, n_states)
     value = np.zeros(n_states)
@@ -64,7 +66,7 @@ def dense_induction(
 
 
 def taxi() -> bool:
-    """Taxi under a fixed length: undiscounted finite-horizon planning, which all three can do."""
+    """Plan Taxi with a fixed length: undiscounted finite-horizon planning, which all three can do."""
     from quantecon.markov import DiscreteDP, backward_induction  # noqa: PLC0415 - not part of the garnet's memory
 
     mdp, law = sj.TabularMDP.from_env("Taxi-v4").normalized(), sj.Fixed(LAYERS_TAXI)
@@ -86,11 +88,11 @@ def taxi() -> bool:
     worst = max(float(np.abs(plan.value - other).max()) for other in (value, values[0]))
     return all(
         [
-            keep(f"the three agree to 1e-9 (largest difference {worst:.1e})", worst <= 1e-9),
-            keep(f"at least {PROMISES['dense']:g} x dense NumPy", by_blas / ours >= PROMISES["dense"]),
-            keep(
-                f"at least {PROMISES['quantecon']:g} x quantecon",
-                by_quantecon / ours >= PROMISES["quantecon"],
+            check(f"the three agree to 1e-9 (largest difference {worst:.1e})", worst <= 1e-9),
+            check(f"at least {LIMITS['dense']:g} x dense NumPy", by_blas / ours >= LIMITS["dense"]),
+            check(
+                f"at least {LIMITS['quantecon']:g} x quantecon",
+                by_quantecon / ours >= LIMITS["quantecon"],
             ),
         ]
     )
@@ -98,7 +100,7 @@ def taxi() -> bool:
 
 @numba.njit
 def gather_and_sum(indptr, indices, data, value, out):  # type: ignore[no-untyped-def]
-    """Do the least that any planner must do in a layer: fetch every successor's value, weigh and add."""
+    """Do what every planner must do per layer: fetch the value of each successor, weight it and add."""
     for row in range(indptr.size - 1):
         total = 0.0
         for i in range(indptr[row], indptr[row + 1]):
@@ -107,7 +109,7 @@ def gather_and_sum(indptr, indices, data, value, out):  # type: ignore[no-untype
 
 
 def garnet() -> bool:
-    """A large sparse problem: bounded memory, and nearly all of the time in fetching successors."""
+    """Plan a large sparse problem in bounded memory; nearly all of the time goes to fetching successors."""
     start = time.perf_counter()
     mdp = sj.mdps.garnet(**GARNET, seed=0)
     built = time.perf_counter() - start
@@ -127,15 +129,15 @@ def garnet() -> bool:
 
     print(f"Garnet, {GARNET['n_states']:,} states, 4 actions, 3 successors, {LAYERS_GARNET} layers")
     print(f"  built in {built:.1f} s; planned twice; peak memory of the process {gib:.2f} GiB")
-    report("sojourn.plan, a layer", ours, ours)
-    report("bare gather-and-sum, a layer", bare, ours)
+    report("sojourn.plan, per layer", ours, ours)
+    report("bare gather-and-sum, per layer", bare, ours)
     return all(
         [
-            keep(
-                f"within {PROMISES['bare']:g} x of the bare loop: {ours / bare:.2f} x",
-                ours <= PROMISES["bare"] * bare,
+            check(
+                f"within {LIMITS['bare']:g} x of the bare loop: {ours / bare:.2f} x",
+                ours <= LIMITS["bare"] * bare,
             ),
-            keep(f"at most {PROMISES['GiB']:g} GiB", gib <= PROMISES["GiB"]),
+            check(f"at most {LIMITS['GiB']:g} GiB", gib <= LIMITS["GiB"]),
         ]
     )
 
@@ -143,7 +145,7 @@ def garnet() -> bool:
 def main() -> int:
     if len(sys.argv) > 1:
         return 0 if {"taxi": taxi, "garnet": garnet}[sys.argv[1]]() else 1
-    # Each in a process of its own, so that the peak memory is the garnet's alone.
+    # Each part runs in its own process, so that the peak memory is that of the garnet alone.
     return max(
         subprocess.run([sys.executable, __file__, part], check=False).returncode
         for part in ("taxi", "garnet")

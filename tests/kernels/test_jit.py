@@ -53,7 +53,7 @@ def test_damaged_files_are_compiled_again(tmp_path):
         assert run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
 
 
-def test_a_place_that_cannot_be_written_is_done_without(tmp_path):
+def test_kernels_run_without_a_cache_if_there_is_no_place_for_one(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     assert run(tmp_path, SOJOURN_CACHE_DIR=str(blocked)) == "2.0"
@@ -68,13 +68,25 @@ def refuse(*_, **__):
     raise PermissionError("read-only")
 
 tempfile.TemporaryFile = numba.core.caching.IndexDataCacheFile.save = refuse
-numba.core.compiler.compile_extra = refuse  # whatever is not in the cache
+numba.core.compiler.compile_extra = refuse  # nothing may be compiled again
 """
 
 
-def test_a_cache_that_can_only_be_read_is_read(tmp_path):
+def test_a_read_only_cache_is_read(tmp_path):
     run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache"))
     assert run(tmp_path, READ_ONLY + PLAN, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
+
+
+def test_a_change_of_any_kernel_file_changes_the_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOJOURN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(_jit, "__file__", str(tmp_path / "kernels" / "_jit.py"))
+    source = tmp_path / "kernels" / "learning" / "_play.py"
+    source.parent.mkdir(parents=True)
+    found = set()
+    for text in ("first", "second"):
+        source.write_text(text)
+        found.add(_jit.cache_directory.__wrapped__())
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize("shared", ["", "relative"])

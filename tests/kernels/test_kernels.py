@@ -12,12 +12,13 @@ from reference import planning as reference
 
 import sojourn as sj
 from sojourn._kernels import (
+    NO_PREFERENCE,
+    backward_induction,
     evaluate_deterministic,
     evaluate_stochastic,
-    induce,
     lower_gain,
     raise_gain,
-    sweep,
+    value_iteration,
 )
 from sojourn._kernels.planning._blocked_rows import BLOCK
 from sojourn.planning._sparse_problem import SparseProblem
@@ -54,8 +55,8 @@ def test_induction_is_the_plain_loop(n_states, kind):
     rng = np.random.default_rng(n_states)
     ratios, value = rng.uniform(0.5, 1.0, size=4), rng.normal(size=n_states)
     policy = np.empty((4, n_states), dtype=kind)
-    nobody = np.zeros(n_states, dtype=kind)
-    found = induce(problem.rows, problem.packed, ratios, value, policy, nobody, -1.0)
+    unused = np.zeros(n_states, dtype=kind)
+    found = backward_induction(problem.rows, problem.blocks, ratios, value, policy, unused, NO_PREFERENCE)
     for h in reversed(range(4)):
         q = plain_q(problem, ratios[h], value)
         np.testing.assert_array_equal(policy[h], q.argmax(axis=1))
@@ -70,7 +71,9 @@ def test_a_preferred_action_is_taken_if_it_is_nearly_best():
     wanted = np.random.default_rng(4).integers(0, 3, size=50).astype(np.uint8)
     for slack in (0.0, 0.1, 10.0):
         policy = np.empty((1, 50), dtype=np.uint8)
-        found = induce(problem.rows, problem.packed, np.array([0.9]), value, policy, wanted, slack)
+        found = backward_induction(
+            problem.rows, problem.blocks, np.array([0.9]), value, policy, wanted, slack
+        )
         best, own = q.max(axis=1), q[np.arange(50), wanted]
         is_near = own >= best - slack * np.abs(best)
         np.testing.assert_array_equal(policy[0], np.where(is_near, wanted, q.argmax(axis=1)))
@@ -79,20 +82,20 @@ def test_a_preferred_action_is_taken_if_it_is_nearly_best():
 
 def test_both_ways_of_storing_a_slice_are_used():
     problem = uneven_problem(0, 3 * BLOCK)
-    widths = problem.packed[1]
+    widths = problem.blocks.widths
     assert (widths == 0).any()
     assert (widths > 0).any()
 
 
 def test_padding_is_bounded_by_the_transitions():
     problem = uneven_problem(1, 3 * BLOCK)
-    assert problem.packed[2].size <= 2 * problem.data.size
+    assert problem.blocks.columns.size <= 2 * problem.data.size
 
 
 def test_a_sweep_is_the_plain_damped_step():
     problem = uneven_problem(5, 40)
     value = np.random.default_rng(5).normal(size=40)
-    found, image, actions = sweep(problem.rows, problem.packed, 0.9, 0.75, value, 3)
+    found, image, actions = value_iteration(problem.rows, problem.blocks, 0.9, 0.75, value, 3)
     for _ in range(3):
         value = value + 0.75 * (plain_q(problem, 0.9, value).max(axis=1) - value)
     np.testing.assert_array_equal(found, value)

@@ -9,7 +9,7 @@ order. Planning also takes the same numbers in the order of `planning._blocked_r
 
 from __future__ import annotations
 
-from sojourn._kernels._problem import ProblemArrays
+from sojourn._kernels._problem import ProblemArrays, TransitionRows
 from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
 from sojourn._kernels.learning._full_replan import SweepScratch
 from sojourn._kernels.learning._greedy import choose_action, fill_policy
@@ -20,33 +20,38 @@ from sojourn._kernels.learning._play_options import PlayOptions
 from sojourn._kernels.learning._tables import MOST_MASKED, Tables, count_step, find_state, number_state
 from sojourn._kernels.learning._tie_breaking import priority
 from sojourn._kernels.learning._update_bernstein import BernsteinUpdate
-from sojourn._kernels.learning._update_psrl import PSRLUpdate
+from sojourn._kernels.learning._update_psrl import PSRLScratch, PSRLUpdate
 from sojourn._kernels.learning._update_q_learning import QLearningUpdate
 from sojourn._kernels.learning._update_ucbvi import UCBVIUpdate
 from sojourn._kernels.learning._update_ucbvi_gamma import UCBVIGammaUpdate
 from sojourn._kernels.learning._updates import EpisodeBuffer, apply_update
 from sojourn._kernels.planning._backward_induction import (
+    NO_PREFERENCE,
     accumulate_horizons,
+    backward_induction,
     evaluate_deterministic,
     evaluate_stochastic,
-    induce,
-    sweep,
+    value_iteration,
 )
-from sojourn._kernels.planning._blocked_rows import fill_slices, measure_slices
+from sojourn._kernels.planning._blocked_rows import BlockedRows, fill_slices, measure_slices
 from sojourn._kernels.planning._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels.planning._policy_cycle import follow_policy_cycle
 from sojourn._kernels.valuation._forward_value import Valuation, fill_state_numbers, policy_value
 from sojourn._kernels.valuation._incremental_value import ValueCache
-from sojourn._kernels.valuation._reference import ReferenceArrays, ValueScratch
+from sojourn._kernels.valuation._reference import Distribution, ReferenceArrays, ValueScratch
 
 __all__ = [
     "MOST_MASKED",
+    "NO_PREFERENCE",
     "AssumedLaw",
     "BernsteinUpdate",
+    "BlockedRows",
+    "Distribution",
     "EpisodeBuffer",
     "Episodes",
     "IncrementalScratch",
     "LearnerState",
+    "PSRLScratch",
     "PSRLUpdate",
     "PlayOptions",
     "PlayStatus",
@@ -55,6 +60,7 @@ __all__ = [
     "ReferenceArrays",
     "SweepScratch",
     "Tables",
+    "TransitionRows",
     "UCBVIGammaUpdate",
     "UCBVIUpdate",
     "Valuation",
@@ -62,6 +68,7 @@ __all__ = [
     "ValueScratch",
     "accumulate_horizons",
     "apply_update",
+    "backward_induction",
     "choose_action",
     "count_step",
     "evaluate_deterministic",
@@ -73,7 +80,6 @@ __all__ = [
     "find_state",
     "follow_policy_cycle",
     "gain_slope",
-    "induce",
     "initialize_q_row",
     "lower_gain",
     "measure_slices",
@@ -85,5 +91,5 @@ __all__ = [
     "raise_gain",
     "residuals",
     "sample_successor",
-    "sweep",
+    "value_iteration",
 ]

@@ -1,4 +1,4 @@
-"""How kernels are compiled: cached on disk in a directory of our own, no fastmath, no threads."""
+"""Decorators that compile kernels: cached on disk in our own directory, no fastmath, no threads."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile `function` when first called; keep the machine code in our cache directory.
+    """Compile `function` on its first call, and cache the machine code in our cache directory.
 
-    Numba reads its cache directory when a function is decorated, so it is set for that moment only: other
-    users of numba in the process keep theirs. One that can only be read is read, and nothing is kept.
+    Numba reads its setting for the cache directory when a function is decorated, so we change it for that
+    moment only: other users of numba in the process keep theirs. A read-only directory is read and not
+    written.
     """
     compiled: Any = numba.njit(nogil=True)(function)
     directory = cache_directory()
@@ -37,16 +38,18 @@ def kernel(function: F) -> F:
             settings.CACHE_DIR = str(directory)
             compiled._cache = _Cache(function)
         except (RuntimeError, OSError):
-            pass  # as if there were no directory
+            pass  # go on without a cache
         finally:
             settings.CACHE_DIR = theirs
     return cast(F, compiled)
 
 
 def inlined(function: F) -> F:
-    """Write a small function into the kernels that call it: passing many arrays would cost more than it does.
+    """Inline `function` into the kernels that call it: a call with many arrays would cost more than its work.
 
-    It can be called from Python as well, and is then compiled by itself and not kept.
+    If it is called from Python, it is compiled on its own and not cached. Inlining is not free: numba counts
+    references to all arrays that are passed, including those inside of structs, unless the function has
+    neither loops nor branches. In hot loops, pass arrays that were unpacked outside of the loop.
     """
     return cast(F, numba.njit(inline="always")(function))
 
@@ -57,10 +60,10 @@ _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or geta
 
 
 class _Locator(_NumbasLocator):
-    """Numba's own folder of a cache, but one that can only be read will do: what is there is used."""
+    """Numba's locator for a given cache directory, except that a read-only directory is accepted."""
 
     def ensure_cache_path(self) -> None:
-        """Make the folder if that is possible; whoever saves something there finds out."""
+        """Create the directory if possible; if it is not, saving to it fails later and is ignored."""
         with contextlib.suppress(OSError):
             Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True)
 
@@ -70,7 +73,7 @@ class _Impl(caching.CompileResultCacheImpl):
 
 
 class _Cache(caching.FunctionCache):
-    """A cache whose damaged files are thrown away and written again, whatever the damage."""
+    """A cache that deletes its damaged files and writes them again."""
 
     _impl_class = _Impl
 
@@ -79,18 +82,18 @@ class _Cache(caching.FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # unpickling and parsing fail in too many ways to list
-            self._forget()
+            self._delete_files()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled function; where that fails, go on without."""
+        """Save a compiled function; go on without if that fails."""
         try:
             super().save_overload(sig, data)
         except Exception:  # a full disk, a damaged index, a folder that went away
-            self._forget()
+            self._delete_files()
 
-    def _forget(self) -> None:
-        """Remove this function's files."""
+    def _delete_files(self) -> None:
+        """Delete the cache files of this function."""
         stem = self._impl.filename_base
         for path in Path(self._cache_path).glob(f"{stem}*.nb?"):
             try:

@@ -1,4 +1,4 @@
-"""A tabular problem as arrays, in the form that kernels take."""
+"""A tabular problem as arrays, in the forms that kernels take."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from typing import NamedTuple
 
 from sojourn._typing import BoolArray, FloatArray, IndexArray
 
-__all__ = ["ProblemArrays"]
+__all__ = ["ProblemArrays", "TransitionRows"]
+
+
+class TransitionRows(NamedTuple):
+    """Transitions as compressed sparse rows; row s·A + a holds P(·|s, a)."""
+
+    indptr: IndexArray  # (S·A + 1,) position of each row's first transition
+    indices: IndexArray  # (transitions,) successor states
+    data: FloatArray  # (transitions,) transition probabilities
+    n_actions: int  # number of actions A
 
 
 class ProblemArrays(NamedTuple):
-    """Transitions as compressed sparse rows, and rewards in two units.
-
-    Row s·A + a belongs to state s and action a.
-    """
+    """Transitions as compressed sparse rows, and rewards in two units, for learning."""
 
     indptr: IndexArray  # (S·A + 1,) position of each row's first transition
     indices: IndexArray  # (transitions,) successor states

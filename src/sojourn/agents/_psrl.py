@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 
 from sojourn._kernels import AssumedLaw, PSRLUpdate
+from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_nonnegative, check_positive
 from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require_n_states
 from sojourn.agents.tabular._bookkeeping import Bookkeeping
 from sojourn.agents.tabular._learner import TabularLearner
-from sojourn.agents.tabular._table_memory import make_assumed_law
+from sojourn.agents.tabular._table_memory import (
+    empty_psrl_scratch,
+    make_assumed_law,
+    make_psrl_update,
+)
 
 __all__ = ["PSRL", "PSRLLearner"]
 
@@ -124,11 +129,10 @@ class PSRLLearner(TabularLearner):
     ) -> None:
         super().__init__(settings, assumed, bookkeeping=Bookkeeping(has_all_actions=True), **problem)
         self._rng, self._all_states, self._is_apart = rng, all_states, is_apart
-        self._best = np.zeros(0)
+        self._best_rewards: FloatArray | None = None
         if self._rewards is not None:
             self._assumed = self._assumed._replace(prior_rewards=np.ascontiguousarray(self._rewards))
-            self._best = self._rewards.max(axis=1)
-        self._all_best = float(self._best.sum())
+            self._best_rewards = self._rewards.max(axis=1)
         self._grow(self._tables.names.size, self._tables.visits.size, self._tables.arc_to.size)
         if is_apart:
             self._make_room(all_states)
@@ -137,20 +141,14 @@ class PSRLLearner(TabularLearner):
     @property
     def update(self) -> PSRLUpdate:
         """Parameters and scratch arrays of the update."""
-        return PSRLUpdate(
+        return make_psrl_update(
             rng=self._rng,
             n_states=self._all_states,
             is_apart=self._is_apart,
             weight=float(self.settings.prior),
-            noise=-1.0 if self._rewards is not None else float(self.settings.noise),
-            best=self._best,
-            all_best=self._all_best,
-            even=self._even,
-            lump=self._lump,
-            target=self._target,
-            extra=self._extra,
-            mark=self._mark,
-            above=self._above,
+            noise=float(self.settings.noise) if self._rewards is None else None,
+            best_rewards=self._best_rewards,
+            scratch=self._scratch,
         )
 
     @property
@@ -159,6 +157,4 @@ class PSRLLearner(TabularLearner):
         return f'draw unseen states together (unseen="together"), or {remedy}' if self._is_apart else remedy
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
-        self._even, self._lump, self._extra = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)
-        self._target = np.zeros(pairs, dtype=np.int64)
-        self._mark, self._above = np.full(states, -1, dtype=np.int64), np.zeros(states)
+        self._scratch = empty_psrl_scratch(states, pairs)

@@ -44,7 +44,7 @@ def average_over_horizons(
     while True:
         steps = np.arange(after + n + 1, after + n + chunk + 1)
         weights = weight * np.cumprod(np.append(1.0, law.continuation(steps)), dtype=np.float64)
-        value, total = accumulate_horizons(problem.rows, problem.packed, weights[:-1], value, total)
+        value, total = accumulate_horizons(problem.rows, problem.blocks, weights[:-1], value, total)
         moment += float(np.arange(n + 1, n + chunk + 1) @ weights[:-1])
         n, weight = n + chunk, float(weights[-1])
         # V*(·; n+k) ≤ b + max(V*(·; n) − b) + k·g for any valid bias b, and b plus any multiple of g is valid

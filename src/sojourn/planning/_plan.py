@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sojourn import _html
-from sojourn._kernels import induce
+from sojourn._kernels import NO_PREFERENCE, backward_induction
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
@@ -193,13 +193,13 @@ class _BackwardInduction:
         rows = np.empty((chunk, n_states), dtype=self.kind)
         held = self.tail.actions.astype(self.kind)
         # Near ties are broken in favor of the held row, unless nothing comes after the last layer.
-        slack = -1.0 if held_layer is not None else _TIE * self.problem.unit
+        slack = NO_PREFERENCE if held_layer is not None else _TIE * self.problem.unit
         while held_layer is not None and stop >= held_layer:
             first = max(stop - chunk, min(stop, held_layer) - 1)
             value = self._run_chunk(first, stop, value, rows, held=held, slack=slack)
             if first == held_layer - 1:
                 held = rows[0].copy()
-                slack = -1.0 if held_layer == self.law.longest else _TIE * self.problem.unit
+                slack = NO_PREFERENCE if held_layer == self.law.longest else _TIE * self.problem.unit
             stop = first
         while stop > 0:
             first = max(0, stop - chunk)
@@ -224,7 +224,7 @@ class _BackwardInduction:
     ) -> FloatArray:
         """Return the value at layer `first` + 1 from that after layer `stop`, and fill the rows between."""
         ratios = self.law.continuation(np.arange(first + 1, stop + 1))
-        value = induce(self.problem.rows, self.problem.packed, ratios, value, rows, held, slack)
+        value = backward_induction(self.problem.rows, self.problem.blocks, ratios, value, rows, held, slack)
         if self.progress is not None:
             self.progress(1.0 - first / self.tail.n_layers)
         return value

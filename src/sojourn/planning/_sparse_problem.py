@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from sojourn._kernels import fill_slices, measure_slices, sweep
+from sojourn._kernels import BlockedRows, TransitionRows, fill_slices, measure_slices, value_iteration
 from sojourn._typing import FloatArray, IndexArray, IntArray
 from sojourn.mdps import TabularMDP
 
@@ -57,18 +56,18 @@ class SparseProblem:
         return cls(rows.indptr, rows.indices, rows.data, mdp.rewards.reshape(-1), mdp.n_actions)
 
     @property
-    def rows(self) -> tuple[IndexArray, IndexArray, FloatArray, int]:
+    def rows(self) -> TransitionRows:
         """The transitions in the form that the kernels take."""
-        return self.indptr, self.indices, self.data, self.n_actions
+        return TransitionRows(self.indptr, self.indices, self.data, self.n_actions)
 
     @cached_property
-    def packed(self) -> tuple[IntArray, IntArray, NDArray[np.uint32], FloatArray, FloatArray]:
+    def blocks(self) -> BlockedRows:
         """Transitions and rewards in blocks of states, for fast backups of all actions; made on first use."""
-        starts, widths = measure_slices(self.indptr, self.n_actions)
+        starts, widths = measure_slices(self.rows)
         columns, weights = np.zeros(starts[-1], dtype=np.uint32), np.zeros(starts[-1])
-        paid = np.empty_like(self.rewards)
-        fill_slices(*self.rows[:3], self.rewards, self.n_actions, starts, widths, columns, weights, paid)
-        return starts, widths, columns, weights, paid
+        blocks = BlockedRows(starts, widths, columns, weights, np.empty_like(self.rewards))
+        fill_slices(self.rows, self.rewards, blocks)
+        return blocks
 
     @property
     def table(self) -> sparse.csr_array[np.float64]:
@@ -98,4 +97,4 @@ class SparseProblem:
         self, value: FloatArray, n_sweeps: int, *, ratio: float = 1.0, damping: float = 1.0
     ) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return V after `n_sweeps` sweeps of value iteration, TV, and the actions that are greedy in V."""
-        return sweep(self.rows, self.packed, ratio, damping, value, n_sweeps)
+        return value_iteration(self.rows, self.blocks, ratio, damping, value, n_sweeps)

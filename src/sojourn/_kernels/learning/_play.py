@@ -15,9 +15,9 @@ from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._problem import ProblemArrays
 from sojourn._kernels.learning._assumed_law import initialize_q_row
-from sojourn._kernels.learning._greedy import greedy_action
+from sojourn._kernels.learning._greedy import episode_policy, greedy_action
 from sojourn._kernels.learning._learner_state import LearnerState
-from sojourn._kernels.learning._play_options import exploration_rate
+from sojourn._kernels.learning._play_options import next_layer
 from sojourn._kernels.learning._tables import N_ARCS, N_PAIRS, N_STATES, count_step, number_state
 from sojourn._kernels.learning._tie_breaking import hash_in
 from sojourn._kernels.learning._updates import EpisodeBuffer, update_learner
@@ -66,6 +66,27 @@ def sample_successor(problem: ProblemArrays, row: int, uniform: float) -> int:
     return int(problem.indices[last])
 
 
+@inlined
+def _has_room(
+    sizes: IntArray, room: tuple[int, int, int, int], limits: tuple[int, int, int], length: int
+) -> bool:
+    """Return whether there is room for an episode of at most `length` steps, whatever it visits.
+
+    Args:
+        sizes: Numbers of states, pairs and arcs in use.
+        room: Numbers of states, pairs and arcs that the tables have room for, and of steps of the buffer; the
+            buffer keeps no steps if the last one is 0.
+        limits: Numbers of states, pairs and transitions of the problem.
+        length: The length.
+    """
+    return not (
+        sizes[N_STATES] + min(length, limits[0]) + 1 > room[0]
+        or sizes[N_PAIRS] + min(length, limits[1]) > room[1]
+        or sizes[N_ARCS] + min(length, limits[2]) > room[2]
+        or (room[3] > 0 and length > room[3])
+    )
+
+
 @interruptible
 @kernel
 def play(
@@ -78,6 +99,9 @@ def play(
     rng: np.random.Generator,
 ) -> tuple[int, PlayStatus]:
     """Play episodes and fill their results.
+
+    All arrays are unpacked before the loop, and the steps of an episode are not a function of their own:
+    numba would count references to all arrays that are passed to it, and `play` would take twice as long.
 
     Stops before an episode for which there might not be room in the tables or the buffer, and before one
     whose policy cannot be valued. The caller then makes room, or writes the value into `episodes.values`,
@@ -97,50 +121,39 @@ def play(
     """
     tables, assumed, options = learner.tables, learner.assumed, learner.options
     n_layers, n_actions = options.n_layers, problem.n_actions
-    masks, pair_of, q = tables.greedy_masks, tables.pair_of, tables.q
-    caps, prior = assumed.caps, assumed.prior_rewards
+    rewards, raw_rewards, is_terminal = problem.rewards, problem.raw_rewards, problem.is_terminal
     last_played, played, keeps_steps = buffer.last_played, buffer.played, buffer.pairs.size > 0
-    is_random, restarts, counts_all = options.is_random, options.restarts, options.counts_all
-    counts_arcs, counts_layers = options.counts_arcs, options.counts_layers
-    mapped, is_terminal = problem.rewards, problem.is_terminal
-    numbers = valuation.scratch.state_numbers
+    room = (tables.names.size, tables.visits.size, tables.arc_to.size, buffer.pairs.size)
+    limits = (is_terminal.size, rewards.size, problem.data.size)
+    numbers, is_valued = valuation.scratch.state_numbers, valuation.reference.survival.size > 0
     fill_state_numbers(tables, numbers)
     for k in range(episodes.starts.size):
-        length = episodes.drawn[k]
-        if (
-            tables.sizes[N_STATES] + min(length, is_terminal.size) + 1 > tables.names.size
-            or tables.sizes[N_PAIRS] + min(length, mapped.size) > tables.visits.size
-            or tables.sizes[N_ARCS] + min(length, problem.data.size) > tables.arc_to.size
-            or (keeps_steps and length > buffer.pairs.size)
-        ):
+        state, length, episode = episodes.starts[k], episodes.drawn[k], first_episode + k
+        if not _has_room(tables.sizes, room, limits, length):
             return k, PlayStatus.NEEDS_ROOM
-        episode = first_episode + k
-        state = episodes.starts[k]
-        if valuation.reference.survival.size > 0 and np.isnan(episodes.values[k]):
+        if is_valued and np.isnan(episodes.values[k]):
             value, width = policy_value(problem, tables, assumed, options, valuation, episode, state)
             if np.isnan(value):
                 return k, PlayStatus.NEEDS_VALUE
             episodes.values[k], episodes.widths[k] = value, width
-        episode_hash, epsilon = hash_in(options.key, episode), exploration_rate(options, episode)
+        policy = episode_policy(tables, assumed, options, episode)
+        masks, pair_of, q, caps, prior, is_random, epsilon, episode_hash = policy
         n_steps, n_played, total, h, layer = 0, 0, 0.0, 0, -1
-        ended = False
-        number = numbers[state]
+        number, ended = numbers[state], False
         while h < length and not ended:
-            layer += 1
-            if layer == n_layers:
-                layer = 0 if restarts else n_layers - 1
+            layer = next_layer(options, layer)
             layer_hash = hash_in(episode_hash, layer)
             action = greedy_action(
-                masks, pair_of, q, caps, prior, number, state, layer, layer_hash, is_random, epsilon
+                masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, number, state, layer
             )
             row = state * n_actions + action
             following = sample_successor(problem, row, rng.random())
             ended = is_terminal[following]
-            total += problem.raw_rewards[row]
+            total += raw_rewards[row]
             if h < episodes.n_early:
-                episodes.early_rewards[k] += mapped[row]
+                episodes.early_rewards[k] += rewards[row]
             successor = 0 if ended else numbers[following]
-            if counts_all or h < n_layers:
+            if options.counts_all or h < n_layers:
                 if number == 0:
                     number = number_state(tables, state)
                     numbers[state] = number
@@ -148,15 +161,15 @@ def play(
                 if successor == 0 and not ended:
                     successor = number_state(tables, following)
                     numbers[following] = successor
-                pair = count_step(tables, number, action, successor, counts_arcs)
+                pair = count_step(tables, number, action, successor, options.counts_arcs)
                 if tables.visits[pair] == 1:
                     initialize_q_row(tables, assumed, pair)
-                tables.reward_total[pair] = mapped[row]
-                if counts_layers:
+                tables.reward_total[pair] = rewards[row]
+                if options.counts_layers:
                     tables.visits_at[number, layer] += 1
                 if keeps_steps:
                     buffer.pairs[n_steps], buffer.successors[n_steps] = pair, successor
-                    buffer.layers[n_steps], buffer.rewards[n_steps] = layer, mapped[row]
+                    buffer.layers[n_steps], buffer.rewards[n_steps] = layer, rewards[row]
                     n_steps += 1
                 if last_played[pair] != episode:
                     last_played[pair] = episode
@@ -164,8 +177,6 @@ def play(
                     n_played += 1
             state, number = following, successor
             h += 1
-        episodes.lengths[k] = h
-        episodes.observed[k] = not ended
-        episodes.rewards[k] = total
+        episodes.lengths[k], episodes.observed[k], episodes.rewards[k] = h, not ended, total
         update_learner(learner.update, tables, assumed, buffer, n_played, n_steps)
     return episodes.starts.size, PlayStatus.FINISHED

@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn._kernels._jit import inlined
 
-__all__ = ["PlayOptions", "exploration_rate"]
+__all__ = ["PlayOptions", "exploration_rate", "next_layer"]
 
 
 class PlayOptions(NamedTuple):
@@ -31,3 +31,12 @@ def exploration_rate(options: PlayOptions, episode: int) -> float:
     if options.decay == 0.0:
         return options.epsilon
     return float(options.epsilon * (episode + 1.0) ** -options.decay)
+
+
+@inlined
+def next_layer(options: PlayOptions, layer: int) -> int:
+    """Return the layer, counted from 0, that is played one step after `layer`; −1 is before the first."""
+    layer += 1
+    if layer == options.n_layers:
+        return 0 if options.restarts else layer - 1
+    return layer

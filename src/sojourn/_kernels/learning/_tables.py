@@ -101,7 +101,10 @@ def open_pair(tables: Tables, state: int, action: int) -> int:
 
 @inlined
 def count_step(tables: Tables, state: int, action: int, successor: int, counts_arcs: bool) -> int:
-    """Count a step between numbered states and return its pair; the tables must have room."""
+    """Count a step between numbered states and return its pair; the tables must have room.
+
+    The successor is counted too if `counts_arcs` is true.
+    """
     pair = tables.pair_of[state, action]
     if pair < 0:
         pair = open_pair(tables, state, action)
@@ -114,6 +117,7 @@ def count_step(tables: Tables, state: int, action: int, successor: int, counts_a
             tables.arc_count[arc] += 1.0
             return int(pair)
         arc = tables.arc_next[arc]
+    # The first such transition: append an arc to both lists.
     arc = tables.sizes[N_ARCS]
     tables.sizes[N_ARCS] += 1
     tables.arc_from[arc] = pair

@@ -12,6 +12,7 @@ import numpy as np
 
 from sojourn._kernels._jit import kernel
 from sojourn._kernels.learning._assumed_law import AssumedLaw
+from sojourn._kernels.learning._backup import backup
 from sojourn._kernels.learning._tables import Tables
 from sojourn._typing import FloatArray, IntArray
 
@@ -48,7 +49,7 @@ def update_q_learning(
         counts[pair, h] += 1
         t = float(counts[pair, h])
         rate = update.rate if update.rate > 0.0 else (update.lead + 1.0) / (update.lead + t)
-        target = (rewards[i] + ratios[h] * value[successors[i], next_layer]) + bonus[h] / np.sqrt(t)
+        target = backup(rewards[i], ratios[h], value[successors[i], next_layer], bonus[h] / np.sqrt(t))
         q[pair, h] = (1.0 - rate) * q[pair, h] + rate * target
         state, best = state_of[pair], -np.inf
         for a in range(pair_of.shape[1]):

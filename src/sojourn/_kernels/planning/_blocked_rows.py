@@ -1,28 +1,44 @@
-"""Transitions packed so that a whole block of states is backed up at once.
+"""Transitions in an order that backs up a whole block of states at once.
 
-Rows of one action and `BLOCK` neighbouring states form a slice. A slice is stored by successor number first
-and state second, padded with probability 0 to its longest row, so that its loops run over states: no branch
-depends on data, and the processor's vector units do the work. A slice that padding would more than double is
-left out (`widths` 0) and read from the compressed rows instead. Sums are formed in the same order either way.
+The rows of one action and `BLOCK` neighboring states form a slice. A slice is stored by successor number
+first and state second, padded with probability 0 to its longest row. Its loops then run over states, without
+branches that depend on data, so that the processor's vector units do the work. A slice that padding would
+more than double is left out (its width is 0) and read from the compressed rows instead. Sums over successors
+are formed in the same order either way.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import kernel
-from sojourn._typing import FloatArray, IndexArray, IntArray
+from sojourn._kernels._problem import TransitionRows
+from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["BLOCK", "fill_slices", "measure_slices"]
+__all__ = ["BLOCK", "BlockedRows", "fill_slices", "measure_slices"]
 
 BLOCK = 128
+"""Number of states in a block; the last block may be smaller."""
+
+
+class BlockedRows(NamedTuple):
+    """Transitions and rewards slice by slice; slice b·A + a belongs to block b and action a."""
+
+    starts: IntArray  # (slices + 1,) position of each slice's first entry in `columns`, and the end
+    widths: IntArray  # (slices,) length of the slice's longest row, or 0 if the slice is not stored
+    columns: PolicyArray  # (entries,) successors, unsigned
+    weights: FloatArray  # (entries,) probabilities, 0 where a row is padded
+    rewards: FloatArray  # (S·A,) rewards, slice by slice
 
 
 @interruptible
 @kernel
-def measure_slices(indptr: IndexArray, n_actions: int) -> tuple[IntArray, IntArray]:
-    """Return where each slice starts (and where the last ends) and its width; b·A + a is of block b."""
+def measure_slices(rows: TransitionRows) -> tuple[IntArray, IntArray]:
+    """Return `starts` and `widths` of the slices of a problem; see `BlockedRows`."""
+    indptr, n_actions = rows.indptr, rows.n_actions
     n_states = (indptr.size - 1) // n_actions
     n_slices = (n_states + BLOCK - 1) // BLOCK * n_actions
     starts = np.zeros(n_slices + 1, dtype=np.int64)
@@ -44,26 +60,17 @@ def measure_slices(indptr: IndexArray, n_actions: int) -> tuple[IntArray, IntArr
 
 
 @kernel
-def fill_slices(
-    indptr: IndexArray,
-    indices: IndexArray,
-    data: FloatArray,
-    rewards: FloatArray,
-    n_actions: int,
-    starts: IntArray,
-    widths: IntArray,
-    columns: IndexArray,
-    weights: FloatArray,
-    paid: FloatArray,
-) -> None:
-    """Fill zeroed `columns` and `weights` slice by slice, and `paid` with the rewards in the same order."""
+def fill_slices(rows: TransitionRows, rewards: FloatArray, blocks: BlockedRows) -> None:
+    """Fill `columns`, `weights` and `rewards` of `blocks`; the first two must be all 0."""
+    indptr, indices, data, n_actions = rows
+    starts, widths, columns, weights, blocked_rewards = blocks
     n_states = rewards.size // n_actions
     for c in range(widths.size):
         first = c // n_actions * BLOCK
         size = min(BLOCK, n_states - first)
         for s in range(size):
             row = (first + s) * n_actions + c % n_actions
-            paid[first * n_actions + c % n_actions * size + s] = rewards[row]
+            blocked_rewards[first * n_actions + c % n_actions * size + s] = rewards[row]
             if widths[c] > 0:
                 begin = indptr[row]
                 for k in range(indptr[row + 1] - begin):

@@ -1,8 +1,8 @@
-"""Envelopes and residuals behind the certificates of long tails.
+"""Bounds on the gain of a problem, and residuals of its optimality equation, for certificates of long tails.
 
-Gains live on a grid (whole multiples of a small step), so that g(s) ≥ Σ_y P(y|s, a) g(y) can be held
-exactly: an average that lies between two grid points is rounded away from the truth, and an average of equal
-numbers is that number, whatever the rounding of the probabilities.
+Gains are whole multiples of a small step, so that g(s) ≥ Σ_y P(y|s, a) g(y) can hold exactly: an average
+between two multiples is rounded to the safe side, and an average of equal numbers is that number, whatever
+the rounding of the probabilities.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn._kernels._jit import kernel
-from sojourn._kernels.planning._backward_induction import Rows
+from sojourn._kernels._problem import TransitionRows
 from sojourn._typing import FloatArray, IntArray
 
 __all__ = ["gain_slope", "lower_gain", "preserving_residual", "raise_gain", "residuals"]
@@ -19,8 +19,11 @@ _SLACK = 4e-12  # covers the rounding of a weighted sum and rows that sum to 1 o
 
 
 @kernel
-def raise_gain(rows: Rows, gain: IntArray, max_sweeps: int) -> bool:
-    """Raise `gain` in place until Σ_y P(y|s, a) g(y) ≤ g(s) for every pair; False if sweeps ran out."""
+def raise_gain(rows: TransitionRows, gain: IntArray, max_sweeps: int) -> bool:
+    """Raise `gain` in place until Σ_y P(y|s, a) g(y) ≤ g(s) for every pair.
+
+    Returns False if that takes more than `max_sweeps` sweeps.
+    """
     indptr, indices, data, n_actions = rows
     for _ in range(max_sweeps):
         changed = False
@@ -51,8 +54,11 @@ def raise_gain(rows: Rows, gain: IntArray, max_sweeps: int) -> bool:
 
 
 @kernel
-def lower_gain(rows: Rows, policy_rows: IntArray, gain: IntArray, max_sweeps: int) -> bool:
-    """Lower `gain` in place until Σ_y P(y|row s) g(y) ≥ g(s) for the row of every state."""
+def lower_gain(rows: TransitionRows, policy_rows: IntArray, gain: IntArray, max_sweeps: int) -> bool:
+    """Lower `gain` in place until Σ_y P(y|s) g(y) ≥ g(s) for every state s and its row `policy_rows[s]`.
+
+    Returns False if that takes more than `max_sweeps` sweeps.
+    """
     indptr, indices, data, _ = rows
     for _ in range(max_sweeps):
         changed = False
@@ -78,7 +84,7 @@ def lower_gain(rows: Rows, policy_rows: IntArray, gain: IntArray, max_sweeps: in
 
 @kernel
 def residuals(
-    rows: Rows,
+    rows: TransitionRows,
     rewards: FloatArray,
     bias: FloatArray,
     gain: FloatArray,
@@ -97,12 +103,12 @@ def residuals(
 
 @kernel
 def preserving_residual(
-    rows: Rows,
+    rows: TransitionRows,
     residual: FloatArray,
     gain: FloatArray,
     least_drop: float,
 ) -> float:
-    """Return the largest residual of the pairs that lose at most `least_drop` of gain."""
+    """Return the largest residual of the pairs with g(s) − Σ_y P(y|s, a) g(y) ≤ `least_drop`."""
     indptr, indices, data, n_actions = rows
     worst = -np.inf
     for row in range(residual.size):
@@ -117,13 +123,13 @@ def preserving_residual(
 
 @kernel
 def gain_slope(
-    rows: Rows,
+    rows: TransitionRows,
     residual: FloatArray,
     gain: FloatArray,
     least_drop: float,
     level: float,
 ) -> float:
-    """Return the least K ≥ 0 with residual − K·(g − Pg) ≤ level where more than `least_drop` is lost."""
+    """Return the least K ≥ 0 with residual − K·(g − Pg) ≤ level wherever g − Pg > `least_drop`."""
     indptr, indices, data, n_actions = rows
     slope = 0.0
     for row in range(residual.size):

@@ -1,4 +1,4 @@
-"""One whole round of a policy, from every state."""
+"""One whole cycle through the layers of a policy, from every state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import kernel
-from sojourn._kernels.planning._backward_induction import Rows
+from sojourn._kernels._problem import TransitionRows
 from sojourn._typing import FloatArray, PolicyArray
 
 __all__ = ["follow_policy_cycle"]
@@ -15,12 +15,14 @@ __all__ = ["follow_policy_cycle"]
 @interruptible
 @kernel
 def follow_policy_cycle(
-    rows: Rows, rewards: FloatArray, policy: PolicyArray
+    rows: TransitionRows, rewards: FloatArray, policy: PolicyArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Follow a deterministic policy `(N, S)` through its rows, from every state at once.
+    """Follow a deterministic policy `(N, S)` through its N layers, from every state at once.
 
-    Returns where a round leads, `(S, S)`, what it earns, `(S,)`, and the most and the least that its first
-    0 … N − 1 steps earn from any state, `(N,)` each.
+    Returns:
+        The distribution over states after a cycle from each state, `(S, S)`; the expected sum of its rewards,
+        `(S,)`; and the largest and the smallest expected sum of the rewards of its first 0 … N − 1 steps over
+        all start states, `(N,)` each.
     """
     indptr, indices, data, n_actions = rows
     n_rows, n_states = policy.shape

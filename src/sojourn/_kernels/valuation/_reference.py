@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sojourn._typing import FloatArray, IntArray
 
-__all__ = ["ReferenceArrays", "ValueScratch"]
+__all__ = ["Distribution", "ReferenceArrays", "ValueScratch"]
 
 
 class ReferenceArrays(NamedTuple):
@@ -29,13 +29,18 @@ class ReferenceArrays(NamedTuple):
     drift_losses: FloatArray  # (K,) upper bounds of Σ_h γ(h) min(2, drift·h) for each drift of the grid
 
 
+class Distribution(NamedTuple):
+    """A probability distribution over states at one step, and the list of states that it reaches."""
+
+    chance: FloatArray  # (S,) probability of each state; all 0 between valuations
+    support: IntArray  # (S,) the states with positive probability, as many as the caller counts
+
+
 class ValueScratch(NamedTuple):
     """Scratch arrays of policy valuation, one set per learner."""
 
-    chance: FloatArray  # (S,) probability of each state at the current step; all 0 between calls
-    next_chance: FloatArray  # (S,) probability of each state at the next step; all 0 between calls
+    now: Distribution  # distribution at the current step
+    following: Distribution  # distribution at the next step
     saved_chance: FloatArray  # (S,) probabilities at an earlier step, in the search for a cycle
     earned: FloatArray  # (M,) expected reward of each step, or (0,) if `is_heavy` is false
-    support: IntArray  # (S,) list of the states with positive probability at the current step
-    next_support: IntArray  # (S,) list of the states with positive probability at the next step
     state_numbers: IntArray  # (S,) the learner's number of each state, 0 if none; see `fill_state_numbers`

@@ -10,8 +10,11 @@ import numpy as np
 from sojourn._kernels import (
     MOST_MASKED,
     AssumedLaw,
+    Distribution,
     EpisodeBuffer,
     IncrementalScratch,
+    PSRLScratch,
+    PSRLUpdate,
     ReferenceArrays,
     SweepScratch,
     Tables,
@@ -28,10 +31,12 @@ __all__ = [
     "START_ROOM",
     "copied",
     "empty_episode_buffer",
+    "empty_psrl_scratch",
     "empty_tables",
     "empty_ucbvi_update",
     "empty_valuation",
     "make_assumed_law",
+    "make_psrl_update",
     "recounted",
     "table_bytes",
 ]
@@ -174,6 +179,52 @@ def empty_ucbvi_update(n_layers: int, states: int, pairs: int, arcs: int) -> UCB
     )
 
 
+def make_psrl_update(
+    *,
+    rng: np.random.Generator,
+    n_states: int,
+    is_apart: bool,
+    weight: float,
+    noise: float | None,
+    best_rewards: FloatArray | None,
+    scratch: PSRLScratch,
+) -> PSRLUpdate:
+    """Return the parameters of `update_psrl`.
+
+    Args:
+        rng: Random numbers for the draws.
+        n_states: Number of states S of the problem.
+        is_apart: Whether states that were never seen are drawn one by one.
+        weight: Weight of the prior in visits.
+        noise: Standard deviation of one reward; None if rewards are known.
+        best_rewards: `(S,)` largest reward of each state; None if rewards are estimated.
+        scratch: Scratch arrays.
+    """
+    best = np.zeros(0) if best_rewards is None else best_rewards
+    return PSRLUpdate(
+        rng=rng,
+        n_states=n_states,
+        is_apart=is_apart,
+        weight=weight,
+        noise=-1.0 if noise is None else noise,
+        best=best,
+        all_best=float(best.sum()),
+        scratch=scratch,
+    )
+
+
+def empty_psrl_scratch(states: int, pairs: int) -> PSRLScratch:
+    """Allocate the scratch arrays of `update_psrl`."""
+    return PSRLScratch(
+        even=np.zeros(pairs),
+        lump=np.zeros(pairs),
+        target=np.zeros(pairs, dtype=np.int64),
+        extra=np.zeros(pairs),
+        mark=np.full(states, -1, dtype=np.int64),
+        above=np.zeros(states),
+    )
+
+
 def empty_episode_buffer(pairs: int, steps: int) -> EpisodeBuffer:
     """Allocate a buffer for an episode that plays at most `pairs` pairs, and for `steps` single steps."""
     check_fits(32 * steps, f"An episode of {steps:,} steps", "give a law with shorter episodes")
@@ -198,12 +249,10 @@ def empty_valuation(
     is_small = n_states * max(n_steps, n_layers) <= _MOST_CACHED
     has_cache = is_cached and is_small and reference.start >= 0 and not reference.is_heavy
     scratch = ValueScratch(
-        chance=np.zeros(n_states),
-        next_chance=np.zeros(n_states),
+        now=Distribution(np.zeros(n_states), np.zeros(n_states, dtype=np.int64)),
+        following=Distribution(np.zeros(n_states), np.zeros(n_states, dtype=np.int64)),
         saved_chance=np.zeros(n_states),
         earned=np.zeros(n_steps if reference.is_heavy else 0),
-        support=np.zeros(n_states, dtype=np.int64),
-        next_support=np.zeros(n_states, dtype=np.int64),
         state_numbers=np.zeros(n_states, dtype=np.int64),
     )
     cache = _empty_value_cache(n_steps, n_states, n_layers) if has_cache else _empty_value_cache(-1, 0, 0)
@@ -215,7 +264,7 @@ def _empty_value_cache(n_steps: int, n_states: int, n_layers: int) -> ValueCache
         actions=np.full((n_states, n_layers), -3, dtype=np.int64),
         chances=np.zeros((n_steps + 1, n_states)),
         totals=np.zeros(n_steps + 1),
-        firsts=np.full(n_states, n_steps + 1, dtype=np.int64),
+        first_reached=np.full(n_states, n_steps + 1, dtype=np.int64),
         row=np.empty(n_layers, dtype=np.int64),
     )
 
@@ -227,13 +276,12 @@ def _empty_incremental_scratch(n_layers: int, states: int, pairs: int) -> Increm
         state_token=np.full(states, -1, dtype=np.int64),
         pair_token=np.full(pairs, -1, dtype=np.int64),
         fallen_token=np.full(states, -1, dtype=np.int64),
-        now=_numbers(states),
-        fell=_numbers(states),
+        candidates=_numbers(states),
+        fell_above=_numbers(states),
         fallen=_numbers(states),
-        rows=_numbers(pairs),
-        seeds=_numbers(pairs),
-        tops=np.empty(pairs, dtype=np.int64),
-        layers=np.empty(n_layers),
+        lowered=_numbers(pairs),
+        lowered_layers=np.empty(pairs, dtype=np.int64),
+        row=np.empty(n_layers),
     )
 
 
@@ -241,13 +289,13 @@ def _empty_sweep_scratch(states: int, pairs: int, arcs: int) -> SweepScratch:
     """Allocate the scratch arrays of `replan_fully`."""
     return SweepScratch(
         pairs=_numbers(pairs),
-        stops=_numbers(pairs),
+        arc_stops=_numbers(pairs),
         n_pairs=_numbers(states),
         least=np.empty(states),
-        to=_numbers(arcs),
+        successors=_numbers(arcs),
         weights=np.empty(arcs),
         rewards=np.empty(pairs),
-        roots=np.empty(pairs),
+        bonus_shares=np.empty(pairs),
         above=np.empty(states),
         here=np.empty(states),
     )
