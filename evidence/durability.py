@@ -6,6 +6,8 @@
     python evidence/durability.py disk         a full disk: a small tmpfs
     python evidence/durability.py hostile      hostile specs
     python evidence/durability.py names        names and links that would lead out of the store
+    python evidence/durability.py forgeries    forged stores with right hashes, which must run nothing
+    python evidence/durability.py permissions  three umasks, and a complete store on a read-only disk
     python evidence/durability.py benchmarks   overhead, and 10,000 finished trials: benchmarks/experiments.py
 
 Without an argument, all of them run: about five minutes on two cores. Each check prints one line with its
@@ -29,6 +31,7 @@ from sojourn.experiments import (
     Job,
     Store,
     ThisProcess,
+    export_csv,
     load_results,
     read_experiment,
     run_experiment,
@@ -38,6 +41,7 @@ from sojourn.experiments import (
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from experiments.forge import ARRAY_LIES, HEADER_LIES, attacks, forge_store, write_module  # noqa: E402
 from experiments.harm import WAYS, alive, damage  # noqa: E402
 from experiments.hostile import FILES  # noqa: E402
 
@@ -57,6 +61,16 @@ law = "true"
 [agents.slow]
 type = "slow_learner:Slow"
 nap = {nap}
+"""
+
+FORGED = """\
+problem = "river_swim(3)"
+law = "fixed(4)"
+episodes = 5
+seeds = 2
+
+[agents.forged]
+type = "random"
 """
 
 LEARNER = """\
@@ -285,6 +299,66 @@ def names(folder: Path) -> tuple[bool, str]:
     return kept, f"{len(tricks)} names: {len(outside)} files outside the store; links followed: {followed}"
 
 
+def forgeries(folder: Path) -> tuple[bool, str]:
+    """Read forged stores in every way; nothing may be run, and every lie must be found by all alike."""
+    trace, ran = folder / "trace", 0
+    write_module(folder, trace)
+    sys.path.insert(0, str(folder))
+    known = attacks(trace)
+    for i, settings in enumerate(known.values()):
+        store = forge_store(folder / f"attack-{i}", **settings)
+        verify_store(store)
+        results = load_results(store)
+        repr((results, results.comparisons()))
+        export_csv(results, folder / "table.csv")
+        command = [sys.executable, "-m", "sojourn", "report", str(store), "--to", str(folder / "x.html")]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder)
+        ran += trace.exists() or "forged_module" in sys.modules
+        trace.unlink(missing_ok=True)
+    spec = folder / "forged.toml"
+    spec.write_text(FORGED)
+    found = refused = repaired = 0
+    for i, lie in enumerate((*ARRAY_LIES.values(), *HEADER_LIES.values())):
+        store = forge_store(folder / f"lie-{i}", lie)
+        found += bool(verify_store(store).findings)
+        try:
+            load_results(store).comparisons()
+        except ValueError as error:
+            refused += "\n" not in str(error)
+        run_experiment(read_experiment(spec), store, executor=ThisProcess())
+        repaired += len(load_results(store)) == 2 and len(load_results(store).comparisons()) == 1
+    n_lies = len(ARRAY_LIES) + len(HEADER_LIES)
+    kept = ran == 0 and found == refused == repaired == n_lies
+    return kept, (
+        f"{len(known)} forged stores read in 5 ways: {ran} ran something; {n_lies} well-formed lies: {found} "
+        f"found by verify, {refused} refused by readers in one line, {repaired} repaired by the next run"
+    )
+
+
+def permissions(folder: Path) -> tuple[bool, str] | None:
+    """Write stores under several umasks; then run again on a disk that may only be read."""
+    spec, modes = write_spec(folder, trials=4), {}
+    for umask in (0o022, 0o002, 0o077):
+        command = [*RUN, str(spec), "--on", "here", "--store", str(folder / f"{umask:o}")]
+        subprocess.run(command, check=True, capture_output=True, umask=umask)
+        files = [path for path in (folder / f"{umask:o}").rglob("*") if path.is_file()]
+        modes[umask] = {path.stat().st_mode & 0o777 for path in files}
+    follows = all(found == {0o666 & ~umask} for umask, found in modes.items())
+    place = folder / "22"
+    again = " ".join([*RUN, str(spec), "--on", "here", "--store", str(place)])
+    inside = f"mount --bind {place} {place} && mount -o remount,bind,ro {place} && exec {again}"
+    try:
+        command = ["unshare", "--map-root-user", "--mount", "sh", "-c", inside]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+    except OSError:
+        return None
+    if "mount:" in done.stderr or "unshare:" in done.stderr:
+        return None
+    kept = follows and done.returncode == 0 and done.stdout.startswith("Nothing to do")
+    said = (done.stdout + done.stderr).splitlines()[0]
+    return kept, f"files follow {len(modes)} umasks; read-only disk: {said!r}, exit code {done.returncode}"
+
+
 def benchmarks(_: Path) -> tuple[bool, str]:
     """Measure the overhead of a run."""
     command = [sys.executable, str(ROOT / "benchmarks" / "experiments.py")]
@@ -293,7 +367,18 @@ def benchmarks(_: Path) -> tuple[bool, str]:
 
 
 CHECKS: dict[str, Callable[[Path], tuple[bool, str] | None]] = {
-    check.__name__: check for check in (kills, sameness, corruptions, disk, hostile, names, benchmarks)
+    check.__name__: check
+    for check in (
+        kills,
+        sameness,
+        corruptions,
+        disk,
+        hostile,
+        names,
+        forgeries,
+        permissions,
+        benchmarks,
+    )
 }
 
 

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import time
 
 import pytest
 from cli.tiny import SPEC
@@ -174,19 +175,47 @@ def test_durations_have_two_units(seconds, text):
     assert format_duration(seconds) == text
 
 
-def test_the_remaining_time_ignores_the_time_to_start(monkeypatch, capsys):
+def test_the_remaining_time_ignores_the_first_trial_of_each_worker(monkeypatch, capsys):
     from types import SimpleNamespace
 
+    from sojourn import experiments
     from sojourn.cli.output import _run_progress
 
     now = 0.0
     monkeypatch.setattr(_run_progress.time, "monotonic", lambda: now)
-    inventory = SimpleNamespace(missing=["a"] * 101, trials=["a"] * 101, done=[])
-    with _run_progress.RunProgress("slow to start") as progress:
+    monkeypatch.setattr(experiments, "describe_long_run", lambda *_: "")
+    inventory = SimpleNamespace(missing=["a"] * 102, trials=["a"] * 102, done=[])
+    with _run_progress.RunProgress("slow to start", 2) as progress:
         progress(inventory, None)
-        for played in range(1, 12):
-            now = 100.0 + 2.0 * played  # the first after 102 s, and then one every 2 s
-            progress(inventory, SimpleNamespace(content=b"" if played != 5 else None))
+        for i, finished in enumerate((1000.0, 2000.0, *(2000.0 + 20.0 * k for k in range(1, 11)))):
+            now = finished  # each worker compiles in its first trial; then one trial every 20 s
+            progress(inventory, SimpleNamespace(content=None if i == 3 else b""))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "slow to start: playing 101 trials."
-    assert lines[-1] == "11 of 101 trials, one per 2.0 s, 1 failed, about 3 min left."
+    assert lines[:4] == [
+        "slow to start: playing 102 trials.",
+        "1 of 102 trials, estimating the time left.",
+        "2 of 102 trials, estimating the time left.",
+        "3 of 102 trials, estimating the time left.",
+    ]
+    assert lines[4] == "4 of 102 trials, one per 20 s, 1 failed, about 32 min 40 s left."
+    assert lines[-1] == "12 of 102 trials, one per 20 s, 1 failed, about 30 min left."
+
+
+@pytest.mark.parametrize("law", ["fixed(1_000_000_000)", "fixed(9007199254740992)"])
+def test_runs_of_impossible_length_are_announced(run, tmp_path, law):
+    spec = tmp_path / "long.toml"
+    spec.write_text(
+        f'problem = "river_swim(3)"\nlaw = "{law}"\nepisodes = 5\nseeds = 2\n[agents.a]\ntype = "random"\n'
+    )
+    begun = time.monotonic()
+    found = run("run", str(spec), "--dry-run", "--workers", "2", width=200)
+    assert time.monotonic() - begun < 10.0
+    assert found.exit_code == 0
+    (note,) = found.stderr.splitlines()
+    assert note.startswith("Note: This run has about ")
+    expected = ("10,000,000,000 steps, up to 5,000,000,000 per trial", "about 8 minutes.")
+    if "9007" in law:
+        expected = ("9 × 10^16 steps, up to 5 × 10^16 per trial", "about 140 years.")
+    assert expected[0] in note
+    assert note.endswith(f"At 10 million steps per second it takes {expected[1]}")
+    assert found.stdout.count("2, about ") == 1

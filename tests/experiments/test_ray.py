@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -113,6 +114,35 @@ def test_sigterm_stops_a_run_on_ray_quietly(write, tmp_path):
     assert verify_store(tmp_path / "tiny.results").findings == ()
 
 
+def test_a_lost_head_ends_a_run_in_one_line(write, tmp_path):
+    (tmp_path / "own_slow.py").write_text(
+        "import time\nfrom sojourn import RandomPlayer\n"
+        "class Slow(RandomPlayer):\n"
+        "    def start(self, **given): time.sleep(0.3); return super().start(**given)\n"
+    )
+    spec = write(("seeds = 3", "seeds = 500"), ('type = "random"', 'type = "own_slow:Slow"'))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120.0
+    while not list(tmp_path.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (head,) = [pid for pid, args in _descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
+    os.kill(head, signal.SIGKILL)
+    begun = time.monotonic()
+    output, errors = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 15.0
+    assert (process.returncode, output) == (1, "")
+    last = errors.splitlines()[-1]
+    assert last.startswith("Error: The head of the Ray cluster at ")
+    assert last.endswith(" is lost. Finished trials are kept; the same command resumes the run.")
+    assert "Traceback" not in errors
+    assert verify_store(tmp_path / "tiny.results").findings == ()
+
+
 def test_a_refused_connection_is_an_error_in_one_line():
     begun = time.monotonic()
     with pytest.raises(ExecutorError, match=r"^No Ray cluster at 127\.0\.0\.1:\d+: Connection refused\.$"):
@@ -158,3 +188,15 @@ def _free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
+
+
+def _descendants(process: int) -> list[tuple[int, str]]:
+    """Return the id and command line of every process that a process started, directly or not."""
+    listed = subprocess.run(["ps", "-ewwo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+    found, parents = [], {process}
+    for pid, parent, args in sorted(rows, key=lambda row: int(row[0])):
+        if int(parent) in parents:
+            parents.add(int(pid))
+            found.append((int(pid), args))
+    return found

@@ -17,6 +17,7 @@ from experiments.harm import alive
 
 from sojourn._files import pack_archive
 from sojourn.experiments import (
+    ExecutorError,
     Processes,
     ThisProcess,
     _run,
@@ -249,11 +250,17 @@ def test_only_a_run_that_is_not_alone_shuffles_its_trials(write, tmp_path):
             orders.append([job.key for job in jobs])
             yield from ()
 
-    run_experiment(experiment, store, executor=Noting())
+    def run():
+        with pytest.raises(
+            ExecutorError, match=r"ended before all trials .* the same command resumes the run\.$"
+        ):
+            run_experiment(experiment, store, executor=Noting())
+
+    run()
     with Store(tmp_path / "store").writing() as access:
         assert access.is_alone
         for _ in range(3):
-            run_experiment(experiment, store, executor=Noting())
+            run()
     in_order = [trial.key for _, trial in experiment.trials()]
     assert orders[0] == in_order
     assert all(sorted(order) == sorted(in_order) for order in orders)

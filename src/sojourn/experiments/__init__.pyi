@@ -1,6 +1,12 @@
 """Public names of `sojourn.experiments`: the one list that `__init__.py` loads lazily from."""
 
 from ._eta import (
+    RemainingTime as RemainingTime,
+)
+from ._eta import (
+    describe_long_run as describe_long_run,
+)
+from ._eta import (
     forecast as forecast,
 )
 from ._export import (

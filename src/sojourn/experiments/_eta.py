@@ -1,4 +1,4 @@
-"""Estimates how long the rest of an experiment takes."""
+"""Estimates how long an experiment takes: before it starts, and while it runs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.spec._experiment import Cell
 from sojourn.experiments.store._inventory import Inventory
 from sojourn.experiments.store._store import Store
+from sojourn.experiments.trials._content_checks import parse_stored_law
 from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import Trial
 
-__all__ = ["forecast"]
+__all__ = ["RemainingTime", "describe_long_run", "forecast"]
 
 _MOST_SECONDS = 20.0  # budget of all short trials together
 _ENOUGH_SECONDS = 0.5  # a short trial of this duration is long enough to extrapolate from
 _FIRST_EPISODES = 20  # episodes of the first short trial
 _MOST_CELLS = 12  # about how many cells are sampled
+_MOST_STEPS = 1_000_000  # expected steps per episode above which no short trial is played
+_FASTEST = 1e7  # steps per second: hardly any agent plays more
+_LONG_TRIAL, _LONG_RUN = 60.0, 86_400.0  # seconds, at that speed, from which a run is announced as long
 
 
 def forecast(
@@ -55,6 +59,80 @@ def forecast(
     return total / max(1, min(n_workers, len(inventory.missing)))
 
 
+def describe_long_run(inventory: Inventory, n_workers: int) -> str:
+    """Return a sentence on a run that takes very long, or an empty text if it does not look so.
+
+    Only the expected number of steps counts: the number of episodes times the mean of the law. Problems that
+    end episodes themselves may take fewer.
+
+    Args:
+        inventory: The trials; those that are missing count.
+        n_workers: Number of trials that are played at a time.
+    """
+    steps = {key: _expected_steps(inventory.trials[key][0]) for key in inventory.missing}
+    if not steps:
+        return ""
+    longest = max(steps, key=lambda key: steps[key])
+    total = sum(steps.values())
+    seconds = max(steps[longest], total / min(n_workers, len(steps))) / _FASTEST
+    if steps[longest] / _FASTEST < _LONG_TRIAL and seconds < _LONG_RUN:
+        return ""
+    cell = inventory.trials[longest][0]
+    return (
+        f"This run has about {_rounded(total)} steps, up to {_rounded(steps[longest])} per trial "
+        f"({cell.agent}, {cell.settings['law']:.60}). "
+        f"At 10 million steps per second it takes {_words(seconds)}."
+    )
+
+
+def _expected_steps(cell: Cell) -> float:
+    return float(cell.settings["episodes"] * parse_stored_law(cell.settings["law"]).mean)
+
+
+def _rounded(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,.0f}" if number < 1e15 else f"{number:.0e}".replace("e+", " × 10^")
+
+
+def _words(seconds: float) -> str:
+    for unit, name in ((31_557_600.0, "years"), (86_400.0, "days"), (3600.0, "hours")):
+        if seconds >= 2.0 * unit:
+            return f"about {_rounded(seconds / unit)} {name}"
+    return f"about {_rounded(seconds / 60.0)} minutes"
+
+
+class RemainingTime:
+    """Estimates the time that is left while trials are played.
+
+    The first trial of each worker does not count: it includes compilation, and whatever else a worker does
+    only once.
+
+    Args:
+        n_trials: Number of trials to play.
+        n_workers: Number of trials that are played at a time.
+    """
+
+    def __init__(self, n_trials: int, n_workers: int) -> None:
+        self._n_trials, self._n_first = n_trials, min(n_workers, n_trials)
+        self._n_played, self._since = 0, 0.0
+
+    def add(self, now: float) -> None:
+        """Count a finished trial; `now` is in seconds."""
+        self._n_played += 1
+        if self._n_played <= self._n_first:
+            self._since = now
+
+    def per_second(self, now: float) -> float | None:
+        """Return the number of trials per second, or None before two trials per worker are finished."""
+        if self._n_played < 2 * self._n_first:
+            return None
+        return (self._n_played - self._n_first) / max(now - self._since, 1e-9)
+
+    def seconds(self, now: float) -> float | None:
+        """Return the seconds that are left, or None before two trials per worker are finished."""
+        rate = self.per_second(now)
+        return None if rate is None else (self._n_trials - self._n_played) / rate
+
+
 def _median_seconds(inventory: Inventory, store: Store) -> dict[str, float]:
     """Return the median duration of the finished trials of each cell, by its settings."""
     timings = store.timings.read()
@@ -68,6 +146,8 @@ def _median_seconds(inventory: Inventory, store: Store) -> dict[str, float]:
 def _extrapolate(cell: Cell) -> float:
     """Return about how long a trial takes: a line through the durations of two shorter ones."""
     wanted = int(cell.settings["episodes"])
+    if parse_stored_law(cell.settings["law"]).mean > _MOST_STEPS:
+        return _expected_steps(cell) / _FASTEST  # not even one episode would be short
     episodes, seconds = min(_FIRST_EPISODES, wanted), 0.0
     _play(cell, episodes)  # compiles the kernels
     earlier = latest = (episodes, _play(cell, episodes))

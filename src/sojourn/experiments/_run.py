@@ -114,6 +114,11 @@ def run_experiment(
         with contextlib.closing(executor.run(PLAY, run.jobs(shuffle=not access.is_alone))) as outcomes:
             for outcome in outcomes if inventory.missing else ():
                 run.add(outcome)
+        if run.n_outcomes < len(inventory.missing):
+            raise ExecutorError(
+                "The executor ended before all trials were played. Finished trials are kept; "
+                "the same command resumes the run."
+            )
         store.add_manifest(manifest)  # again: another run may have replaced it
     return Report(
         total=len(inventory.trials),
@@ -132,6 +137,11 @@ class _Run:
         self._inventory, self._store, self._watch = inventory, store, watch
         self.played = self.elsewhere = 0
         self.failures: list[Failure] = []
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of trials that were played, failed or played by another run."""
+        return self.played + self.elsewhere + len(self.failures)
 
     def jobs(self, *, shuffle: bool) -> Iterator[Job]:
         """Yield the trials that are still missing at the moment when each is requested.

@@ -79,7 +79,7 @@ def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | No
     def start_display(name: str) -> RunProgress:
         if displays:
             displays.pop().__exit__(None, None, None)
-        displays.append(RunProgress(name).__enter__())
+        displays.append(RunProgress(name, executor.n_workers).__enter__())
         return displays[0]
 
     with stopped_by_sigterm():

@@ -131,7 +131,7 @@ def _run(experiment: Experiment, store: Store, executor: Executor, *, as_json: b
 
     started = time.perf_counter()
     try:
-        with RunProgress(experiment.name) as progress:
+        with RunProgress(experiment.name, executor.n_workers) as progress:
             report = run_experiment(experiment, store, executor=executor, watch=progress)
     except ExecutorError as error:
         print_message(str(error), label="Error")
@@ -208,10 +208,13 @@ def _data(experiment: Experiment, store: Store, report: Report, seconds: float) 
 
 def _dry_run(experiment: Experiment, store: Store, executor: Executor, *, as_json: bool) -> None:
     """Print the number of trials that are done and missing, and the estimated time."""
-    from sojourn.experiments import forecast, take_inventory  # noqa: PLC0415
+    from sojourn.experiments import describe_long_run, forecast, take_inventory  # noqa: PLC0415
 
     with show_progress("Reading the store"):
         inventory = take_inventory(experiment, store)
+    note = describe_long_run(inventory, executor.n_workers)
+    if note:
+        print_message(note, label="Note")
     with show_progress("Estimating the time per trial") as task:
         seconds = forecast(inventory, store, executor.n_workers, progress=task.set_share)
     if as_json:

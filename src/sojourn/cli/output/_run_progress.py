@@ -12,7 +12,7 @@ from sojourn.cli.output._numbers import format_duration
 from sojourn.cli.output._streams import print_message
 
 if TYPE_CHECKING:
-    from sojourn.experiments import Inventory, Outcome
+    from sojourn.experiments import Inventory, Outcome, RemainingTime
 
 __all__ = ["RunProgress"]
 
@@ -20,15 +20,21 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 class RunProgress:
-    """Shows the progress of an experiment; the run calls it at the start and after every trial."""
+    """Shows the progress of an experiment; the run calls it at the start and after every trial.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    Args:
+        name: Name of the experiment.
+        n_workers: Number of trials that are played at a time.
+    """
+
+    def __init__(self, name: str, n_workers: int) -> None:
+        self._name, self._n_workers = name, n_workers
         self._console = Console(stderr=True, highlight=False)
-        self._started = self._last_line = self._last_outcome = time.monotonic()
+        self._last_line = time.monotonic()
         self._n_played = self._n_failed = self._n_missing = 0
         self._bar: Any = None
         self._task: Any = None
+        self._remaining: RemainingTime | None = None
 
     def __enter__(self) -> RunProgress:
         return self
@@ -45,27 +51,28 @@ class RunProgress:
             self._start(inventory)
             return
         now = time.monotonic()
-        if self._n_played == 1:
-            self._started = self._last_outcome  # the time before the first outcome is start-up, not play
-        self._last_outcome = now
         self._n_played += 1
         self._n_failed += outcome.content is None
+        if self._remaining is not None:
+            self._remaining.add(now)
+        progress = self._describe_speed(now)
         if self._bar is not None:
-            self._bar.update(self._task, advance=1, rate=self._rate(now), failed=self._failures())
+            self._bar.update(self._task, advance=1, progress=progress)
         elif now - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._last_line = now
-            seconds_left = (self._n_missing - self._n_played) / self._per_second(now)
-            print_message(
-                f"{self._n_played:,} of {self._n_missing:,} trials, {self._rate(now)}{self._failures()}, "
-                f"about {format_duration(seconds_left)} left."
-            )
+            print_message(f"{self._n_played:,} of {self._n_missing:,} trials, {progress}.")
 
     def _start(self, inventory: Inventory) -> None:
         """Show the number of missing trials, or start the bar."""
-        self._n_missing, self._started = len(inventory.missing), time.monotonic()
-        self._last_line = self._started
+        from sojourn.experiments import RemainingTime, describe_long_run  # noqa: PLC0415
+
+        self._n_missing, self._last_line = len(inventory.missing), time.monotonic()
         if self._n_missing == 0:
             return
+        self._remaining = RemainingTime(self._n_missing, self._n_workers)
+        note = describe_long_run(inventory, self._n_workers)
+        if note:
+            print_message(note, label="Note")
         if not self._console.is_terminal:
             done = f"; {len(inventory.done):,} are done" if inventory.done else ""
             print_message(f"{self._name}: playing {self._n_missing:,} trials{done}.")
@@ -76,7 +83,6 @@ class RunProgress:
             Progress,
             SpinnerColumn,
             TextColumn,
-            TimeRemainingColumn,
         )
 
         self._bar = Progress(
@@ -84,22 +90,23 @@ class RunProgress:
             TextColumn("{task.description}", style="dim", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}{task.fields[failed]}", style="dim", markup=False),
-            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[progress]}", style="dim", markup=False),
             console=self._console,
             transient=True,
         )
         self._bar.start()
         self._task = self._bar.add_task(
-            self._name[:40], total=len(inventory.trials), completed=len(inventory.done), rate="", failed=""
+            self._name[:40], total=len(inventory.trials), completed=len(inventory.done), progress=""
         )
 
-    def _rate(self, now: float) -> str:
-        rate = self._per_second(now)
-        return f"{rate:.1f} per second" if rate >= 1.0 else f"one per {format_duration(1.0 / rate)}"
-
-    def _per_second(self, now: float) -> float:
-        return max(1, self._n_played - 1) / max(now - self._started, 1e-9)
+    def _describe_speed(self, now: float) -> str:
+        """Return the speed, the failures and the time left, as far as they are known."""
+        rate = None if self._remaining is None else self._remaining.per_second(now)
+        seconds = None if self._remaining is None else self._remaining.seconds(now)
+        if rate is None or seconds is None:
+            return f"estimating the time left{self._failures()}"
+        speed = f"{rate:.1f} per second" if rate >= 1.0 else f"one per {format_duration(1.0 / rate)}"
+        return f"{speed}{self._failures()}, about {format_duration(seconds)} left"
 
     def _failures(self) -> str:
         return f", {self._n_failed:,} failed" if self._n_failed else ""

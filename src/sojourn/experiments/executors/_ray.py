@@ -2,21 +2,28 @@
 
 Only this process writes results, so a task that Ray runs twice does no harm. Failed tasks are retried here
 and not by Ray: a job that raised or crashed counts against `retries`, a node that died does not.
+
+If the head of the cluster dies, Ray waits for a minute and then ends this process. So the head is checked
+every few seconds, and a lost one ends the run with an error.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import io
 import logging
 import os
+import queue
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +41,9 @@ _PROBE = (
     "import logging, sys, ray; "
     "ray.init(address=sys.argv[1], log_to_driver=False, logging_level=logging.ERROR); ray.shutdown()"
 )
+_CHECK_SECONDS = 2.0  # time between two checks of the head
+_MAX_SILENCE = 5.0  # seconds without an answer after which the head counts as lost
+_SHUTDOWN_SECONDS = 3.0  # patience with Ray's shutdown after the head is lost
 _TASKS_PER_CPU = 2  # submitted tasks, so that no processor waits for the next one
 _ENVIRONMENT = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
@@ -77,9 +87,12 @@ class Ray:
             driver = _Driver(ray, function, RetryQueue(jobs, self.retries), self.workers)
             try:
                 yield from driver.outcomes()
-            finally:
+            except _HeadLostError:
+                raise
+            except BaseException:
                 if not is_own:  # our own connection ends the tasks when it is shut down
                     driver.cancel()
+                raise
 
 
 def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str, float]:
@@ -97,6 +110,76 @@ def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str,
         return None, describe_error(error), time.perf_counter() - begun
 
 
+class _HeadLostError(ExecutorError):
+    """The head of the cluster is gone."""
+
+
+class _Head:
+    """Checks from time to time, without a call of Ray, whether the head of the cluster is alive."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._address = str(ray.get_runtime_context().gcs_address)
+        self._answered = self._checked = time.monotonic()
+
+    def check(self) -> None:
+        """Raise `_HeadLostError` if the head has not answered for several seconds."""
+        if time.monotonic() - self._checked >= _CHECK_SECONDS:
+            self._checked = time.monotonic()
+            if self._answers():
+                self._answered = time.monotonic()
+        if time.monotonic() - self._answered > _MAX_SILENCE or self._own_process_died():
+            raise _HeadLostError(
+                f"The head of the Ray cluster at {self._address} is lost. Finished trials are kept; "
+                "the same command resumes the run."
+            )
+
+    def _answers(self) -> bool:
+        host, _, port = self._address.rpartition(":")
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=_CHECK_SECONDS):
+                return True
+        except (OSError, ValueError):
+            return False
+
+    def _own_process_died(self) -> bool:
+        """Whether a process of a cluster that this process started is gone."""
+        node = getattr(self._ray._private.worker, "_global_node", None)
+        if node is None or not hasattr(node, "dead_processes"):
+            return False
+        return any(kind in ("gcs_server", "raylet") for kind, _ in node.dead_processes())
+
+
+class _Calls:
+    """Calls functions of Ray in another thread, because they block for a minute if the head is lost."""
+
+    def __init__(self, head: _Head) -> None:
+        self._head = head
+        self._waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def __call__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Return the result of a call.
+
+        Raises:
+            _HeadLostError: If the head of the cluster is lost before or meanwhile.
+        """
+        self._head.check()
+        future: Future[Any] = Future()
+        self._waiting.put((future, functools.partial(function, *arguments, **options)))
+        while not wait([future], timeout=_CHECK_SECONDS).done:
+            self._head.check()
+        return future.result()
+
+    def _serve(self) -> None:
+        while True:
+            future, call = self._waiting.get()
+            try:
+                future.set_result(call())
+            except BaseException as error:  # is raised where the result is awaited
+                future.set_exception(error)
+
+
 class _Driver:
     """Submits tasks and collects their outcomes."""
 
@@ -106,12 +189,13 @@ class _Driver:
         known = [name for name in _NODE_ERRORS if hasattr(ray.exceptions, name)]
         self._node_errors = tuple(getattr(ray.exceptions, name) for name in known)
         self._running: dict[Any, Attempt] = {}
+        self._call = _Calls(_Head(ray))
         self._path = [place for place in sys.path if place]
 
     def outcomes(self) -> Generator[Outcome, None, None]:
         self._submit()
         while self._running:
-            done, _ = self._ray.wait(list(self._running), timeout=1.0)
+            done, _ = self._call(self._ray.wait, list(self._running), timeout=1.0)
             for reference in done:
                 outcome = self._receive(reference)
                 if outcome is not None:
@@ -127,14 +211,15 @@ class _Driver:
     def _submit(self) -> None:
         limit = self._n_workers
         if limit is None:
-            limit = _TASKS_PER_CPU * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+            limit = _TASKS_PER_CPU * max(1, int(self._call(self._ray.cluster_resources).get("CPU", 1)))
         while len(self._running) < limit and (attempt := self._attempts.next()) is not None:
-            self._running[self._task.remote(self._function, attempt.job.text, self._path)] = attempt
+            reference = self._call(self._task.remote, self._function, attempt.job.text, self._path)
+            self._running[reference] = attempt
 
     def _receive(self, reference: Any) -> Outcome | None:
         attempt = self._running.pop(reference)
         try:
-            content, reason, seconds = self._ray.get(reference)
+            content, reason, seconds = self._call(self._ray.get, reference)
             if content is not None:
                 return Outcome(attempt.job.key, content, "", seconds, attempt.number)
         except self._ray.exceptions.RayError as error:
@@ -173,9 +258,26 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
     with contextlib.redirect_stdout(quiet):
         try:
             yield ray, True
+        except _HeadLostError:
+            quiet.drops_all = True
+            _abandon(ray)
+            raise
         finally:
             quiet.drops_all = True  # Ray prints what it held back while it shuts down
-            ray.shutdown()
+            if ray.is_initialized():
+                ray.shutdown()
+
+
+def _abandon(ray: Any) -> None:
+    """Shut down Ray although the head is lost, without waiting for an answer of it."""
+    node = getattr(ray._private.worker, "_global_node", None)
+    atexit.unregister(ray.shutdown)
+    shutdown = threading.Thread(target=ray.shutdown, daemon=True)
+    shutdown.start()
+    shutdown.join(_SHUTDOWN_SECONDS)
+    if node is not None:
+        with contextlib.suppress(Exception):
+            node.kill_all_processes(check_alive=False, allow_graceful=False)
 
 
 class _WithoutRayOutput(io.TextIOBase):
