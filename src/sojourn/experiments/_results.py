@@ -65,7 +65,7 @@ class Results:
         """Return a `Comparison` of the agents on each problem and law, over the seeds that all have.
 
         Nothing that the store names is imported: agents of `sojourn.agents` are built again, and all others,
-        such as your own, are `MissingAgent`s, which show their settings and cannot play.
+        such as your own, are shown by their settings (`MissingAgent`) and cannot play.
         """
         return [compare_trials(trials, rebuild_agent) for trials in self._groups()]
 
