@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import zeta
 
@@ -164,6 +164,7 @@ def test_quasi_hyperbolic_corollary(beta, gamma):
 
 
 @settings(deadline=None, max_examples=30)
+@example(p=1.125, decades=14.0)
 @given(st.floats(1.05, 2.95), st.floats(3.0, 14.0))
 def test_polynomial_corollary_of_theorem_b(p, decades):
     # Reg ≤ [4·3^((3−p)/2) √(ιℓ/(3−p)) + 3]/(p−1)·(SA)^((p−1)/(p+1)) T^(2/(p+1)) + 20κSAιℓ(x+1+p)/(p−1).
@@ -175,8 +176,10 @@ def test_polynomial_corollary_of_theorem_b(p, decades):
     found = proven_bound(sj.Polynomial(p), T, bonus="hoeffding", horizon=N, **RIVER)
     first = 4 * 3 ** ((3 - p) / 2) * math.sqrt(iota * ell / (3 - p)) + 3
     rate = 12 ** ((p - 1) / (p + 1)) * T ** (2 / (p + 1)) / (p - 1)
-    assert found.leading + found.truncation <= first * rate * (1 + 1e-9)
-    assert found.lower_order <= 20 * 36 * iota * ell * (x + 1 + p) / (p - 1) * (1 + 1e-9)
+    # Beyond a million layers the function returns upper bounds over blocks of relative width 1/20,000.
+    slack = (1 + 1e-9) * ((1 + 1 / 20_000) ** p if N > 10**6 else 1)
+    assert found.leading + found.truncation <= first * rate * slack
+    assert found.lower_order <= 20 * 36 * iota * ell * (x + 1 + p) / (p - 1) * slack
 
 
 @settings(deadline=None, max_examples=30)
