@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import sys
 import traceback
 import warnings
@@ -10,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import typer
 from typer.core import TyperGroup
 
 from sojourn.cli.output._ascii import spell_missing_symbols
 from sojourn.cli.output._help import NarrowHelp
+from sojourn.cli.output._lasting_streams import lasting_streams
 from sojourn.cli.output._streams import print_message
 from sojourn.errors import NewerVersionWarning, SojournWarning, SpecDeprecationWarning
 
@@ -66,25 +68,63 @@ class OneLineGroup(NarrowHelp, TyperGroup):
     ) -> Any:
         """Run a command; exit with its code, or return it if not `standalone_mode`."""
         spell_missing_symbols(sys.stdout, sys.stderr)
+        if os.environ.get("COLUMNS") == "0":
+            del os.environ["COLUMNS"]  # rich would print nothing; elsewhere 0 means an unknown width
+        with lasting_streams() as stdout:
+            code = self._run(args, prog_name, complete_var, windows_expand_args, **extra)
+            stdout.flush()
+            if code == 0 and stdout.error is not None:
+                code = FAILED
+                if stdout.error.errno != errno.EPIPE:  # a reader that has seen enough, such as head
+                    reason = stdout.error.strerror or stdout.error
+                    print_message(f"The results could not be printed to stdout: {reason}.", label="Error")
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def _run(
+        self,
+        args: Sequence[str] | None,
+        prog_name: str | None,
+        complete_var: str | None,
+        windows_expand_args: bool,
+        **extra: Any,
+    ) -> int:
+        """Run a command, report its errors and warnings, and return its exit code."""
         invocation = Invocation()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", SojournWarning)
             try:
+                _check_encoding(sys.argv[1:] if args is None else args)
                 code = super().main(
                     args, prog_name, complete_var, False, windows_expand_args, obj=invocation, **extra
                 )
             except Exception as error:
                 if invocation.debug:
-                    print_message("".join(traceback.format_exception(error)), one_line=False)
+                    print_message("".join(traceback.format_exception(error)), as_one_line=False)
                 code = _report_error(error, debug=invocation.debug)
             finally:
                 _report_warnings(caught)
         code = code if isinstance(code, int) else 0
         if code == INTERRUPTED:
             print_message("Stopped.")
-        if standalone_mode:
-            sys.exit(code)
         return code
+
+    def invoke(self, ctx: Any) -> Any:
+        """Invoke a command; an `EOFError` of a user's code is bad input, and not the end of stdin."""
+        try:
+            return super().invoke(ctx)
+        except EOFError as error:
+            raise BadInputError(f"EOFError: {error}") from error
+
+
+def _check_encoding(arguments: Sequence[str]) -> None:
+    """Raise `BadInputError` for file names that cannot be written in UTF-8, as results and reports are."""
+    for argument in arguments:
+        try:
+            os.fsencode(argument).decode("utf-8")
+        except UnicodeError:
+            raise BadInputError(f"Names of files must be UTF-8; got {argument!r}. Rename it.") from None
 
 
 def _report_error(error: Exception, *, debug: bool) -> int:
@@ -92,8 +132,6 @@ def _report_error(error: Exception, *, debug: bool) -> int:
     if isinstance(error, BadInputError):
         print_message(str(error), label="Error")
         return BAD_INPUT
-    if isinstance(error, typer.Abort):
-        return FAILED
     if isinstance(error, MemoryError):
         print_message(_name_options(str(error)) or "Out of memory.", label="Error")
         return FAILED

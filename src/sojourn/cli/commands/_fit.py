@@ -142,11 +142,11 @@ def fit(
                 problem=given_problem or found.problem,
                 test=found.test,
             )
-        if as_json:
-            print_json(analysis.as_dict(labels=labels))
-        else:
-            print_analysis(analysis, labels=labels, plot=not no_plot)
-        task.describe("Drawing")
+    if as_json:
+        print_json(analysis.as_dict(labels=labels))
+    else:
+        print_analysis(analysis, labels=labels, plot=not no_plot)
+    with show_progress("Drawing"):
         write_files(analysis, figure, report, table)
 
 

@@ -16,7 +16,7 @@ from sojourn.cli._problems import complete_problem, read_problem_option
 from sojourn.cli._solution import Bracket, Solution, solve
 from sojourn.cli.output._numbers import format_bounds, format_number, shorten
 from sojourn.cli.output._progress import show_progress
-from sojourn.cli.output._streams import print_json, print_message, print_results
+from sojourn.cli.output._streams import one_line, print_json, print_message, print_results
 from sojourn.cli.output._tables import labeled_texts
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def plan(
     if as_json:
         print_json(_data(solution, normalized=normalized, saved=save))
     else:
-        title = Text(f"{mdp.name} under {shorten(repr(given))}", style="bold cyan")
+        title = Text(one_line(f"{mdp.name} under {shorten(repr(given))}"), style="bold cyan")
         print_results(title, "", labeled_texts(_rows(solution, normalized=normalized)))
     if save is not None:
         print_message(f"Saved to {save}.")

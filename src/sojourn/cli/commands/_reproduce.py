@@ -16,7 +16,7 @@ from sojourn.cli._signals import stopped_by_sigterm
 from sojourn.cli.output._numbers import format_duration
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._run_progress import RunProgress
-from sojourn.cli.output._streams import print_json, print_message, print_results
+from sojourn.cli.output._streams import one_line, print_json, print_message, print_results
 
 if TYPE_CHECKING:
     from sojourn.reproduction import Reproduction
@@ -69,7 +69,7 @@ def reproduce(
             print_results(Text(f"{claim.verdict.value:8}{claim.source}: {claim.measured}"))
     seconds = format_duration(time.perf_counter() - started)
     written = f"{len(made.figures) // 2} figures and the report {made.report}, in {seconds}."
-    print_results(Text(written, style="dim"))
+    print_results(Text(one_line(written), style="dim"))
 
 
 def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | None) -> Reproduction:

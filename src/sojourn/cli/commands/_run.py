@@ -17,7 +17,7 @@ from sojourn.cli._signals import stopped_by_sigterm
 from sojourn.cli.output._numbers import format_duration, format_number
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._run_progress import RunProgress
-from sojourn.cli.output._streams import print_json, print_message, print_results
+from sojourn.cli.output._streams import one_line, print_json, print_message, print_results, print_text
 from sojourn.cli.output._tables import labeled_texts
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(
         if example is not None:
             from sojourn.experiments import read_example  # noqa: PLC0415
 
-            typer.echo(read_example(example), nl=False)
+            print_text(read_example(example))
             return
         if spec is None:
             raise ValueError("SPEC is missing; 'sojourn run --example river_swim' prints an example.")
@@ -185,7 +185,7 @@ def _print_outcome(store: Store, report: Report, seconds: float) -> None:
         text += f", {report.elsewhere:,} were played by another run" if report.elsewhere else ""
         text += f", {len(report.failures):,} failed" if report.failures else ""
         text += "."
-    print_results(Text(text), Text(f"Results are in {store.folder}.", style="dim"))
+    print_results(Text(text), Text(one_line(f"Results are in {store.folder}."), style="dim"))
 
 
 def _data(experiment: Experiment, store: Store, report: Report, seconds: float) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _dry_run(experiment: Experiment, store: Store, executor: Executor, *, as_jso
         )
         return
     rows = _dry_run_rows(experiment, store, inventory, executor, seconds)
-    print_results(Text(experiment.name, style="bold cyan"), "", labeled_texts(rows))
+    print_results(Text(one_line(experiment.name), style="bold cyan"), "", labeled_texts(rows))
 
 
 def _dry_run_rows(

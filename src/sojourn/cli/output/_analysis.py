@@ -6,11 +6,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
 from rich.text import Text
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli.output._streams import print_message, print_results, results_console
+from sojourn.cli.output._streams import one_line, print_message, print_results, print_text, results_console
 from sojourn.cli.output._tables import labeled_texts, table_to_fit
 from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 
@@ -47,7 +46,7 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
 
     headings = ["law", "ΔBIC", "ΔAIC", "mean\nlength", "against\nthe data"]
     print_results(
-        Text(found.log.name, style="bold cyan"),
+        Text(one_line(found.log.name), style="bold cyan"),
         "",
         labeled_texts(found.advice()),
         "",
@@ -60,7 +59,7 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
     if plot:
         _print_curves(found)
     print_results("", Text("The law, in the form that all commands accept:", style="bold"))
-    typer.echo(repr(found.law))
+    print_text(f"{found.law!r}\n")
 
 
 def _print_groups(found: Analysis, *, labels: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,5 +56,7 @@ def show_progress(what: str) -> Iterator[Task]:
 
     text = TextColumn("{task.description}", style="dim", markup=False)
     columns = (SpinnerColumn(), text, BarColumn(bar_width=24), TaskProgressColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    # Redirection would print results that go to a file or a pipe on the terminal.
+    redirect = sys.stdout.isatty()
+    with Progress(*columns, console=console, transient=True, redirect_stdout=redirect) as progress:
         yield _TaskWithBar(progress, what)

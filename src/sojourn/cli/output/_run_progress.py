@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,7 @@ class RunProgress:
             TextColumn("{task.fields[progress]}", style="dim", markup=False),
             console=self._console,
             transient=True,
+            redirect_stdout=sys.stdout.isatty(),  # text for a file or a pipe must not go to the terminal
         )
         self._bar.start()
         self._task = self._bar.add_task(

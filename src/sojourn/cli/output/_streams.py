@@ -7,11 +7,18 @@ import math
 import sys
 from typing import Any
 
-import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-__all__ = ["is_narrow", "print_json", "print_message", "print_results", "results_console"]
+__all__ = [
+    "is_narrow",
+    "one_line",
+    "print_json",
+    "print_message",
+    "print_results",
+    "print_text",
+    "results_console",
+]
 
 _NARROW_WIDTH = 60
 """Terminals with fewer columns get labels above texts instead of beside them."""
@@ -35,13 +42,18 @@ def print_results(*renderables: RenderableType) -> None:
     with console.capture() as captured:
         for renderable in renderables:
             console.print(renderable)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
-    sys.stdout.flush()
+    print_text("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def print_json(data: Any) -> None:
     """Print data as JSON to stdout; infinite and NaN numbers become null."""
-    typer.echo(json.dumps(_without_non_finite(data), indent=2, allow_nan=False))
+    print_text(json.dumps(_without_non_finite(data), indent=2, allow_nan=False) + "\n")
+
+
+def print_text(text: str) -> None:
+    """Print text to stdout as it is."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _without_non_finite(data: Any) -> Any:
@@ -53,16 +65,20 @@ def _without_non_finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def print_message(message: str, *, label: str = "", one_line: bool = True) -> None:
+def one_line(text: str) -> str:
+    """Return text with newlines and control characters escaped, such as a name that may contain any."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def print_message(message: str, *, label: str = "", as_one_line: bool = True) -> None:
     """Print a message to stderr, by default on one line and without control characters.
 
     Args:
         message: The text.
         label: "Error", "Warning", "Note" or nothing; printed before the message.
-        one_line: Whether to join lines and escape control characters.
+        as_one_line: Whether to join lines and escape control characters.
     """
-    if one_line:
-        words = " ".join(message.split())
-        message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
+    if as_one_line:
+        message = one_line(" ".join(message.split()))
     text = Text.assemble((f"{label}: ", _LABEL_STYLES[label]), message) if label else Text(message)
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.cli.output._streams import is_narrow, results_console
+from sojourn.cli.output._streams import is_narrow, one_line, results_console
 
 __all__ = ["labeled_texts", "new_table", "stacked_texts", "table_to_fit"]
 
@@ -58,7 +58,7 @@ def table_to_fit(
         kept_words = [place for place, i in enumerate(kept) if i in word_columns]
         table = new_table(*[headings[i] for i in kept], words=kept_words)
         for row in rows:
-            table.add_row(*[row[i] for i in kept])
+            table.add_row(*[one_line(row[i]) for i in kept])
         fits = Measurement.get(console, unlimited, table).minimum <= console.width
         if next_to_drop is None or fits:
             break
@@ -76,7 +76,7 @@ def labeled_texts(rows: Iterable[tuple[str, str]]) -> RenderableType:
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text in rows:
-        grid.add_row(label, text)
+        grid.add_row(one_line(label), one_line(text))
     return grid
 
 
@@ -84,5 +84,5 @@ def stacked_texts(rows: Iterable[tuple[str, str]]) -> RenderableType:
     """Return labels, each with its text indented below it."""
     parts: list[RenderableType] = []
     for label, text in rows:
-        parts += [Text(label, style="bold"), Padding(Text(text), (0, 0, 0, 2))]
+        parts += [Text(one_line(label), style="bold"), Padding(Text(one_line(text)), (0, 0, 0, 2))]
     return Group(*parts)
