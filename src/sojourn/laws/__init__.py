@@ -8,6 +8,7 @@ Modules:
     `numerics/`: sums and special functions that stay accurate far out in the tail.
     `_staircase`: laws whose survival function is a step function (tables and estimates).
     `_parse`: laws from text and back; `_survival_csv`: survival tables from CSV files.
+    `_as_mixture`: laws as mixtures of geometric laws.
     `_summaries`, `_distance`, `_labels`: numbers and names that describe a law.
     `_checks`: validation of lengths; `_draw`: lengths drawn from a law, validated.
 """

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from sojourn.laws.families._mixture import Mixture
+
 __all__ = ["MAX_STEP", "LengthLaw", "steps"]
 
 MAX_STEP = 2**53
@@ -170,6 +172,48 @@ class LengthLaw:
             raise ValueError(f"{self!r} drew a length above 2**53.")
         drawn: IntArray = lengths.astype(np.int64).reshape(uniforms.shape)
         return int(drawn) if size is None else drawn
+
+    def as_mixture(self, tolerance: float = 1e-3, *, last: int | None = None) -> Mixture:
+        """Return a mixture of geometric laws that is close to this law, with a certified error.
+
+        There is one if and only if the law is completely monotone: (−1)^k Δ^k γ(h) ≥ 0 for all k and h. The
+        value of any policy changes by at most the largest |reward| times the error. The number of geometric
+        laws, called heads in deep learning, grows with the logarithm of 1/tolerance. Laws that are finite
+        mixtures of geometric laws are returned exactly, such as `QuasiHyperbolic` with the heads {0, γ}.
+
+        Args:
+            tolerance: Largest error Σ_h |γ(h) − γ'(h)|, in steps, > 0.
+            last: Last step that counts; by default all steps do.
+
+        Raises:
+            ValueError: If the law is not completely monotone (the error names the first difference with the
+                wrong sign), or if no mixture within the tolerance is found.
+
+        Example:
+            >>> from sojourn.laws import Polynomial, QuasiHyperbolic, distance
+            >>> QuasiHyperbolic(0.7, 0.9).as_mixture()
+            Mixture(weights=(0.30000000000000004, 0.7), laws=(Geometric(gamma=0.0), Geometric(gamma=0.9)))
+            >>> law = Polynomial(2.0)
+            >>> mixture = law.as_mixture(1e-4)
+            >>> len(mixture.laws), distance(law, mixture) <= 1e-4
+            (21, True)
+        """
+        from sojourn.laws._as_mixture import as_mixture  # noqa: PLC0415 - mixtures are laws too
+
+        return as_mixture(self, tolerance, last)
+
+    def _geometric_parts(self) -> list[tuple[float, float]] | None:
+        """Return (weight, gamma) pairs if the law is exactly a finite mixture of geometric laws, else None.
+
+        A law that is memoryless from step 2 on is c·γ^(h−1) there, so it has the heads 0 and γ.
+        """
+        if self.longest == 1:
+            return [(1.0, 0.0)]
+        if self.memoryless_from not in (1, 2):
+            return None
+        gamma = float(self.continuation(2))
+        share = 1.0 if self.memoryless_from == 1 else float(self.survival(2)) / gamma
+        return [(1.0 - share, 0.0), (share, gamma)] if share <= 1.0 else None
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the law beside the geometric law of the same mean; see `sojourn.plots.law_figure`.

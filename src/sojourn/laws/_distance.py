@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from sojourn._typing import FloatArray
+from sojourn._validation import check_whole
 from sojourn.laws._base import MAX_STEP, LengthLaw
 from sojourn.laws.families._geometric import Geometric
 
@@ -19,8 +20,8 @@ _GRID = 2048
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
-def distance(law: LengthLaw, other: LengthLaw) -> float:
-    """Return Σ_h |γ(h) − γ'(h)|, in steps, the full infinite sum.
+def distance(law: LengthLaw, other: LengthLaw, *, last: int | None = None) -> float:
+    """Return Σ_h |γ(h) − γ'(h)|, in steps, the full infinite sum or that of the steps up to `last`.
 
     For rewards in [0, R], no policy's values under the two laws differ by more than R times this distance,
     and the policy that is best under one law loses at most R times the distance under the other. For rewards
@@ -31,9 +32,13 @@ def distance(law: LengthLaw, other: LengthLaw) -> float:
         >>> from sojourn.laws import Fixed, Geometric
         >>> distance(Fixed(2), Geometric(0.5))  # 0 + 1/2 + 1/4 + 1/8 + …
         1.0
+        >>> distance(Fixed(2), Geometric(0.5), last=3)
+        0.75
     """
     grid = _steps(law, other)
-    return _distance(law, other, grid, law.survival(grid))
+    if last is not None:
+        grid = np.append(grid[grid < check_whole("last", last, least=1)], float(last))
+    return _distance(law, other, grid, law.survival(grid), last)
 
 
 def closest_geometric(law: LengthLaw) -> Geometric:
@@ -88,12 +93,15 @@ def _steps(*laws: LengthLaw) -> FloatArray:
     return np.unique(np.concatenate((np.arange(1.0, _EVERY_STEP_UP_TO), far)))
 
 
-def _distance(law: LengthLaw, other: LengthLaw, grid: FloatArray, survival: FloatArray) -> float:
+def _distance(
+    law: LengthLaw, other: LengthLaw, grid: FloatArray, survival: FloatArray, last: int | None = None
+) -> float:
     above = survival >= other.survival(grid)
     turns = [_crossing(law, other, grid[i], grid[i + 1]) for i in np.flatnonzero(np.diff(above)).tolist()]
     begins = np.array([1.0, *turns])
     gaps = law.tail(begins) - other.tail(begins)
-    return float(np.abs(gaps - np.append(gaps[1:], 0.0)).sum())
+    after = 0.0 if last is None else float(law.tail(last + 1) - other.tail(last + 1))
+    return float(np.abs(gaps - np.append(gaps[1:], after)).sum())
 
 
 def _crossing(law: LengthLaw, other: LengthLaw, before: float, after: float) -> float:

@@ -76,6 +76,15 @@ class Mixture(LengthLaw):
         ends = [law.longest + 1 for _, law in self._positive if law.longest is not None]
         return max(known + ends) if len(ratios) == 1 else None
 
+    def _geometric_parts(self) -> list[tuple[float, float]] | None:
+        parts = []
+        for share, law in self._positive:
+            inner = law._geometric_parts()
+            if inner is None:
+                return None
+            parts += [(share * weight, gamma) for weight, gamma in inner]
+        return parts
+
     def _survival(self, h: FloatArray) -> FloatArray:
         total = sum((share * law.survival(h) for share, law in self._positive), np.zeros_like(h))
         return np.where(h == 1.0, 1.0, np.minimum(total, 1.0))  # weights sum to 1 only up to rounding
