@@ -40,6 +40,7 @@ record = {{ checkpoints = 100 }}
 [agents.known]
 type = "ucbvi"
 law = "true"
+truncation = "paper"
 bonus.scale = {{ grid = {scales} }}
 
 [agents."estimated, Kaplan–Meier"]
@@ -94,7 +95,7 @@ rule = {{ type = "dynamic_balancing", c = {{ grid = [0.01, 0.003] }}, scale = 0.
 
 
 def _spec(law: str, problems: list[str], *, episodes: int, parts: str) -> str:
-    horizon = sj.UCBVI(sj.parse_law(law)).layers(episodes)[0]
+    horizon = sj.theory.choose_truncation(sj.parse_law(law), episodes).horizon
     quoted = "[" + ", ".join(f'"{problem}"' for problem in problems) + "]"
     settings = {"problems": quoted, "law": law, "episodes": episodes, "seeds": SEEDS}
     return parts.format(**settings, horizon=horizon, scales=SCALES)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from reference import learning as reference
 from reference.playing import count_violations, play, start
+from scipy.special import zeta
 
 import sojourn as sj
 from sojourn._kernels import priority
@@ -176,6 +179,52 @@ def test_a_horizon_given_sets_the_truncation():
     assert sj.UCBVI(sj.Geometric(0.95)).layers(5_000)[0] == 168
 
 
+@pytest.mark.parametrize("make", [sj.UCBVI, sj.PSRL, sj.QLearning, sj.EpsilonGreedy])
+def test_polynomial_laws_are_truncated_as_the_proven_bound_asks(make):
+    # 5,000^(1/2.4) = 34.8 layers beyond the offset, and then Δ = Γ(N+1) = ζ(1.4, 36).
+    law = sj.Polynomial(1.4, offset=20)
+    assert make(law).layers(5_000) == (55, pytest.approx(float(zeta(1.4, 36.0)), rel=1e-12))
+    # The paper: Δ = T^(−0.4/1.8), and N(Δ) is the smallest N with ζ(1.4, N − 20) ≤ Δ.
+    n_layers, truncation = make(law, truncation="paper").layers(5_000)
+    assert truncation == pytest.approx(5_000 ** (-2 / 9), rel=1e-12)
+    assert zeta(1.4, n_layers - 20.0) <= truncation < zeta(1.4, n_layers - 21.0)
+    # With p = 1.01 the printed choice needs more layers than there are numbers; the proven one does not.
+    assert make(sj.Polynomial(1.01)).layers(5_000)[0] == 70
+    with pytest.raises(ValueError, match=r"has too heavy a tail for 5000 episodes"):
+        make(sj.Polynomial(1.01), truncation="paper").layers(5_000)
+
+
+@pytest.mark.parametrize("law", [sj.Geometric(0.9), sj.QuasiHyperbolic(0.7, 0.9), sj.Uniform(3, 9)], ids=repr)
+def test_other_laws_are_truncated_as_in_the_paper(law):
+    mdp = sj.mdps.river_swim(3)
+    ours, paper = (
+        sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01), truncation=truncation), mdp, law, episodes=60, seed=0)
+        for truncation in ("default", "paper")
+    )
+    assert ours.regret.tobytes() == paper.regret.tobytes()
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """The paper's bonus under the number of layers of another proven bound."""
+
+    scale: float = 1.0
+    bound: str = "monotone_bernstein"
+
+    def of_one_visit(self, law, size):
+        return sj.PaperBonus(self.scale).of_one_visit(law, size)
+
+
+def test_the_default_truncation_depends_on_the_bonus():
+    law = sj.Polynomial(1.4)
+    assert sj.UCBVI(law, Narrow()).layers(5_000)[0] == 439  # 5,000^(1/1.4) = 438.9
+    assert sj.UCBVI(law, Narrow(), truncation="paper").layers(5_000) == sj.UCBVI(
+        law, truncation="paper"
+    ).layers(5_000)
+    with pytest.raises(ValueError, match=r"^bound of a bonus must be one of 'paper', .*; got 'narrow'\.$"):
+        sj.UCBVI(law, Narrow(bound="narrow"))
+
+
 def test_memory_grows_with_what_was_seen():
     learner = sj.UCBVI(sj.Geometric(0.9), horizon=20).start(
         n_states=10**6, n_actions=2, episodes=100, rewards=None, rng=np.random.default_rng(0)
@@ -270,6 +319,11 @@ def test_optimism_holds_with_a_bonus_and_fails_without():
         ({"horizon": 0}, "horizon must be a whole number ≥ 1; got 0."),
         ({"horizon": 3, "truncation": 0.1}, "truncation must be left out if a horizon is given; got 0.1."),
         ({"truncation": -1.0}, "truncation must be a finite number > 0; got -1.0."),
+        (
+            {"truncation": "papper"},
+            "truncation must be a finite number > 0, 'default' or 'paper'; got 'papper'. Did you mean "
+            "'paper'?",
+        ),
         ({"ties": "last"}, "ties must be one of 'random', 'first'; got 'last'."),
         ({"after": "stop"}, "after must be one of 'restart', 'hold'; got 'stop'."),
         ({"count": "none"}, "count must be one of 'all', 'first'; got 'none'."),

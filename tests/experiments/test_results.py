@@ -20,6 +20,7 @@ from sojourn.experiments import (
     load_results,
     read_experiment,
     run_experiment,
+    verify_store,
 )
 
 
@@ -43,6 +44,21 @@ def test_results_are_those_of_learn(store):
         np.testing.assert_array_equal(trial.cumulative_regret, np.cumsum(run.regret))
         np.testing.assert_array_equal(trial.arrays["lengths"], run.lengths)
         assert (trial.problem, trial.law, trial.episodes) == ("RiverSwim(3)", "Fixed(length=4)", 20)
+
+
+def test_results_of_an_earlier_results_version_are_read_and_verified_but_not_reused(
+    store, write, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as earlier:
+        for module in ("_trial", "_archive"):
+            earlier.setattr(f"sojourn.experiments.trials.{module}.RESULTS_VERSION", 2)
+        run_experiment(read_experiment(write()), tmp_path / "earlier", executor=ThisProcess())
+    assert verify_store(tmp_path / "earlier").findings == ()
+    (old,), (new,) = (load_results(folder).comparisons() for folder in (tmp_path / "earlier", store))
+    np.testing.assert_array_equal(old.cumulative_regret, new.cumulative_regret)
+    report = run_experiment(read_experiment(write()), tmp_path / "earlier", executor=ThisProcess())
+    assert (report.reused, report.played) == (0, 9)
+    assert verify_store(tmp_path / "earlier").findings == ()
 
 
 def test_comparisons_are_those_of_compare(store):

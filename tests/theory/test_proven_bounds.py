@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import zeta
 
 import sojourn as sj
-from sojourn.theory import choose_truncation, proven_bound, proven_exponent, proven_horizon
+from sojourn.theory import choose_truncation, proven_bound, proven_exponent, proven_horizon, proven_truncation
 
 RIVER = {"n_states": 6, "n_actions": 2, "n_successors": 3}
 MONOTONE = "monotone_bernstein"
@@ -248,6 +248,22 @@ def test_layers_of_polynomial_laws_by_hand():
     assert proven_horizon(sj.Polynomial(1.5), 10**5) == 100
     assert proven_horizon(sj.Polynomial(2.0), 10**4, bonus=MONOTONE) == 100
     assert proven_horizon(sj.Polynomial(3.0), 1) == 1
+
+
+def test_truncations_by_hand():
+    # Γ(h) of h^−2 is ζ(2, h); Γ(N+1) with N = ⌈1,000^(1/3)⌉ = 10, or ⌈1,000^(1/2)⌉ = 32.
+    law = sj.Polynomial(2.0)
+    assert proven_truncation(law, 1000) == (10, pytest.approx(float(zeta(2.0, 11.0)), rel=1e-12))
+    assert proven_truncation(law, 1000, bonus=MONOTONE) == (
+        32,
+        pytest.approx(float(zeta(2.0, 33.0)), rel=1e-12),
+    )
+    # Γ(h) = 2^(2−h): Γ(28) = 1.5·10^−8 ≤ 1/(T(1−γ)) = 2·10^−8 < Γ(27) = 3·10^−8
+    assert proven_truncation(sj.Geometric(0.5), 10**8) == (28, pytest.approx(2e-8))
+    assert proven_truncation(sj.Uniform(1, 7), 50) == (7, 0.0)
+    assert proven_truncation(sj.Uniform(1, 7), 2) == (4, 2.0)  # Γ(4) = (4+3+2+1)/7 = 10/7 ≤ 2 < Γ(3) = 15/7
+    with pytest.raises(ValueError, match=r"^bonus must be one of 'paper', 'hoeffding', 'monotone_bernstein'"):
+        proven_truncation(sj.Fixed(3), 100, bonus="eqo")
 
 
 @pytest.mark.parametrize("law", [sj.Geometric(0.9), sj.QuasiHyperbolic(0.7, 0.95), sj.Fixed(7)], ids=repr)

@@ -2,6 +2,9 @@
 
 A Hoeffding-type bonus is given by its value after one visit, for each layer; after n visits that value is
 divided by √n, or by n. A Bernstein-type bonus also depends on the variance of the next value.
+
+A bonus may have an attribute `bound`, one of `sojourn.theory.PROVEN_BONUSES`: the proven bound whose number
+of layers is the default of an agent with this bonus. Without the attribute it is "paper".
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import numpy as np
 
 from sojourn._kernels import BernsteinUpdate
 from sojourn._typing import FloatArray
-from sojourn._validation import check_nonnegative, check_whole
+from sojourn._validation import check_choice, check_nonnegative, check_whole
 from sojourn.laws import LengthLaw
+from sojourn.theory import PROVEN_BONUSES, BonusKind
 
 __all__ = [
     "EQO",
@@ -27,6 +31,7 @@ __all__ = [
     "ProblemSize",
     "SimpleBernstein",
     "VarianceBonus",
+    "bound_of",
     "check_bonus",
 ]
 
@@ -70,6 +75,13 @@ def check_bonus(bonus: object) -> None:
     power = getattr(bonus, "power", 0.5)
     if power not in {0.5, 1.0}:
         raise ValueError(f"power of a bonus must be 0.5 (1/√n) or 1 (1/n); got {power!r}.")
+    check_choice("bound of a bonus", getattr(bonus, "bound", "paper"), PROVEN_BONUSES)
+
+
+def bound_of(bonus: Bonus | VarianceBonus) -> BonusKind:
+    """Return the proven bound whose number of layers is the default: the bonus's `bound`, or "paper"."""
+    bound: BonusKind = getattr(bonus, "bound", "paper")
+    return bound
 
 
 class VarianceBonus(Protocol):

@@ -10,12 +10,12 @@ import numpy as np
 
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray
-from sojourn._validation import check_choice, check_positive, check_whole
+from sojourn._validation import check_choice, check_positive, check_whole, did_you_mean
 from sojourn.agents.tabular._checks import check_terminal_reward
 from sojourn.agents.tabular._learner import TabularLearner
 from sojourn.agents.tabular._table_memory import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw, geometric_with_mean
-from sojourn.theory import choose_truncation
+from sojourn.theory import BonusKind, choose_truncation, proven_truncation
 
 __all__ = [
     "LayeredAgent",
@@ -34,8 +34,8 @@ class LayeredAgent:
     Args:
         law: The assumed law.
         horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
-            Γ(1)/T if there is none.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
+            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
         ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
             action.
         after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
@@ -60,7 +60,14 @@ class LayeredAgent:
                 raise ValueError(
                     f"truncation must be left out if a horizon is given; got {self.truncation!r}."
                 )
-        elif self.truncation != "default":
+        elif isinstance(self.truncation, str):
+            names = ["default", "paper"]
+            if self.truncation not in names:
+                raise ValueError(
+                    f"truncation must be a finite number > 0, 'default' or 'paper'; got {self.truncation!r}."
+                    f"{did_you_mean(self.truncation, names)}"
+                )
+        else:
             check_positive("truncation", self.truncation)
         check_choice("ties", self.ties, ["random", "first"])
         check_choice("after", self.after, ["restart", "hold"])
@@ -70,7 +77,12 @@ class LayeredAgent:
 
     def layers(self, episodes: int) -> tuple[int, float]:
         """Return the number of layers N and the truncation Δ for a trial of `episodes` episodes."""
-        return choose_layers(self.law, self.horizon, self.truncation, episodes)
+        return choose_layers(self.law, self.horizon, self.truncation, episodes, self._bound)
+
+    @property
+    def _bound(self) -> BonusKind:
+        """The proven bound whose number of layers is the default."""
+        return "paper"
 
     def start(
         self,
@@ -100,12 +112,22 @@ class LayeredAgent:
 
 
 def choose_layers(
-    law: LengthLaw, horizon: int | None, truncation: float | str, episodes: int
+    law: LengthLaw, horizon: int | None, truncation: float | str, episodes: int, bound: BonusKind = "paper"
 ) -> tuple[int, float]:
-    """Return the number of layers N and the truncation Δ: Δ = Γ(N+1) if N is given, else N follows from Δ."""
+    """Return the number of layers N and the truncation Δ: Δ = Γ(N+1) if N is given, else N follows from Δ.
+
+    Args:
+        law: The assumed law.
+        horizon: N, or None.
+        truncation: Δ, "default" or "paper"; not used if N is given.
+        episodes: Number of episodes of the trial.
+        bound: The proven bound whose number of layers is the default.
+    """
     if horizon is not None:
         n_layers = horizon if law.longest is None else min(horizon, law.longest)
         return n_layers, float(law.tail(n_layers + 1))
+    if truncation == "default":
+        return proven_truncation(law, episodes, bonus=bound)
     if isinstance(truncation, str):
         truncation = choose_truncation(law, episodes).truncation
     return law.effective_horizon(truncation), truncation

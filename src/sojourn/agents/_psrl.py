@@ -58,8 +58,8 @@ class PSRL(LayeredAgent):
         noise: Standard deviation of one reward, after mapping to [0, 1], if rewards are learned.
         unseen: Whether unseen states are drawn "apart" or "together"; "default" is described above.
         horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
-            Γ(1)/T if there is none.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
+            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
         ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
             action.
         after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.

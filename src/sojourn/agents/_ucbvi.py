@@ -13,12 +13,13 @@ import numpy as np
 from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables, find_all_incumbents
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit
-from sojourn.agents._bonuses import Bonus, PaperBonus, ProblemSize, VarianceBonus, check_bonus
+from sojourn.agents._bonuses import Bonus, PaperBonus, ProblemSize, VarianceBonus, bound_of, check_bonus
 from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require_n_states, value_after
 from sojourn.agents.tabular._bookkeeping import Bookkeeping
 from sojourn.agents.tabular._learner import TERMINAL, TabularLearner
 from sojourn.agents.tabular._reward_map import RewardMap
 from sojourn.agents.tabular._table_memory import START_ROOM, empty_ucbvi_update, make_assumed_law, recounted
+from sojourn.theory import BonusKind
 
 __all__ = ["UCBVI", "UCBVILearner", "UCBVIState"]
 
@@ -37,8 +38,8 @@ class UCBVI(LayeredAgent):
         bonus: The exploration bonus; its `scale` is 1 for the published one.
         delta: Probability that the bounds may fail, in (0, 1).
         horizon: Number of layers N, with Δ = Γ(N+1), instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is the choice of the paper's corollary, or
-            Γ(1)/T if there is none.
+        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
+            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
         ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
             action.
         after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
@@ -57,6 +58,10 @@ class UCBVI(LayeredAgent):
         super().__post_init__()
         check_open_unit("delta", self.delta)
         check_choice("replan", self.replan, ["every", "doubling"])
+
+    @property
+    def _bound(self) -> BonusKind:
+        return bound_of(self.bonus)
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> UCBVILearner:
         n_states = require_n_states(self, problem["n_states"], "its logarithm")

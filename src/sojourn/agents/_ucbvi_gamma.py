@@ -46,8 +46,8 @@ class UCBVIGamma(LayeredAgent):
         gamma: The discount, instead of the one from the law's mean.
         delta: Probability that the bounds may fail, in (0, 1).
         horizon: Number of steps N after which random ties repeat; Q does not depend on it.
-        truncation: Δ, which gives N instead of `horizon`; "default" is the choice of the paper's corollary
-            for γ.
+        truncation: Δ, which gives N instead of `horizon`; "default" and "paper" are the choice of the paper's
+            corollary for γ.
         ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
             action.
         after: Past step N, ties are broken as from step 1 on ("restart") or as at step N ("hold").

@@ -31,9 +31,11 @@ from sojourn.theory._printed_unknown_law import (
     printed_unknown_law_bound,
 )
 from sojourn.theory._proven_bounds import ProvenBound, proven_bound, proven_exponent
-from sojourn.theory._truncation import proven_horizon
+from sojourn.theory._truncation import PROVEN_BONUSES, BonusKind, proven_horizon, proven_truncation
 
 __all__ = [
+    "PROVEN_BONUSES",
+    "BonusKind",
     "Choice",
     "PrintedKnownLawBound",
     "PrintedUnknownLawBound",
@@ -53,5 +55,6 @@ __all__ = [
     "proven_bound",
     "proven_exponent",
     "proven_horizon",
+    "proven_truncation",
     "rare_choice_lower_bound",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 from sojourn._validation import check_choice, check_positive, check_whole
 from sojourn.laws import Geometric, LengthLaw, Polynomial, QuasiHyperbolic
 from sojourn.theory._checks import check_delta, check_episodes, check_law
-from sojourn.theory._truncation import PROVEN_BONUSES, BonusKind, check_sizes, layers_and_truncation
+from sojourn.theory._truncation import PROVEN_BONUSES, BonusKind, check_sizes, proven_truncation
 
 __all__ = ["ProvenBound", "proven_bound", "proven_exponent"]
 
@@ -197,7 +197,7 @@ def _width(bonus: BonusKind, scale: float, iota: float, log_size: float) -> floa
 def _layers(law: LengthLaw, episodes: float, bonus: BonusKind, horizon: int | None) -> tuple[int, float]:
     """Return the number of layers N and the truncation Δ."""
     if horizon is None:
-        return layers_and_truncation(law, episodes, bonus)
+        return proven_truncation(law, int(episodes), bonus=bonus)
     n_layers = check_whole("horizon", horizon, least=1)
     if law.longest is not None:
         n_layers = min(n_layers, law.longest)

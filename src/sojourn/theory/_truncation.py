@@ -10,10 +10,11 @@ from sojourn.laws import LengthLaw, Polynomial
 from sojourn.theory._checks import check_episodes, check_law
 from sojourn.theory._choices import choose_truncation
 
-__all__ = ["PROVEN_BONUSES", "BonusKind", "check_sizes", "layers_and_truncation", "proven_horizon"]
+__all__ = ["PROVEN_BONUSES", "BonusKind", "check_sizes", "proven_horizon", "proven_truncation"]
 
 BonusKind = Literal["paper", "hoeffding", "monotone_bernstein"]
 PROVEN_BONUSES: tuple[BonusKind, ...] = ("paper", "hoeffding", "monotone_bernstein")
+"""Kinds of exploration bonuses for which there is a proven bound."""
 
 _MAX_LAYERS = 2**53
 
@@ -72,15 +73,35 @@ def proven_horizon(
     return max(1, math.ceil(layers)) + law.offset
 
 
-def layers_and_truncation(law: LengthLaw, episodes: float, bonus: BonusKind) -> tuple[int, float]:
+def proven_truncation(law: LengthLaw, episodes: int, *, bonus: BonusKind = "paper") -> tuple[int, float]:
     """Return the number of layers N of `proven_horizon`, and the Δ with which a learner values later steps.
 
-    Where N is chosen directly, Δ = Γ(N+1); where N is N(Δ), it is that Δ, unless no steps follow layer N.
+    This is the default of all agents that plan with layers. Polynomial laws, for which N is chosen directly:
+    Δ = Γ(N+1). All others, for which N is N(Δ): that Δ, or 0 if no steps follow layer N.
+
+    Args:
+        law: The law of episode lengths.
+        episodes: Number of episodes T.
+        bonus: Kind of exploration bonus.
+
+    Raises:
+        ValueError: If N would be above 2**53.
+
+    Example:
+        >>> from sojourn.laws import Fixed, Geometric, Polynomial
+        >>> proven_truncation(Geometric(0.75), 1_000)
+        (26, 0.004)
+        >>> proven_truncation(Fixed(20), 1_000)
+        (20, 0.0)
+        >>> law = Polynomial(2.0)
+        >>> proven_truncation(law, 1_000) == (10, law.tail(11))
+        True
     """
     if isinstance(law, Polynomial):
-        n_layers = proven_horizon(law, int(episodes), bonus=bonus)
+        n_layers = proven_horizon(law, episodes, bonus=bonus)
         return n_layers, float(law.tail(n_layers + 1))
-    choice = choose_truncation(law, int(episodes))
+    check_choice("bonus", bonus, PROVEN_BONUSES)
+    choice = choose_truncation(law, episodes)
     is_last = law.longest is not None and choice.horizon >= law.longest
     return choice.horizon, 0.0 if is_last else choice.truncation
 
