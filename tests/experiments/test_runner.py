@@ -29,7 +29,6 @@ from sojourn.experiments import (
 from sojourn.experiments._eta import forecast
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
-from sojourn.experiments.trials import _archive
 from sojourn.experiments.trials._archive import _is_surely_sound, defect_of_file, read_trial
 from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import RESULTS_VERSION
@@ -357,20 +356,3 @@ def test_large_files_are_checked_in_full(write, tmp_path):
         path.write_bytes(content)
         assert path.stat().st_size > 1 << 20 or not is_sound
         assert (defect_of_file(StoredFile(str(tmp_path), path.name), trial) == "") is is_sound
-
-
-def test_checked_files_are_only_hashed_again(store, write, monkeypatch):
-    experiment, unpacked = read_experiment(write()), []
-    monkeypatch.setattr(_archive, "defect_of_content", lambda *_: unpacked.append(1) or "")
-    run_experiment(experiment, store, executor=ThisProcess())
-    assert unpacked == []
-    (store / "checked-1.log").write_bytes(b"\xff\x00 garbage\n" + (store / "checked-1.log").read_bytes()[50:])
-    run_experiment(experiment, store, executor=ThisProcess())
-    assert len(unpacked) == 1
-    (store / "checked-1.log").unlink()
-    for expected in (10, 10):
-        assert run_experiment(experiment, store, executor=ThisProcess()).played == 0
-        assert len(unpacked) == expected
-    (store / "checked-1.log").unlink()
-    take_inventory(experiment, Store(store))
-    assert not (store / "checked-1.log").exists()  # looking changes nothing

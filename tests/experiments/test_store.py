@@ -655,5 +655,5 @@ def test_files_of_a_store_have_the_permissions_that_the_umask_leaves(write, tmp_
     finally:
         os.umask(before)
     files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
-    assert len(files) == 9 + 4
+    assert len(files) == 9 + 3
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {mode}

@@ -105,7 +105,6 @@ def run_experiment(
         notes = list(_check_side_files(store, access))
         inventory = take_inventory(experiment, store)
         notes += _set_aside_trials(store, inventory)
-        store.checked.append(inventory.newly_checked)
         manifest = manifest_of(experiment)
         store.add_manifest(manifest)
         if watch is not None:

@@ -27,13 +27,11 @@ class Inventory:
         trials: All different trials by key, each with a cell that it belongs to.
         done: Keys of the trials whose files are sound.
         damaged: Files that are not a sound result of the trial in their name.
-        newly_checked: Names of sound files that the store's log of checked files does not have yet.
     """
 
     trials: dict[str, tuple[Cell, Trial]]
     done: frozenset[str]
     damaged: tuple[StoredFile, ...]
-    newly_checked: tuple[str, ...] = ()
 
     @property
     def missing(self) -> list[str]:
@@ -42,26 +40,22 @@ class Inventory:
 
 
 def take_inventory(experiment: Experiment, store: Store) -> Inventory:
-    """Check the hash of every file, and the content of those that are not in the log of checked files."""
+    """Check every file of the experiment's trials, as `verify_store` and readers do."""
     trials: dict[str, tuple[Cell, Trial]] = {}
     for cell, trial in experiment.trials():
         trials.setdefault(trial.key, (cell, trial))
     stored = [file for file in store.trials() if file.key in trials] if store.exists else []
-    known = store.checked.read() if stored else frozenset()
-    pairs = ((file, None if file.name in known else trials[file.key][1]) for file in stored)
+    pairs = ((file, trials[file.key][1]) for file in stored)
     with ThreadPoolExecutor(usable_cores()) as threads:
         checked = [found for batch in threads.map(_check_batch, _batches(pairs)) for found in batch]
-    sound = [file for file, problem in checked if not problem]
     return Inventory(
         trials,
-        done=frozenset(file.key for file in sound),
+        done=frozenset(file.key for file, problem in checked if not problem),
         damaged=tuple(file for file, problem in checked if problem),
-        newly_checked=tuple(file.name for file in sound if file.name not in known),
     )
 
 
-_Pair = tuple[StoredFile, Trial | None]
-"""A file and its trial, or None if the content was checked before and only the hash is to be checked."""
+_Pair = tuple[StoredFile, Trial]
 
 
 def _batches(pairs: Iterator[_Pair]) -> Iterator[list[_Pair]]:

@@ -5,7 +5,6 @@
       trials/KEY-HASH.npz           one file per trial: KEY identifies the trial, HASH its content
       experiments/KEY-HASH.json     manifest: the spec last run under a name, and the keys of its trials
       timings.log                   how long each trial took, one line per trial
-      checked-1.log                 names of trial files whose content was checked; may be deleted
       damaged/                      damaged files that were set aside; never read
 
 The folders' listings are the only record of progress: no file says "running", and reading needs no lock. File
@@ -29,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 from sojourn._files import is_utf8, make_folder, sync_folder, write_atomically
-from sojourn.experiments.store._checked_log import CheckedLog
 from sojourn.experiments.store._marker import MARKER_CONTENT, Marker, lock
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
 from sojourn.experiments.store._timings import TimingLog
@@ -67,7 +65,6 @@ class Store:
         self.folder = Path(folder).absolute()
         self.marker = Marker(self.folder)
         self.timings = TimingLog(self.folder / "timings.log")
-        self.checked = CheckedLog(self.folder)
 
     @property
     def exists(self) -> bool:
@@ -96,7 +93,7 @@ class Store:
             raise ValueError(f"{self.folder} must be a folder; it is a link to {_target(self.folder)}.")
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} must be a folder; it is a file.")
-        for name in (*_FOLDERS, self.marker.path.name, self.timings.path.name, self.checked.path.name):
+        for name in (*_FOLDERS, self.marker.path.name, self.timings.path.name):
             _check_part(self.folder / name, is_folder=name in _FOLDERS)
 
     @contextlib.contextmanager
@@ -145,9 +142,7 @@ class Store:
         The caller must have checked the content.
         """
         self.timings.append(key, seconds)
-        path = self._add("trials", f"{key}-{content_hash(content)}.npz", content)
-        self.checked.append([path.name])
-        return path
+        return self._add("trials", f"{key}-{content_hash(content)}.npz", content)
 
     def add_manifest(self, manifest: Mapping[str, Any]) -> Path:
         """Write a manifest, which replaces the one of the same experiment."""

@@ -104,12 +104,8 @@ def read_trial_file(file: StoredFile, *, header_only: bool = False) -> TrialCont
     return read_trial(content, file.key, header_only=header_only)
 
 
-def defect_of_file(file: StoredFile, trial: Trial | None) -> str:
+def defect_of_file(file: StoredFile, trial: Trial) -> str:
     """Return why a file of a store is not a sound result of a trial, or an empty text if it is one.
-
-    Args:
-        file: The file.
-        trial: The trial, or None if the same content was checked before: then only the hash is checked.
 
     Raises:
         OSError: If it cannot be read.
@@ -117,8 +113,6 @@ def defect_of_file(file: StoredFile, trial: Trial | None) -> str:
     content = file.read_if_small()
     if content is None:
         return _DAMAGED
-    if trial is None:
-        return ""
     if content:
         return defect_of_content(content, trial)
     with open_regular_file(file.path) as whole:  # sound, but too large to be read in one piece
