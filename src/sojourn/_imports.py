@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["exits_are_errors", "import_object", "is_import_path"]
+__all__ = ["call_imported", "exits_are_errors", "import_object", "is_import_path"]
 
 _PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 
@@ -59,11 +59,40 @@ def import_object(path: str) -> Any:
     except ModuleNotFoundError as error:
         where = "it must be installed, or lie beside the file that names it"
         raise ValueError(f"No module {error.name!r} for {path!r}; {where}.") from error
-    except Exception as error:  # a user's module may raise anything
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {reason}") from error
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a user's module may raise anything
+        raise ValueError(f"{name} cannot be imported: {_describe(error)}") from error
     for part in inside.split("."):
         if not hasattr(found, part):
             raise ValueError(f"{name} has no {inside!r}.")
         found = getattr(found, part)
     return found
+
+
+def call_imported(path: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """Call the object that an import path names; an error becomes one line that names it.
+
+    `TypeError` and `ValueError` pass, because their messages are written for the caller. So do Ctrl-C and the
+    exit that a signal handler raises.
+
+    Raises:
+        ValueError: If the call raises anything else.
+
+    Example:
+        >>> call_imported("mine:problem", lambda: {}["reward"], {})
+        Traceback (most recent call last):
+        ValueError: mine:problem raised KeyError: 'reward'
+    """
+    try:
+        with exits_are_errors():
+            return function(**arguments)
+    except (KeyboardInterrupt, SystemExit, TypeError, ValueError):
+        raise
+    except BaseException as error:
+        raise ValueError(f"{path} raised {_describe(error)}") from error
+
+
+def _describe(error: BaseException) -> str:
+    """Return the type and the message of an exception in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

@@ -295,9 +295,14 @@ def test_values_too_long_to_be_shown_are_numbered(write, own):
     [
         ("import sys\nsys.exit(0)\n", "own_leaving cannot be imported: .*called sys.exit"),
         ("class Mine:\n    def __init__(self): raise SystemExit\n    def start(self): pass\n", "sys.exit"),
+        ("raise GeneratorExit\n", "own_leaving cannot be imported: GeneratorExit$"),
+        (
+            "class Mine:\n    start = print\n    def __init__(self): raise BaseException('no\\nway')\n",
+            "agents.chance: own_leaving:Mine raised BaseException: no way$",
+        ),
     ],
 )
-def test_code_that_calls_exit_is_an_error(code, said, write, tmp_path):
+def test_code_that_exits_or_raises_anything_is_an_error(code, said, write, tmp_path):
     sys.modules.pop("own_leaving", None)
     (tmp_path / "own_leaving.py").write_text(code)
     with pytest.raises(ValueError, match=said):

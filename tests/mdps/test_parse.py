@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sojourn._imports import import_object, is_import_path
+from sojourn._imports import call_imported, import_object, is_import_path
 from sojourn.mdps import parse_problem, read_problem
 
 
@@ -90,3 +90,31 @@ def test_other_texts_are_not_import_paths(text):
     assert not is_import_path(text)
     with pytest.raises(ValueError, match=r"must be written like 'package\.module:Name'"):
         import_object(text[:100])
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (KeyError("x"), "mine:problem raised KeyError: 'x'"),
+        (EOFError("No data\nleft"), "mine:problem raised EOFError: No data left"),
+        (MemoryError(), "mine:problem raised MemoryError"),
+        (GeneratorExit(), "mine:problem raised GeneratorExit"),
+        (SystemExit(3), "your code called sys.exit(3)."),
+        (ValueError("n must be positive."), "n must be positive."),
+    ],
+)
+def test_errors_of_imported_code_are_one_line(raised, expected):
+    def problem():
+        raise raised
+
+    with pytest.raises(ValueError) as caught:
+        call_imported("mine:problem", problem, {})
+    assert str(caught.value) == expected
+
+
+def test_ctrl_c_in_imported_code_passes():
+    def problem():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        call_imported("mine:problem", problem, {})

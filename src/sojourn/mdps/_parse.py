@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sojourn._imports import import_object, is_import_path
+from sojourn._imports import call_imported, import_object, is_import_path
 from sojourn._validation import check_arguments, did_you_mean
 from sojourn.mdps._bandits import rare_choice, waiting_bandit
 from sojourn.mdps._builders import cash_or_invest, chain, deep_sea, river_swim, two_paths
@@ -75,7 +75,7 @@ class NamedProblem:
             return TabularMDP.from_env(self.name, **self.settings)
         made = import_object(self.name)
         if not isinstance(made, TabularMDP) and callable(made):
-            made = made(**self.settings)
+            made = call_imported(self.name, made, self.settings)
         if not isinstance(made, TabularMDP):
             raise ValueError(
                 f"{self.name} must be a TabularMDP or a function that returns one; got {made!r}."

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
-from sojourn._imports import exits_are_errors, import_object, is_import_path
+from sojourn._imports import call_imported, import_object, is_import_path
 from sojourn._validation import did_you_mean
 from sojourn.experiments.spec._agent_types import (
     allows,
@@ -88,7 +88,7 @@ def build(settings: Any, make_plan: Callable[[], Plan]) -> Any:
     for name in kind.missing(arguments):
         if allows(kind.hints.get(name), Plan):
             arguments[name] = make_plan()
-    return kind.make(**arguments)
+    return call_imported(settings["type"], kind.make, arguments)
 
 
 def build_offered(settings: Any, parse_stored_law: Callable[[str], LengthLaw]) -> Any:
@@ -218,8 +218,7 @@ class _SettingsReader:
 def with_place(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function; if it raises, put the place in front of the message unless it is already named."""
     try:
-        with exits_are_errors():
-            return function(*arguments)
+        return function(*arguments)
     except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= 300 else f"{reason[:299]}…"
