@@ -91,5 +91,5 @@ def test_wrong_arguments_are_refused():
 def test_a_finite_law_whose_low_differences_are_right_is_refused_by_a_high_one():
     law = sj.Tabulated([1.0, 2.0**-7])  # 1 − k/128 < 0 from k = 129 on
     with pytest.raises(ValueError, match=r"got -0.00781 at k = 129, h = 1\."):
-        law.as_mixture(1e-4)
+        law.as_mixture(1e-5)
     assert distance(law, law.as_mixture(0.1)) <= 0.1

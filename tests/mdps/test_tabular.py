@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import pickle
 import re
 
 import numpy as np
@@ -229,3 +230,38 @@ def test_masked_arrays_are_refused(name, arguments):
 
 def test_masked_arrays_without_masked_entries_are_accepted():
     assert TabularMDP([[[1.0]]], np.ma.array([[2.0]])).rewards[0, 0] == 2.0
+
+
+def test_names_are_kept_and_are_not_compared():
+    mdp = TabularMDP(
+        [[[0.0, 1.0]], [[0.0, 1.0]]],
+        [[-2.0], [0.0]],
+        terminal=1,
+        state_names=("busy", "done"),
+        action_names=["wait"],
+    )
+    assert (mdp.state_names, mdp.action_names) == (("busy", "done"), ("wait",))
+    assert mdp.normalized().state_names == ("busy", "done")
+    assert mdp.action_label(0) == "wait"
+    assert "busy" in mdp._repr_html_()
+    plain = TabularMDP(mdp.transitions, mdp.rewards, terminal=1)
+    assert (plain.state_label(1), plain.action_label(0)) == ("state 1", "action 0")
+    assert plain == mdp
+    again = pickle.loads(pickle.dumps(mdp))
+    assert again.state_names == mdp.state_names
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("ab", "state_names must be one text for each of the 2 states; got 'ab'."),
+        (["a"], "state_names must be one text for each of the 2 states; got 1."),
+        (["a", ""], "state_names[1] must be text that is not empty; got ''."),
+        (["a", 3], "state_names[1] must be text that is not empty; got 3."),
+        (["a", "a"], "state_names must all be different; got 'a' at 0 and 1."),
+    ],
+)
+def test_wrong_names_are_refused(names, message):
+    with pytest.raises((TypeError, ValueError)) as error:
+        TabularMDP([[[0.0, 1.0]], [[0.0, 1.0]]], [[1.0], [0.0]], state_names=names)
+    assert str(error.value) == message

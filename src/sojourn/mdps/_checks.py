@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sojourn.mdps._transitions import ReadOnlyCSR
 
 __all__ = [
+    "as_names",
     "as_start",
     "as_terminal",
     "check_index",
@@ -52,6 +53,26 @@ def check_index(name: str, value: Any, count: int, kind: str = "a state") -> int
     if index >= count:
         raise ValueError(f"{name} must be {rule}; got {value!r}.")
     return index
+
+
+def as_names(name: str, names: Any, count: int, what: str) -> tuple[str, ...] | None:
+    """Return the names of states or actions, or None if there are none; `what` is the plural in messages."""
+    if names is None:
+        return None
+    rule = f"one text for each of the {count:,} {what}"
+    if isinstance(names, (str, bytes)) or not hasattr(names, "__iter__"):
+        raise TypeError(f"{name} must be {rule}; got {names!r}.")
+    listed = [str(one) if isinstance(one, str) else one for one in names]
+    if len(listed) != count:
+        raise ValueError(f"{name} must be {rule}; got {len(listed):,}.")
+    seen: dict[str, int] = {}
+    for i, one in enumerate(listed):
+        if not isinstance(one, str) or not one.strip():
+            raise TypeError(f"{name}[{i}] must be text that is not empty; got {one!r}.")
+        if one in seen:
+            raise ValueError(f"{name} must all be different; got {one!r} at {seen[one]} and {i}.")
+        seen[one] = i
+    return tuple(listed)
 
 
 def as_start(start: Any, n_states: int) -> FloatArray:

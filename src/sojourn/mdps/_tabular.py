@@ -12,6 +12,7 @@ import numpy as np
 from sojourn import _html
 from sojourn._typing import ArrayLike, FloatArray, IntArray
 from sojourn.mdps._checks import (
+    as_names,
     as_start,
     as_terminal,
     check_index,
@@ -33,8 +34,8 @@ class TabularMDP:
     """A finite Markov decision process: transition probabilities, rewards and start states.
 
     The constructor checks everything and makes the arrays read-only. Two problems are equal if their
-    transitions, rewards, start, terminal states, `reward_scale` and `reward_shift` are equal; the name is
-    only a label and is not compared.
+    transitions, rewards, start, terminal states, `reward_scale` and `reward_shift` are equal; names are only
+    labels and are not compared.
 
     Args:
         transitions: Probabilities: an `(S, A, S)` array; a sparse `(S·A, S)` array of any format, whose row
@@ -45,6 +46,8 @@ class TabularMDP:
         terminal: The state or states that end an episode. They must be absorbing under every action and all
             pay the same reward.
         name: A label.
+        state_names: One name per state, all different.
+        action_names: One name per action, all different.
 
     Attributes:
         n_states: S.
@@ -56,6 +59,8 @@ class TabularMDP:
         terminal: The terminal states, sorted.
         terminal_reward: Reward of every step in a terminal state; 0 if there are none.
         name: The label, or None.
+        state_names: The names of the states, or None.
+        action_names: The names of the actions, or None.
         reward_scale: Factor of the map back to the original units:
             original reward = reward · reward_scale + reward_shift.
         reward_shift: Constant of that map.
@@ -68,6 +73,9 @@ class TabularMDP:
         (array([0, 1]), array([0.9, 0.1]))
         >>> mdp.terminal, mdp.terminal_reward
         ((1,), 0.0)
+        >>> named = TabularMDP(mdp.transitions, mdp.rewards, terminal=1, state_names=["busy", "done"])
+        >>> named.state_label(1), mdp.state_label(1)
+        ('done', 'state 1')
     """
 
     n_states: int
@@ -78,6 +86,8 @@ class TabularMDP:
     terminal: tuple[int, ...]
     terminal_reward: float
     name: str | None
+    state_names: tuple[str, ...] | None
+    action_names: tuple[str, ...] | None
     reward_scale: float
     reward_shift: float
 
@@ -89,6 +99,8 @@ class TabularMDP:
         start: int | ArrayLike = 0,
         terminal: int | Iterable[int] | None = None,
         name: str | None = None,
+        state_names: Iterable[str] | None = None,
+        action_names: Iterable[str] | None = None,
     ) -> None:
         table, n_actions = canonical(transitions)
         check_probabilities(table, n_actions)
@@ -106,6 +118,8 @@ class TabularMDP:
             terminal=states,
             terminal_reward=check_terminal(states, table, paid),
             name=name,
+            state_names=as_names("state_names", state_names, n_states, "states"),
+            action_names=as_names("action_names", action_names, n_actions, "actions"),
             reward_scale=1.0,
             reward_shift=0.0,
         )
@@ -127,7 +141,7 @@ class TabularMDP:
             object.__setattr__(self, name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**state)
+        self._set(**{"state_names": None, "action_names": None} | state)
 
     @classmethod
     def from_env(cls, env: Any, *, start: int | ArrayLike | None = None, **kwargs: Any) -> TabularMDP:
@@ -198,6 +212,16 @@ class TabularMDP:
         """The name, or the size if there is no name: "6 states, 2 actions"."""
         return self.name or f"{self.n_states} states, {self.n_actions} actions"
 
+    def state_label(self, state: int) -> str:
+        """Return the name of a state, or "state 3" if states have no names."""
+        state = check_index("state", state, self.n_states)
+        return f"state {state}" if self.state_names is None else self.state_names[state]
+
+    def action_label(self, action: int) -> str:
+        """Return the name of an action, or "action 1" if actions have no names."""
+        action = check_index("action", action, self.n_actions, "an action")
+        return f"action {action}" if self.action_names is None else self.action_names[action]
+
     def successors(self, state: int, action: int) -> tuple[IntArray, FloatArray]:
         """Return the states that `action` in `state` can lead to, and their probabilities."""
         state = check_index("state", state, self.n_states)
@@ -234,6 +258,8 @@ class TabularMDP:
             start=self.start,
             terminal=self.terminal,
             name=self.name,
+            state_names=self.state_names,
+            action_names=self.action_names,
         )
         result._set(
             reward_scale=scale * self.reward_scale, reward_shift=low * self.reward_scale + self.reward_shift
@@ -282,10 +308,10 @@ class TabularMDP:
                 f"{self.transitions.nnz / (self.n_states * self.n_actions):.3g} on average",
             ),
             ("rewards", f"{self.rewards.min():.6g} … {self.rewards.max():.6g}"),
-            ("start", f"state {begins[0]}" if len(begins) == 1 else f"one of {len(begins):,} states"),
+            ("start", self.state_label(begins[0]) if len(begins) == 1 else f"one of {len(begins):,} states"),
             (
                 "terminal states",
-                len(self.terminal) if len(self.terminal) != 1 else f"state {self.terminal[0]}",
+                len(self.terminal) if len(self.terminal) != 1 else self.state_label(self.terminal[0]),
             ),
         ]
         if self._is_rescaled():
