@@ -29,6 +29,7 @@ from sojourn._kernels import (
     number_state,
     sample_successor,
 )
+from sojourn.agents import EpisodeBatch
 from sojourn.agents.tabular._table_memory import empty_episode_buffer
 from sojourn.learning._learn import start_on
 from sojourn.learning._reference import Reference, problem_arrays
@@ -107,7 +108,7 @@ def seconds_per_episode(
     drawn: np.ndarray,
 ) -> float:
     clock = time.perf_counter()
-    learner.play(problem, reference, np.random.default_rng(2), starts, drawn)
+    learner.play(EpisodeBatch(problem, reference, np.random.default_rng(2), starts, drawn))
     return (time.perf_counter() - clock) / starts.size
 
 
@@ -199,7 +200,7 @@ def taxi() -> bool:
         dense, rng, seconds, worst = Dense(twin, normalized), np.random.default_rng(2), [], 0.0
         counts = np.zeros((mdp.n_states, mdp.n_actions, mdp.n_states))
         for k in range(RIVAL_EPISODES):
-            twin.play(problem, reference.arrays, rng, starts[k : k + 1], drawn[k : k + 1])
+            twin.play(EpisodeBatch(problem, reference.arrays, rng, starts[k : k + 1], drawn[k : k + 1]))
             counts[:] = 0.0
             for s, a, y, n in twin.transition_counts:
                 counts[s, a, y if y >= 0 else mdp.terminal[0]] = n
@@ -251,15 +252,15 @@ def river() -> bool:
     print(f"RiverSwim(6), geometric 0.9, scale 1, {learner.n_layers} layers, replanning every episode")
     empty = reference.unvalued_arrays
     rng = np.random.default_rng(0)
-    learner.play(problem, empty, rng, starts[:10], drawn[:10])
+    learner.play(EpisodeBatch(problem, empty, rng, starts[:10], drawn[:10]))
     is_fine = True
     for stop in (10_000, 1_000_000):
         n = stop - learner.episode - VALUED
         clock = time.perf_counter()
-        learner.play(problem, empty, rng, starts[:n], drawn[:n])
+        learner.play(EpisodeBatch(problem, empty, rng, starts[:n], drawn[:n]))
         played = (time.perf_counter() - clock) / n
         clock = time.perf_counter()
-        learner.play(problem, reference.arrays, rng, starts[:VALUED], drawn[:VALUED])
+        learner.play(EpisodeBatch(problem, reference.arrays, rng, starts[:VALUED], drawn[:VALUED]))
         whole = (time.perf_counter() - clock) / VALUED
         counts, visits = np.zeros((6, 2, 6)), np.zeros((6, 2))
         for s, a, y, k in learner.transition_counts:
@@ -314,7 +315,7 @@ def growth() -> bool:
         learner = start_on(agent, mdp, episodes, np.random.default_rng(0))
         starts, drawn = draw(mdp, law, episodes)
         clock = time.perf_counter()
-        learner.play(problem, reference.arrays, np.random.default_rng(2), starts, drawn)
+        learner.play(EpisodeBatch(problem, reference.arrays, np.random.default_rng(2), starts, drawn))
         seconds = time.perf_counter() - clock
         size = sum(array.nbytes for array in learner._tables) / 2**20
         print(f"  {n_states:>8,}{horizon:>8}{episodes:>8,}{seconds / episodes * 1e6:>10.1f}{size:>8.1f}")

@@ -25,6 +25,7 @@ from round_robin_parts.statistics import (
     regret_texts,
     share_of_leads,
 )
+from sojourn.agents import EpisodeBatch
 from sojourn.laws import label
 from sojourn.learning._learn import start_on
 from sojourn.learning._reference import cached_reference, problem_arrays
@@ -267,6 +268,6 @@ def _seconds(agent: Any, mdp: sj.TabularMDP, law: sj.LengthLaw, episodes: int) -
         starts, drawn = rng.choice(mdp.n_states, size=episodes, p=mdp.start), law.sample(rng, episodes)
         learner = start_on(agent, mdp, episodes, rng)
         begun = time.process_time()
-        learner.play(problem, unvalued, rng, starts, drawn)
+        learner.play(EpisodeBatch(problem, unvalued, rng, starts, drawn))
         clocks.append(time.process_time() - begun)
     return min(clocks)

@@ -11,6 +11,7 @@ from reference.playing import count_violations, play, start
 from reference.problems import SMALL, costly_end, live
 
 import sojourn as sj
+from sojourn.agents import EpisodeBatch
 from sojourn.agents._bonuses import ProblemSize
 from sojourn.agents.tabular import _compiled_play
 from sojourn.learning import _learn
@@ -83,7 +84,9 @@ def test_regret_is_that_of_the_policy_played(agent, law):
         )
         value, width = reference.value(learner, problem, 2)
         assert value == pytest.approx(exact.value[2], abs=width + exact.width)
-        learner.play(problem, reference.arrays, rng, np.array([2, 2]), law.sample(rng, 2).clip(max=40))
+        learner.play(
+            EpisodeBatch(problem, reference.arrays, rng, np.array([2, 2]), law.sample(rng, 2).clip(max=40))
+        )
 
 
 def layer_of(h, n_layers, options):
@@ -354,7 +357,7 @@ def test_episodes_too_long_to_keep_are_played_step_by_step_with_the_same_bits(mo
         _learn.problem_arrays(mdp),
     )
     played = learner.play(
-        problem, reference.arrays, np.random.default_rng(0), np.array([0]), np.array([10**12])
+        EpisodeBatch(problem, reference.arrays, np.random.default_rng(0), np.array([0]), np.array([10**12]))
     )
     assert not played.observed[0]
 

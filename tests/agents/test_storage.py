@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.agents import BONUSES, load_learner
+from sojourn.agents import BONUSES, EpisodeBatch, load_learner
 from sojourn.agents import _bonuses as bonuses
 from sojourn.learning._reference import Reference, problem_arrays
 
@@ -93,11 +93,11 @@ def test_a_loaded_learner_continues_in_compiled_trials_too(agent, tmp_path):
     problem = problem_arrays(mdp)
     starts, drawn = np.zeros(30, dtype=np.int64), LAW.sample(np.random.default_rng(3), 30)
     learner = start(agent, mdp)
-    learner.play(problem, Reference(mdp, LAW).arrays, np.random.default_rng(1), starts, drawn)
+    learner.play(EpisodeBatch(problem, Reference(mdp, LAW).arrays, np.random.default_rng(1), starts, drawn))
     again = load_learner(learner.save(tmp_path / "learner.npz"))
     for one in (learner, again):
         one.play(
-            problem, Reference(mdp, LAW).arrays, np.random.default_rng(2), starts, drawn
+            EpisodeBatch(problem, Reference(mdp, LAW).arrays, np.random.default_rng(2), starts, drawn)
         )  # with its own scratch arrays
     assert_same(learner, again)
 

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import sojourn as sj
+from sojourn.agents import EpisodeBatch
 from sojourn.learning import _learn
 from sojourn.learning._reference_arrays import drift_losses
 
@@ -116,11 +117,9 @@ def test_regret_is_that_of_the_policy_played(mdp, law, ties, after):
             assert width <= reference.tolerance
             assert value == pytest.approx(exact.value[start], abs=width + exact.width)
         learner.play(
-            problem,
-            reference.arrays,
-            rng,
-            rng.choice(live, size=2),
-            law.sample(rng, 2).clip(max=50),
+            EpisodeBatch(
+                problem, reference.arrays, rng, rng.choice(live, size=2), law.sample(rng, 2).clip(max=50)
+            ),
             value_of=reference.value_of_table,
         )
     assert n_forward == 8 * live[:10].size
@@ -184,7 +183,7 @@ def test_the_value_cache_does_not_change_values(mdp, horizon, ties, after):
         assert kept == pytest.approx(exact.value[start], abs=width + exact.width)
         learner._valuation = None
         assert reference.value(learner, problem, start)[0] == kept
-        learner.play(problem, reference.arrays, rng, np.array([start]), law.sample(rng, 1))
+        learner.play(EpisodeBatch(problem, reference.arrays, rng, np.array([start]), law.sample(rng, 1)))
 
 
 def test_probabilities_that_underflow_are_dropped():

@@ -13,7 +13,7 @@ from sojourn.agents._bonuses import (
 )
 from sojourn.agents._episode import Episode, Step, play_episode, step_on_table
 from sojourn.agents._horizon_selection import HorizonSelection
-from sojourn.agents._protocol import Agent, CompiledLearner, Learner, PlanningLearner, Played
+from sojourn.agents._protocol import Agent, CompiledLearner, EpisodeBatch, Learner, PlanningLearner, Played
 from sojourn.agents._psrl import PSRL
 from sojourn.agents._q_learning import EpsilonGreedy, QLearning
 from sojourn.agents._registry import AGENTS, BONUSES
@@ -35,6 +35,7 @@ __all__ = [
     "CompiledLearner",
     "DynamicBalancing",
     "Episode",
+    "EpisodeBatch",
     "EpsilonGreedy",
     "GeneralBernstein",
     "Hoeffding",

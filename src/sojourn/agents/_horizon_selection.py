@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn._kernels import ProblemArrays, ReferenceArrays
-from sojourn._typing import IntArray
 from sojourn._validation import check_whole
 from sojourn.agents._delegating_learner import DelegatingLearner
 from sojourn.agents._length_record import LengthRecord
-from sojourn.agents._protocol import Played
+from sojourn.agents._protocol import EpisodeBatch, Played, ValueOf
 from sojourn.agents._selection_rules import D3RB, CandidateStatistics, SelectionRule
 from sojourn.agents._unknown_law import UnknownLaw, UnknownLawLearner
 from sojourn.laws import LengthLaw
@@ -161,22 +158,13 @@ class HorizonSelectionLearner(DelegatingLearner):
         """The assumed law of the candidate that plays the coming episode."""
         return self.playing.law
 
-    def play(
-        self,
-        problem: ProblemArrays,
-        reference: ReferenceArrays,
-        rng: np.random.Generator,
-        starts: IntArray,
-        drawn: IntArray,
-        *,
-        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
-    ) -> Played:
+    def play(self, batch: EpisodeBatch, *, value_of: ValueOf | None = None) -> Played:
         """Play whole episodes one by one in compiled code; see `CompiledLearner.play`."""
-        parts, early = [], np.zeros(starts.size)
-        for k in range(starts.size):
+        parts, early = [], np.zeros(batch.starts.size)
+        for k in range(batch.starts.size):
             one = slice(k, k + 1)
             settings = {"value_of": value_of, "early": early[one], "n_early": self._n_early}
-            parts.append(self.playing.play(problem, reference, rng, starts[one], drawn[one], **settings))
+            parts.append(self.playing.play(batch.part(one), **settings))
             self._record(float(early[k]), int(parts[-1].lengths[0]))
         return Played.joined(parts)
 

@@ -10,7 +10,23 @@ import numpy as np
 from sojourn._kernels import ProblemArrays, ReferenceArrays
 from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
 
-__all__ = ["Agent", "CompiledLearner", "Learner", "PlanningLearner", "Played"]
+__all__ = ["Agent", "CompiledLearner", "EpisodeBatch", "Learner", "PlanningLearner", "Played", "ValueOf"]
+
+ValueOf = Callable[[Any, int], tuple[float, float]]
+
+
+class EpisodeBatch(NamedTuple):
+    """Episodes to play on a problem."""
+
+    problem: ProblemArrays
+    reference: ReferenceArrays  # constants of policy valuation
+    rng: np.random.Generator  # for transitions
+    starts: IntArray  # `(episodes,)` start states
+    drawn: IntArray  # `(episodes,)` number of steps after which the law ends each episode
+
+    def part(self, some: slice) -> EpisodeBatch:
+        """Return some of the episodes."""
+        return self._replace(starts=self.starts[some], drawn=self.drawn[some])
 
 
 class Played(NamedTuple):
@@ -70,26 +86,13 @@ class CompiledLearner(PlanningLearner, Protocol):
     ) -> tuple[float, float]:
         """Return the coming policy's value from a start state (or NaN) and the width of its bracket."""
 
-    def play(
-        self,
-        problem: ProblemArrays,
-        reference: ReferenceArrays,
-        rng: np.random.Generator,
-        starts: IntArray,
-        drawn: IntArray,
-        *,
-        value_of: Callable[[Any, int], tuple[float, float]] | None = None,
-    ) -> Played:
+    def play(self, batch: EpisodeBatch, *, value_of: ValueOf | None = None) -> Played:
         """Play whole episodes.
 
         Args:
-            problem: The problem.
-            reference: Constants of policy valuation.
-            rng: Random numbers for transitions.
-            starts: `(episodes,)` start states.
-            drawn: `(episodes,)` number of steps after which the law ends each episode.
-            value_of: Returns the value of the coming policy from a start state, for use when `policy_value`
-                is NaN.
+            batch: The episodes.
+            value_of: Returns the value of the coming policy from a start state and the width of its bracket,
+                for use when `policy_value` is NaN.
         """
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn._kernels import ProblemArrays, ReferenceArrays
 from sojourn._typing import BoolArray, IntArray
 from sojourn._validation import check_choice, check_open_unit, check_whole, did_you_mean
 from sojourn.agents._bonuses import Bernstein, Bonus, Hoeffding, PaperBonus, VarianceBonus, check_bonus
 from sojourn.agents._delegating_learner import DelegatingLearner
 from sojourn.agents._length_record import LengthRecord
-from sojourn.agents._protocol import Played
+from sojourn.agents._protocol import EpisodeBatch, Played
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner
 from sojourn.laws import FAMILIES, Empirical, Fixed, KaplanMeier, LengthLaw, MaximumLikelihood
 from sojourn.theory import block_length
@@ -214,22 +213,14 @@ class UnknownLawLearner(DelegatingLearner):
         self._lengths.add([int(length)], [bool(observed)])
         self._count(1)
 
-    def play(
-        self,
-        problem: ProblemArrays,
-        reference: ReferenceArrays,
-        rng: np.random.Generator,
-        starts: IntArray,
-        drawn: IntArray,
-        **settings: Any,
-    ) -> Played:
+    def play(self, batch: EpisodeBatch, **settings: Any) -> Played:
         """Play whole episodes in compiled code, block by block; see `CompiledLearner.play`."""
-        early, parts, done = settings.pop("early", None), [], 0
-        while done < starts.size:
-            some = slice(done, done + min(self._left, starts.size - done))
+        early, parts, done, size = settings.pop("early", None), [], 0, batch.starts.size
+        while done < size:
+            some = slice(done, done + min(self._left, size - done))
             if early is not None:
                 settings["early"] = early[some]
-            parts.append(self._inner.play(problem, reference, rng, starts[some], drawn[some], **settings))
+            parts.append(self._inner.play(batch.part(some), **settings))
             self._lengths.add(parts[-1].lengths.tolist(), parts[-1].observed.tolist())
             self._count(some.stop - some.start)
             done = some.stop

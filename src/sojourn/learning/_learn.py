@@ -10,7 +10,15 @@ import numpy as np
 
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
-from sojourn.agents import Agent, CompiledLearner, PlanningLearner, Played, play_episode, step_on_table
+from sojourn.agents import (
+    Agent,
+    CompiledLearner,
+    EpisodeBatch,
+    PlanningLearner,
+    Played,
+    play_episode,
+    step_on_table,
+)
 from sojourn.laws import LengthLaw, draw_lengths
 from sojourn.learning._gym import play_env, read_table
 from sojourn.learning._reference import Reference, cached_reference, problem_arrays
@@ -124,10 +132,8 @@ def play_compiled(
     parts = []
     for first in range(0, starts.size, piece):
         stop = min(first + piece, starts.size)
-        episodes = starts[first:stop], drawn[first:stop]
-        parts.append(
-            learner.play(problem, reference.arrays, rng, *episodes, value_of=reference.value_of_table)
-        )
+        batch = EpisodeBatch(problem, reference.arrays, rng, starts[first:stop], drawn[first:stop])
+        parts.append(learner.play(batch, value_of=reference.value_of_table))
         progress(stop / starts.size)
     played = Played.joined(parts)
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,12 @@ from sojourn._kernels import (
 )
 from sojourn._typing import FloatArray, IntArray
 from sojourn.agents._episode import play_episode, step_on_table
-from sojourn.agents._protocol import Played
+from sojourn.agents._protocol import EpisodeBatch, Played, ValueOf
 from sojourn.agents.tabular._bookkeeping import Bookkeeping
 from sojourn.agents.tabular._table_memory import empty_episode_buffer, empty_valuation
 from sojourn.agents.tabular._table_views import TableViews
 
 __all__ = ["CompiledPlay"]
-
-ValueOf = Callable[[Any, int], tuple[float, float]]
 
 _MOST_STEPS = 1 << 20
 """Longest episode whose steps are kept for an update in compiled code; longer ones are played in Python."""
@@ -90,11 +87,7 @@ class CompiledPlay(TableViews, ABC):
 
     def play(
         self,
-        problem: ProblemArrays,
-        reference: ReferenceArrays,
-        rng: np.random.Generator,
-        starts: IntArray,
-        drawn: IntArray,
+        batch: EpisodeBatch,
         *,
         value_of: ValueOf | None = None,
         early: FloatArray | None = None,
@@ -103,16 +96,12 @@ class CompiledPlay(TableViews, ABC):
         """Play whole episodes.
 
         Args:
-            problem: The problem.
-            reference: Constants of policy valuation.
-            rng: Random numbers for transitions.
-            starts: `(episodes,)` start states.
-            drawn: `(episodes,)` lengths of episodes that do not end in an absorbing state.
-            value_of: Returns the value of a learner's policy from a start state, for use when `policy_value`
-                is NaN.
+            batch: The episodes.
+            value_of: As in `CompiledLearner.play`.
             early: `(episodes,)` array to which the rewards of the first `n_early` steps are added.
             n_early: Number of such steps.
         """
+        problem, reference, rng, starts, drawn = batch
         episodes = _new_episodes(starts, drawn, early, n_early)
         valuation = self._valuation_for(problem, reference)
         longest = min(int(drawn.max(initial=0)), _MOST_STEPS) if self.bookkeeping.keeps_steps else 0
