@@ -33,13 +33,7 @@ class LayeredAgent:
 
     Args:
         law: The assumed law.
-        horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
-            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
-        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
-            action.
-        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
-        count: Steps to learn from: "all", or only the "first" N of each episode.
+        horizon, truncation, ties, after, count: As in `UCBVI`.
         n_states: Number of states, for problems that do not state it.
     """
 

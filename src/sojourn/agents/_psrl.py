@@ -57,13 +57,7 @@ class PSRL(LayeredAgent):
         prior: Weight of the prior of a pair's successors, in visits.
         noise: Standard deviation of one reward, after mapping to [0, 1], if rewards are learned.
         unseen: Whether unseen states are drawn "apart" or "together"; "default" is described above.
-        horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
-            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
-        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
-            action.
-        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
-        count: Steps to learn from: "all", or only the "first" N of each episode.
+        horizon, truncation, ties, after, count: As in `UCBVI`.
         n_states: Number of states S, for problems that do not state it.
 
     Example:

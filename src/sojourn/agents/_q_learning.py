@@ -51,13 +51,7 @@ class QLearning(LayeredAgent):
         law: The assumed law.
         scale: c, the factor on the bonus.
         delta: Probability that the bounds may fail, in (0, 1).
-        horizon: Number of layers N, with Δ = Γ(N+1), instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
-            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
-        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
-            action.
-        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
-        count: Steps to learn from: "all", or only the "first" N of each episode.
+        horizon, truncation, ties, after, count: As in `UCBVI`.
         n_states: Number of states in the logarithm, for problems that do not state it.
 
     Example:
@@ -116,13 +110,7 @@ class EpsilonGreedy(LayeredAgent):
             starts at 0 in the problem's own units.
         form: "layered" or "stationary".
         gamma: Discount of the stationary form, in [0, 1).
-        horizon: Number of layers N, instead of `truncation`.
-        truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
-            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
-        ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
-            action.
-        after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.
-        count: Steps to learn from: "all", or only the "first" N of each episode.
+        horizon, truncation, ties, after, count: As in `UCBVI`.
         n_states: Accepted for uniformity; nothing depends on it.
 
     Example:
