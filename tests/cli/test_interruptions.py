@@ -10,12 +10,15 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
+import weakref
 from pathlib import Path
 
 import pytest
 from cli.tiny import SPEC
 
 from sojourn.cli import _errors
+from sojourn.cli._signals import repeated_interrupts
 from sojourn.cli.output._lasting_streams import LastingStream
 from sojourn.cli.output._streams import one_line
 
@@ -79,6 +82,19 @@ def test_a_sigint_stops_planning():
         # Python ends itself by the signal if it arrived in code that `exec` runs; a shell shows 130 too.
         assert process.returncode in (130, -signal.SIGINT)
         assert errors == "Stopped.\n"
+
+
+def test_a_ctrl_c_that_python_ignores_is_repeated(capsys):
+    def wait():
+        things = {1, 2}
+        reference = weakref.ref(things, lambda _: signal.raise_signal(signal.SIGINT))
+        del things
+        assert reference() is None  # the callback was called, and its exception ignored
+        time.sleep(10)
+
+    with repeated_interrupts(), pytest.raises(KeyboardInterrupt):
+        wait()
+    assert capsys.readouterr().err == ""
 
 
 def test_an_eoferror_in_a_users_problem_is_one_line(run, tmp_path, monkeypatch):
