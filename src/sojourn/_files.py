@@ -14,6 +14,7 @@ import os
 import secrets
 import stat
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -28,6 +29,7 @@ from sojourn._memory import check_fits
 __all__ = [
     "NotRegularFileError",
     "is_utf8",
+    "lock_file",
     "make_folder",
     "open_regular_file",
     "pack_archive",
@@ -252,3 +254,20 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def lock_file(file: IO[bytes] | io.RawIOBase, *, exclusive: bool, wait: bool) -> bool:
+    """Lock an open file and return whether that succeeded.
+
+    The system releases the lock when the file is closed or the process ends, however it ends. Windows has no
+    such locks: a shared lock always succeeds there, and an exclusive one never.
+    """
+    if sys.platform == "win32":
+        return not exclusive
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    try:
+        fcntl.flock(file, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True

@@ -271,13 +271,13 @@ def test_new_folders_and_moved_files_are_synced(tmp_path, monkeypatch):
 
 
 def test_locks_use_a_file_open_for_writing_if_possible(store, monkeypatch):
-    modes, lock = [], _store.lock
+    modes, lock = [], _store.lock_file
 
     def record(file, **how):
         modes.append(file.mode)
         return lock(file, **how)
 
-    monkeypatch.setattr(_store, "lock", record)
+    monkeypatch.setattr(_store, "lock_file", record)
     assert not Store(store).is_being_written()
     open_file = os.open
 

@@ -6,16 +6,25 @@ import os
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from sojourn._kernels import _jit
 
-PLAN = "import sojourn as sj; print(sj.plan(sj.mdps.two_paths(), sj.Fixed(3)).value[0])"
+KERNEL = """
+from sojourn._kernels._jit import kernel
+
+@kernel
+def double(x):
+    return 2.0 * x
+"""
+USE = "from kernels import double; print(double(1.0))"
 
 
-def run(folder, code=PLAN, **variables):
+def run(folder, code=USE, **variables):
+    (folder / "kernels.py").write_text(KERNEL)
     names = ("PATH", "PYTHONPATH", "HOME", "TMPDIR")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     done = subprocess.run(
@@ -53,6 +62,23 @@ def test_damaged_files_are_compiled_again(tmp_path):
         assert run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
 
 
+def test_processes_wait_for_one_that_compiles(tmp_path):
+    count = "from kernels import double; double(1.0); print(sum(double.stats.cache_misses.values()))"
+    cache = {"SOJOURN_CACHE_DIR": str(tmp_path / "cache")}
+    with ThreadPoolExecutor(4) as threads:
+        misses = [threads.submit(run, tmp_path, count, **cache) for _ in range(4)]
+    assert sorted(one.result() for one in misses) == ["0", "0", "0", "1"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks")
+def test_waiting_for_a_lock_ends(tmp_path):
+    held = _jit.lock_when_free(tmp_path / "lock")
+    assert _jit.lock_when_free(tmp_path / "lock", at_most=0.2) is None
+    held.close()
+    _jit.lock_when_free(tmp_path / "lock").close()
+    assert _jit.lock_when_free(tmp_path / "missing" / "lock") is None
+
+
 def test_kernels_run_without_a_cache_if_there_is_no_place_for_one(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
@@ -74,7 +100,7 @@ numba.core.compiler.compile_extra = refuse  # nothing may be compiled again
 
 def test_a_read_only_cache_is_read(tmp_path):
     run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache"))
-    assert run(tmp_path, READ_ONLY + PLAN, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
+    assert run(tmp_path, READ_ONLY + USE, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
 
 
 def test_a_change_of_any_kernel_file_changes_the_directory(tmp_path, monkeypatch):

@@ -7,14 +7,16 @@ import functools
 import hashlib
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import numba
 from numba.core import caching
 
+from sojourn._files import lock_file
 from sojourn.errors import CacheWarning
 
 __all__ = ["cache_directory", "inlined", "kernel"]
@@ -73,17 +75,25 @@ class _Impl(caching.CompileResultCacheImpl):
 
 
 class _Cache(caching.FunctionCache):
-    """A cache that deletes its damaged files and writes them again."""
+    """A cache that deletes its damaged files and writes them again.
+
+    Of several processes that need the same function, such as the workers of a run, one compiles it while the
+    others wait for its files.
+    """
 
     _impl_class = _Impl
+    _lock: IO[bytes] | None = None
+    """The locked file while this process compiles the function."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function, or None if it has to be compiled."""
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # unpickling and parsing fail in too many ways to list
-            self._delete_files()
-            return None
+        found = self._load(sig, target_context)
+        if found is None and self._lock is None:
+            self._lock = lock_when_free(Path(self._cache_path, f"{self._impl.filename_base}.lock"))
+            found = self._load(sig, target_context)  # another process may have compiled it meanwhile
+            if found is not None:
+                self._unlock()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a compiled function; go on without if that fails."""
@@ -91,6 +101,20 @@ class _Cache(caching.FunctionCache):
             super().save_overload(sig, data)
         except Exception:  # a full disk, a damaged index, a folder that went away
             self._delete_files()
+        finally:
+            self._unlock()
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling and parsing fail in too many ways to list
+            self._delete_files()
+            return None
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def _delete_files(self) -> None:
         """Delete the cache files of this function."""
@@ -100,6 +124,26 @@ class _Cache(caching.FunctionCache):
                 path.unlink(missing_ok=True)
             except OSError:
                 continue
+
+
+def lock_when_free(path: Path, *, at_most: float = 120.0) -> IO[bytes] | None:
+    """Return a file that is locked until it is closed, or None if that is not possible.
+
+    Args:
+        path: The file; it is created if need be.
+        at_most: Number of seconds to wait for a process that has locked it; that process may be suspended.
+    """
+    try:
+        file = path.open("ab")
+    except OSError:  # such as a read-only folder
+        return None
+    until = time.monotonic() + at_most
+    while sys.platform != "win32" and time.monotonic() < until:
+        if lock_file(file, exclusive=True, wait=False):
+            return file
+        time.sleep(0.05)
+    file.close()
+    return None
 
 
 @functools.cache

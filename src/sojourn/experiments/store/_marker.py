@@ -6,13 +6,12 @@ import io
 import json
 import os
 import re
-import sys
 import zlib
 from pathlib import Path
 
 from sojourn._files import NotRegularFileError, open_regular_file, read_at_most, sync_folder
 
-__all__ = ["MARKER", "MARKER_CONTENT", "VERSION", "Marker", "lock", "marker_content"]
+__all__ = ["MARKER", "MARKER_CONTENT", "VERSION", "Marker", "marker_content"]
 
 _MAX_BYTES = 1_000
 _FORMAT = re.compile(rb'.*"sojourn store ([0-9]{1,9})".*\n')
@@ -74,27 +73,10 @@ class Marker:
         sync_folder(self.path.parent)
 
     def open_for_lock(self) -> io.FileIO:
-        """Open the marker for `lock`: for writing if possible, which NFS needs for an exclusive lock."""
+        """Open the marker for `lock_file`: for writing if possible, which NFS needs for an exclusive lock."""
         try:
             return open_regular_file(self.path, write=True)
         except NotRegularFileError:
             raise
         except OSError:  # a store that may only be read
             return open_regular_file(self.path)
-
-
-def lock(file: io.FileIO, *, exclusive: bool, wait: bool) -> bool:
-    """Lock an open file and return whether that succeeded.
-
-    The system releases the lock when the file is closed or the process ends, however it ends. Windows has no
-    such locks: a shared lock always succeeds there, and an exclusive one never.
-    """
-    if sys.platform == "win32":
-        return not exclusive
-    import fcntl  # noqa: PLC0415
-
-    try:
-        fcntl.flock(file, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        return False
-    return True

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn._files import is_utf8, make_folder, sync_folder, write_atomically
-from sojourn.experiments.store._marker import MARKER_CONTENT, Marker, lock
+from sojourn._files import is_utf8, lock_file, make_folder, sync_folder, write_atomically
+from sojourn.experiments.store._marker import MARKER_CONTENT, Marker
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
 from sojourn.experiments.store._timings import TimingLog
 
@@ -110,7 +110,7 @@ class Store:
             make_folder(self.folder / name)
         with self.marker.open_for_lock() as marker:
             is_alone = self._delete_temporary_files(marker)
-            lock(marker, exclusive=False, wait=True)
+            lock_file(marker, exclusive=False, wait=True)
             try:
                 yield WriteAccess(is_alone, is_rebuilt)
             finally:
@@ -118,7 +118,7 @@ class Store:
 
     def _delete_temporary_files(self, marker: io.FileIO) -> bool:
         """Delete temporary files of killed runs if no other run is writing; return whether none is."""
-        is_alone = lock(marker, exclusive=True, wait=False)
+        is_alone = lock_file(marker, exclusive=True, wait=False)
         for path in self.temporary_files() if is_alone else ():
             path.unlink(missing_ok=True)
         return is_alone
@@ -134,7 +134,7 @@ class Store:
         if not _is_file(self.marker.path):
             return False
         with self.marker.open_for_lock() as marker:
-            return not lock(marker, exclusive=True, wait=False)
+            return not lock_file(marker, exclusive=True, wait=False)
 
     def add_trial(self, key: str, content: bytes, seconds: float) -> Path:
         """Write a trial's file and its duration; a sound file that exists already stays as it is.
