@@ -4,6 +4,9 @@ from . import (
     agents as agents,
 )
 from . import (
+    behavior as behavior,
+)
+from . import (
     envs as envs,
 )
 from . import (

@@ -14,6 +14,7 @@ __all__ = [
     "NoTableError",
     "SojournWarning",
     "SpecDeprecationWarning",
+    "UnsettledWarning",
     "WideBracketWarning",
 ]
 
@@ -46,3 +47,7 @@ class NewerVersionWarning(SojournWarning):
 
 class SpecDeprecationWarning(SojournWarning):
     """A spec uses an old form that the next release no longer reads."""
+
+
+class UnsettledWarning(SojournWarning):
+    """Backward induction without a deadline neither settled nor cycled within the allowed number of steps."""

@@ -39,7 +39,7 @@ def test_finite_mixtures_are_exact():
         (sj.DiscreteWeibull(0.7, 1.0), [0.7]),
         (sj.Mixture([0.5, 0.5], [sj.QuasiHyperbolic(0.6, 0.9), sj.Geometric(0.9)]), [0.0, 0.9]),
     ):
-        mixture = law.as_mixture(1e-15)
+        mixture = law.as_mixture(0.0)
         assert [part.gamma for part in mixture.laws] == pytest.approx(gammas, rel=1e-15)
         h = np.arange(1, 200)
         assert mixture.survival(h) == pytest.approx(law.survival(h), rel=1e-13)
@@ -80,8 +80,10 @@ def test_a_table_of_a_mixture_is_found_again(weights, gammas):
 
 def test_wrong_arguments_are_refused():
     law = sj.Polynomial(2.0)
-    with pytest.raises(ValueError, match="tolerance must be a finite number > 0; got 0"):
+    with pytest.raises(ValueError, match="is not a finite mixture of geometric laws; tolerance must be > 0"):
         law.as_mixture(0)
+    with pytest.raises(ValueError, match="tolerance must be a finite number ≥ 0; got -1"):
+        law.as_mixture(-1)
     with pytest.raises(ValueError, match="last must be a whole number ≥ 1; got 0"):
         law.as_mixture(last=0)
     with pytest.raises(ValueError, match=r"tolerance must be larger for NegativeBinomial.*With last=n"):

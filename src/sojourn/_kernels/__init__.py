@@ -1,7 +1,8 @@
 """Compiled loops: arrays in, arrays out, no checks.
 
-`planning` holds backward induction, policy evaluation and tail certificates; `learning` the episode loop and
-the updates of all learners; `valuation` the value of a learner's policy from a start state.
+`planning` holds backward induction, policy evaluation and tail certificates; `behavior` the choices of
+decision makers whose clock restarts; `learning` the episode loop and the updates of all learners; `valuation`
+the value of a learner's policy from a start state.
 
 A problem's transitions are compressed sparse rows: row s·A + a holds P(·|s, a). Rewards are flat in the same
 order. Planning also takes the same numbers in the order of `planning._blocked_rows`.
@@ -10,6 +11,16 @@ order. Planning also takes the same numbers in the order of `planning._blocked_r
 from __future__ import annotations
 
 from sojourn._kernels._problem import ProblemArrays, TransitionRows
+from sojourn._kernels.behavior._selves import (
+    ALWAYS_BEST,
+    ChoiceRule,
+    SelfRows,
+    choose_actions,
+    play_delays,
+    play_heads,
+    play_restarting_clock,
+    play_running_clock,
+)
 from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
 from sojourn._kernels.learning._full_replan import SweepScratch
 from sojourn._kernels.learning._greedy import choose_action, fill_policy
@@ -41,11 +52,13 @@ from sojourn._kernels.valuation._incremental_value import ValueCache
 from sojourn._kernels.valuation._reference import Distribution, ReferenceArrays, ValueScratch
 
 __all__ = [
+    "ALWAYS_BEST",
     "MOST_MASKED",
     "NO_PREFERENCE",
     "AssumedLaw",
     "BernsteinUpdate",
     "BlockedRows",
+    "ChoiceRule",
     "Distribution",
     "EpisodeBuffer",
     "Episodes",
@@ -58,6 +71,7 @@ __all__ = [
     "ProblemArrays",
     "QLearningUpdate",
     "ReferenceArrays",
+    "SelfRows",
     "SweepScratch",
     "Tables",
     "TransitionRows",
@@ -70,6 +84,7 @@ __all__ = [
     "apply_update",
     "backward_induction",
     "choose_action",
+    "choose_actions",
     "count_step",
     "evaluate_deterministic",
     "evaluate_stochastic",
@@ -85,6 +100,10 @@ __all__ = [
     "measure_slices",
     "number_state",
     "play",
+    "play_delays",
+    "play_heads",
+    "play_restarting_clock",
+    "play_running_clock",
     "policy_value",
     "preserving_residual",
     "priority",

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from sojourn._typing import FloatArray
-from sojourn._validation import check_positive, check_whole
+from sojourn._validation import check_nonnegative, check_whole
 from sojourn.laws._base import MAX_STEP, LengthLaw
 from sojourn.laws._distance import distance
 from sojourn.laws.families._geometric import Geometric
@@ -41,11 +41,13 @@ _LAW_ERROR = 1e-12
 
 def as_mixture(law: LengthLaw, tolerance: float, last: int | None) -> Mixture:
     """Return a mixture of geometric laws close to `law`; see `LengthLaw.as_mixture`."""
-    tolerance = check_positive("tolerance", tolerance)
+    tolerance = check_nonnegative("tolerance", tolerance)
     last = None if last is None else check_whole("last", last, least=1)
     exact = law._geometric_parts()
     if exact is not None:
         return _mixture(exact)
+    if tolerance == 0.0:
+        raise ValueError(f"{law!r} is not a finite mixture of geometric laws; tolerance must be > 0.")
     violated = _first_violated_difference(law, last)
     if violated is None:
         error, mixture = _smallest_fit(law, tolerance, last)

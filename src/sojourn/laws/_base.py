@@ -182,7 +182,7 @@ class LengthLaw:
         mixtures of geometric laws are returned exactly, such as `QuasiHyperbolic` with the heads {0, γ}.
 
         Args:
-            tolerance: Largest error Σ_h |γ(h) − γ'(h)|, in steps, > 0.
+            tolerance: Largest error Σ_h |γ(h) − γ'(h)|, in steps; 0 accepts only finite mixtures.
             last: Last step that counts; by default all steps do.
 
         Raises:
