@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,37 +131,28 @@ class Decisions:
         last = check_whole("last", last, least=1)
         table = Table(self.mdp, None)
         has_choice = table.is_distinct.sum(axis=1) > 1
-        here, shares = self.mdp.start.copy(), np.zeros((last, self.mdp.n_actions))
-        for h in range(1, last + 1):
-            row = self.policy[self._row(h)]
-            chances = row if row.ndim == 2 else np.eye(self.mdp.n_actions)[row]
-            joint = here[:, np.newaxis] * chances
-            shares[h - 1] = joint[has_choice].sum(axis=0)
-            here = joint.reshape(-1) @ self.mdp.transitions
+        shares = np.zeros((last, self.mdp.n_actions))
+        for h, here in enumerate(self._visits(last), start=1):
+            shares[h - 1] = (here[:, np.newaxis] * self._chances(h))[has_choice].sum(axis=0)
         return shares
 
-    def _reachable(self, last: int) -> BoolArray:
-        """Return which states any policy can reach at steps 1 … `last`, `(last, S)`."""
-        found = np.ones((last, self.mdp.n_states), dtype=bool)
-        if self.deadline is None:  # a row may be played at any step
-            return found
-        moves = self.mdp.transitions.copy()
-        pairs = np.repeat(np.arange(self.mdp.n_states), self.mdp.n_actions)
-        found[0] = self.mdp.start > 0.0
-        for h in range(1, last):
-            found[h] = (found[h - 1][pairs].astype(float) @ moves) > 0.0
-        return found
+    def _chances(self, h: int) -> FloatArray:
+        """Return the probabilities of the actions at a step, `(S, A)`."""
+        row = self.policy[self._row(h)]
+        return row if row.ndim == 2 else np.asarray(np.eye(self.mdp.n_actions)[row])
+
+    def _visits(self, last: int) -> Iterator[FloatArray]:
+        """Yield the distribution over states at steps 1 … `last`."""
+        here = self.mdp.start
+        for h in range(1, last + 1):
+            yield here
+            here = (here[:, np.newaxis] * self._chances(h)).reshape(-1) @ self.mdp.transitions
 
     def notes(self) -> list[str]:
         """Return remarks on the result: ties, cycles, unsettled choices."""
         found = []
-        ties = self.ties & self._reachable(len(self.ties))
-        if ties.any() and self.kind != "committed":
-            h, state = (int(one[0]) for one in np.nonzero(ties))
-            found.append(
-                f"At step {h + 1} in {self.mdp.state_label(state)} several actions are equally good; the "
-                "lowest is taken, and other choices may lead to other equilibria."
-            )
+        if self.ties.any() and self.kind != "committed":
+            found.append(self._note_on_ties())
         if self.outcome == "cycle":
             found.append(
                 f"There is no stationary answer from backward induction: it repeats every {len(self.policy)} "
@@ -169,6 +161,17 @@ class Decisions:
         if self.outcome == "unsettled":
             found.append("Backward induction did not settle; the policy is its last row.")
         return found
+
+    def _note_on_ties(self) -> str:
+        """Return the first tie that the agent comes to, or else the number of ties off its path."""
+        rest = "the lowest is taken, and other choices may lead to other equilibria."
+        for h, here in enumerate(self._visits(len(self.ties)), start=1):
+            tied = np.flatnonzero(self.ties[h - 1] & (here > 0.0))
+            if tied.size:
+                state = self.mdp.state_label(int(tied[0]))
+                return f"At step {h} in {state} several actions are equally good; {rest}"
+        n = int(self.ties.sum())
+        return f"Off its path, several actions are equally good at {n:,} steps and states; {rest}"
 
     def __repr__(self) -> str:
         kind = self.kind if self.perceived is None else f"{self.kind}, perceived {label(self.perceived)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sojourn.plots._behavior import BehaviorCells, behavior_cells, behavior_figure, draw_behavior
 from sojourn.plots._choices import ChoiceCurves, choice_curves, choices_figure, draw_choices
 from sojourn.plots._comparison import (
     ComparisonCurves,
@@ -33,6 +34,7 @@ COLOURS = COLORS
 __all__ = [
     "COLORS",
     "COLOURS",
+    "BehaviorCells",
     "ChoiceCurves",
     "ComparisonCurves",
     "Dots",
@@ -44,11 +46,14 @@ __all__ = [
     "SessionCurves",
     "SlopeCurves",
     "TaxiMap",
+    "behavior_cells",
+    "behavior_figure",
     "choice_curves",
     "choices_figure",
     "comparison_curves",
     "comparison_figure",
     "dots_figure",
+    "draw_behavior",
     "draw_choices",
     "draw_comparison",
     "draw_dots",
