@@ -1,4 +1,4 @@
-"""Measures what experiments survive: kills, damage, full disks, hostile specs, many trials.
+"""Measures what experiments survive: kills, damage, full disks, hostile files, Ctrl-C, many trials.
 
     python evidence/durability.py kills        25 SIGKILLs at random points of a run of 200 trials
     python evidence/durability.py sameness     1, 2 and 4 workers, another order, another hash seed, Ray
@@ -8,17 +8,22 @@
     python evidence/durability.py names        names and links that would lead out of the store
     python evidence/durability.py forgeries    forged stores with right hashes, which must run nothing
     python evidence/durability.py permissions  three umasks, and a complete store on a read-only disk
+    python evidence/durability.py interrupts   Ctrl-C at random moments of seven commands
+    python evidence/durability.py streams      stdout and stderr closed, full, or a broken pipe
+    python evidence/durability.py ray_head     the head of a Ray cluster is killed
     python evidence/durability.py benchmarks   overhead, and 10,000 finished trials: benchmarks/experiments.py
 
-Without an argument, all of them run: about five minutes on two cores. Each check prints one line with its
+Without an argument, all of them run: about ten minutes on two cores. Each check prints one line with its
 measurements, or that this machine cannot run it. The exit code is 1 if a check fails.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -42,11 +47,12 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from experiments.forge import ARRAY_LIES, HEADER_LIES, attacks, forge_store, write_module  # noqa: E402
-from experiments.harm import WAYS, alive, damage  # noqa: E402
+from experiments.harm import WAYS, alive, damage, descendants  # noqa: E402
 from experiments.hostile import FILES  # noqa: E402
 
-RUN = [sys.executable, "-m", "sojourn", "run"]
-KILLS, TRIALS, WORKERS, CORRUPTIONS = 25, 200, 2, 200
+SOJOURN = [sys.executable, "-m", "sojourn"]
+RUN = [*SOJOURN, "run"]
+KILLS, TRIALS, WORKERS, CORRUPTIONS, INTERRUPTS = 25, 200, 2, 200, 10
 
 SPEC = """\
 problem = "river_swim(3)"
@@ -311,7 +317,7 @@ def forgeries(folder: Path) -> tuple[bool, str]:
         results = load_results(store)
         repr((results, results.comparisons()))
         export_csv(results, folder / "table.csv")
-        command = [sys.executable, "-m", "sojourn", "report", str(store), "--to", str(folder / "x.html")]
+        command = [*SOJOURN, "report", str(store), "--to", str(folder / "x.html")]
         subprocess.run(command, check=True, capture_output=True, cwd=folder)
         ran += trace.exists() or "forged_module" in sys.modules
         trace.unlink(missing_ok=True)
@@ -359,6 +365,101 @@ def permissions(folder: Path) -> tuple[bool, str] | None:
     return kept, f"files follow {len(modes)} umasks; read-only disk: {said!r}, exit code {done.returncode}"
 
 
+def interrupts(folder: Path) -> tuple[bool, str]:
+    """Send SIGINT to commands at random moments; each must stop soon, with one line and exit code 130."""
+    spec, rng = write_spec(folder), random.Random(3)
+    store, endless = spec.with_suffix(".results"), folder / "endless.toml"
+    subprocess.run([*RUN, str(spec), "--on", "here"], check=True, capture_output=True)
+    text = SPEC.partition("[agents.slow]")[0].format(seeds=4)
+    endless.write_text(text.replace("episodes = 20", "episodes = 50_000_000"))
+    commands = (
+        ["plan", "--problem", "garnet(2000, 5, 50)", "--law", "geometric(0.99999)"],
+        ["fit", "sample:support", "--report", str(folder / "fit.html")],
+        ["run", str(endless), "--on", "here"],
+        ["run", str(endless), "--workers", "2"],
+        ["report", str(store), "--to", str(folder / "report.html")],
+        ["verify", str(store)],
+        ["export", str(store), "--csv", "--to", str(folder / "table.csv")],
+    )
+    stopped, early, slowest, wrong = 0, 0, 0.0, []
+    for command in commands * INTERRUPTS:
+        process = subprocess.Popen(
+            [*SOJOURN, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(rng.uniform(0.5, 3.0))  # Ctrl-C before Python has started is Python's affair
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+        slowest = max(slowest, time.monotonic() - begun)
+        # Python ends itself by the signal if it arrived in code that `exec` runs; a shell shows 130 too.
+        is_quiet = not any(word in errors for word in ("Error", "Traceback", "ignored"))
+        if is_quiet and process.returncode in (130, -signal.SIGINT) and errors.endswith("Stopped.\n"):
+            stopped += 1
+        elif is_quiet and process.returncode in (0, -signal.SIGINT):
+            early += 1
+        else:
+            wrong.append(f"{command[0]}: {process.returncode}, {errors.splitlines()[-1:]}")
+    begun_store = Store(endless.with_suffix(".results"))
+    findings = len(verify_store(begun_store.folder).findings) if begun_store.exists else 0
+    kept = not wrong and findings == 0 and slowest < 15.0 and stopped > 0
+    return kept, (
+        f"{len(commands) * INTERRUPTS} interrupts of {len(commands)} commands: {stopped} stopped with one "
+        f"line and 130, {early} had ended before, {len(wrong)} wrong {wrong[:3] or ''}; the slowest in "
+        f"{slowest:.1f} s; findings in the store {findings}"
+    )
+
+
+def streams(folder: Path) -> tuple[bool, str] | None:
+    """Run an experiment with unusable streams; all trials must be played, and lost output be an error."""
+    if not Path("/dev/full").exists():
+        return None
+    spec, same, codes = write_spec(folder, trials=20), 0, {}
+    expected = {">&-": 1, ">/dev/full": 1, "2>&-": 0, "2>/dev/full": 0, "2>&1 | true": 0, ">&- 2>&- <&-": 1}
+    run_experiment(read_experiment(spec), folder / "calm", executor=ThisProcess())
+    for i, redirect in enumerate(expected):
+        line = shlex.join([*RUN, str(spec), "--workers", "2", "--store", str(folder / str(i))])
+        command = ["sh", "-c", f"{line} {redirect}"]
+        codes[redirect] = subprocess.run(command, check=False, capture_output=True).returncode
+        same += files_of(folder / str(i)) == files_of(folder / "calm")
+    kept = codes == expected and same == len(expected)
+    return kept, (
+        f"{len(expected)} ways to lose stdout or stderr: {same} runs complete with the same bytes; "
+        f"exit codes {codes}"
+    )
+
+
+def ray_head(folder: Path) -> tuple[bool, str] | None:
+    """Kill the head of the cluster that a run started; the run must end with one line and resume."""
+    if importlib.util.find_spec("ray") is None:
+        return None
+    spec = write_spec(folder, nap=0.3)
+    store = spec.with_suffix(".results")
+    process = subprocess.Popen(
+        [*RUN, str(spec), "--on", "ray", "--workers", "2"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not names_of(store) and process.poll() is None:
+        time.sleep(0.05)
+    heads = [pid for pid, line in descendants(process.pid) if line.split()[0].endswith("/gcs_server")]
+    for head in heads:
+        os.kill(head, signal.SIGKILL)
+    begun = time.monotonic()
+    _, errors = process.communicate()
+    seconds, done = time.monotonic() - begun, files_of(store)
+    sound = verify_store(store).findings == ()
+    report = run_experiment(read_experiment(spec), store)
+    resumed = report.reused == len(done) and files_of(store).items() >= done.items()
+    last = errors.splitlines()[-1]
+    kept = len(heads) == 1 and process.returncode == 1 and seconds < 15.0 and sound and resumed
+    kept = kept and "the same command resumes the run" in last and len(files_of(store)) == TRIALS
+    return kept, (
+        f"{len(heads)} head killed: exit code {process.returncode} after {seconds:.1f} s (promised: 15 s), "
+        f"{last!r}; {len(done)} trials kept, {len(files_of(store))} of {TRIALS} after the next run"
+    )
+
+
 def benchmarks(_: Path) -> tuple[bool, str]:
     """Measure the overhead of a run."""
     command = [sys.executable, str(ROOT / "benchmarks" / "experiments.py")]
@@ -377,6 +478,9 @@ CHECKS: dict[str, Callable[[Path], tuple[bool, str] | None]] = {
         names,
         forgeries,
         permissions,
+        interrupts,
+        streams,
+        ray_head,
         benchmarks,
     )
 }
@@ -387,6 +491,7 @@ def main() -> None:
     if sys.argv[1:2] == ["_fill"]:
         fill(*sys.argv[2:])
         return
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background jobs ignore it
     unknown = [name for name in sys.argv[1:] if name not in CHECKS]
     if unknown:
         sys.exit(f"Unknown check {unknown[0]!r}; there are {', '.join(CHECKS)}.")

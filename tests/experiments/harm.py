@@ -35,3 +35,15 @@ def alive(folder: Path) -> list[str]:
     """Return the processes whose command line names a folder: a run with its spec, and its workers."""
     listed = subprocess.run(["ps", "-ewwo", "stat=,args="], capture_output=True, text=True, check=True).stdout
     return [line for line in listed.splitlines() if str(folder) in line and not line.startswith("Z")]
+
+
+def descendants(process: int) -> list[tuple[int, str]]:
+    """Return the id and command line of every process that a process started, directly or not."""
+    listed = subprocess.run(["ps", "-ewwo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+    found, parents = [], {process}
+    for pid, parent, args in sorted(rows, key=lambda row: int(row[0])):
+        if int(parent) in parents:
+            parents.add(int(pid))
+            found.append((int(pid), args))
+    return found

@@ -11,6 +11,7 @@ import time
 
 import pytest
 from experiments.conftest import contents
+from experiments.harm import descendants
 
 from sojourn.experiments import ExecutorError, Job, Ray, read_experiment, run_experiment, verify_store
 from sojourn.experiments.executors import _ray
@@ -130,7 +131,7 @@ def test_a_lost_head_ends_a_run_in_one_line(write, tmp_path):
     deadline = time.monotonic() + 120.0
     while not list(tmp_path.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    (head,) = [pid for pid, args in _descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
+    (head,) = [pid for pid, args in descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
     os.kill(head, signal.SIGKILL)
     begun = time.monotonic()
     output, errors = process.communicate(timeout=60)
@@ -188,15 +189,3 @@ def _free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
-
-
-def _descendants(process: int) -> list[tuple[int, str]]:
-    """Return the id and command line of every process that a process started, directly or not."""
-    listed = subprocess.run(["ps", "-ewwo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    found, parents = [], {process}
-    for pid, parent, args in sorted(rows, key=lambda row: int(row[0])):
-        if int(parent) in parents:
-            parents.add(int(pid))
-            found.append((int(pid), args))
-    return found
