@@ -79,10 +79,35 @@ def scientist() -> Drawn:
     return figure, {"from 1": first[::5], "from 21": later[::5]}
 
 
+def monotone() -> Drawn:
+    """Draw the regret of learners whose optimism is proven, from the trials of evidence/monotone.py."""
+    stored = json.loads((FOLDER.parent.parent / "evidence" / "monotone.json").read_text(encoding="utf-8"))
+    episodes, figure, shown = np.array(stored["episodes"]), None, {}
+    figure, [panel] = new_figure(1, width=6.4, height=3.6)
+    for color, (name, trials) in zip(COLORS, stored["regret"].items(), strict=False):
+        mean, low, high = (f(trials, axis=0) for f in (np.mean, np.min, np.max))
+        panel.plot(episodes, mean, color=color, linewidth=1.8)
+        panel.fill_between(episodes, low, high, color=color, alpha=0.2, linewidth=0)
+        panel.annotate(
+            name,
+            (episodes[-1], mean[-1]),
+            fontsize=8.5,
+            color=color,
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+        )
+        shown[name] = mean[::8]
+    panel.set(xscale="log", yscale="log", xlabel="episodes", ylabel="cumulative regret")
+    panel.set_title("RiverSwim(6), Geometric(0.9): mean and range of 20 seeds", loc="left", fontsize=10)
+    return figure, {"seeds": len(trials), **shown}
+
+
 FIGURES: dict[str, Callable[[], Drawn]] = {
     "researcher": researcher,
     "practitioner": practitioner,
     "scientist": scientist,
+    "monotone": monotone,
 }
 
 

@@ -76,6 +76,9 @@ from .agents import (
     HorizonSelection as HorizonSelection,
 )
 from .agents import (
+    MonotoneBernstein as MonotoneBernstein,
+)
+from .agents import (
     OptimalPlayer as OptimalPlayer,
 )
 from .agents import (

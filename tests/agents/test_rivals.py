@@ -30,6 +30,8 @@ AGENTS = [
     sj.EpsilonGreedy(SHAPED, 0.4, horizon=8, decay=0.5, rate="mean", initial=1.0, after="hold"),
     sj.EpsilonGreedy(GEOMETRIC, 0.3, form="stationary", gamma=0.8, ties="first", count="first"),
     sj.UCBVI(GEOMETRIC, sj.SimpleBernstein(0.01)),
+    sj.UCBVI(GEOMETRIC, sj.MonotoneBernstein(0.01)),
+    sj.UCBVI(SHAPED, sj.MonotoneBernstein(0.003), horizon=12, count="first", after="hold"),
     sj.UCBVI(SHAPED, sj.EQO(0.01), horizon=12),
 ]
 PROBLEMS = [
@@ -279,6 +281,7 @@ TWO_ARMS = sj.TabularMDP(
         sj.EpsilonGreedy(sj.Fixed(6), 1.0, decay=0.5, rate="mean", form="stationary"),
         sj.UCBVI(sj.Fixed(6), sj.EQO(0.1)),
         sj.UCBVI(sj.Fixed(6), sj.SimpleBernstein(0.1)),
+        sj.UCBVI(sj.Fixed(6), sj.MonotoneBernstein(0.1)),
     ],
     ids=lambda agent: type(getattr(agent, "bonus", agent)).__name__,
 )
@@ -362,7 +365,9 @@ def test_episodes_too_long_to_keep_are_played_step_by_step_with_the_same_bits(mo
     assert not played.observed[0]
 
 
-@pytest.mark.parametrize("bonus", [sj.EQO(0.01), sj.SimpleBernstein(0.01)], ids=repr)
+@pytest.mark.parametrize(
+    "bonus", [sj.EQO(0.01), sj.SimpleBernstein(0.01), sj.MonotoneBernstein(0.01)], ids=repr
+)
 def test_saved_learners_with_practical_bonuses_continue_bit_for_bit(bonus, tmp_path):
     mdp = PROBLEMS[1]
     learner = start(sj.UCBVI(GEOMETRIC, bonus), mdp, 60)

@@ -23,6 +23,7 @@ AGENTS = [
     sj.UCBVI(sj.Polynomial(p=1.6, offset=3), sj.PaperBonus(0.003), replan="doubling", delta=0.05),
     sj.UCBVI(sj.Fixed(6), sj.Hoeffding(0.01), truncation=0.5),
     sj.UCBVI(sj.Fixed(6), sj.Bernstein(0.01)),
+    sj.UCBVI(LAW, sj.MonotoneBernstein(0.01)),
     sj.UCBVI(sj.Mixture([0.5, 0.5], [sj.Fixed(1), LAW]), sj.GeneralBernstein(0.001)),
 ]
 PROBLEMS = [sj.mdps.garnet(90, 3, 3, seed=1), sj.TabularMDP.from_env("FrozenLake-v1", is_slippery=False)]

@@ -112,9 +112,7 @@ def test_replanning_gives_the_bits_of_a_full_sweep(mdp, belief, rewards, way):
         n_moved += bool((q[: len(before)] < before).any())
         before = q
         if way != "either":
-            learner._ucbvi_update.sweeps[:] = (
-                2 if way == "sweeps" else 0
-            )  # 2: there is always one more to come
+            learner.update.sweeps[:] = 2 if way == "sweeps" else 0  # 2: there is always one more to come
     assert n_moved > 10
 
 

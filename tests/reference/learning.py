@@ -69,13 +69,36 @@ class DenseBernstein(DenseUCBVI):
             value[self.terminal] = terminal_reward * self.rest[h]
 
 
+class DenseMonotoneBernstein(DenseUCBVI):
+    """The same with the monotone Bernstein bonus; `iota` gives the logarithm after n visits."""
+
+    def __init__(self, law, shape, episodes, layers, *, scale, constant, iota, terminal=()):
+        super().__init__(law, shape, episodes, layers, scale=scale, delta=0.1, terminal=terminal)
+        self.scale, self.constant, self.iota = scale, constant, iota
+
+    def update(self, rewards, terminal_reward):
+        value = np.full(len(rewards), self.last)
+        value[self.terminal] = terminal_reward * self.rest[-1]
+        for h in reversed(range(self.n_layers)):
+            for s, a in np.argwhere(self.counts.sum(axis=2) > 0):
+                n = self.counts[s, a].sum()
+                chances, c, iota = self.counts[s, a] / n, self.constant, self.iota(n)
+                mean = chances @ value
+                variance = chances @ (value - mean) ** 2
+                bonus = max(np.sqrt(c * variance * iota / n), c * self.rest[h + 1] * iota / n)
+                backup = rewards[s, a] + self.ratios[h] * (mean + self.scale * bonus)
+                self.q[h, s, a] = min(self.q[h, s, a], backup)
+            value = self.q[h].max(axis=1)
+            value[self.terminal] = terminal_reward * self.rest[h]
+
+
 def full_sweep(learner, before):
     """Return Q and V that a full sweep from the last layer over all visited pairs gives, in plain floats.
 
     `before` are the Q values before it, by pairs. Sums are formed in the order of the package's backups, so
     that results can be compared bit for bit.
     """
-    tables, assumed = learner._tables, learner._assumed
+    tables, assumed, terms = learner._tables, learner._assumed, learner._bernstein
     n_states, n_pairs = int(tables.sizes[0]), int(tables.sizes[1])
     q, value = np.tile(assumed.caps[:-1], (n_pairs, 1)), tables.value[:n_states].copy()
     q[: len(before)] = before
@@ -96,7 +119,14 @@ def full_sweep(learner, before):
             for state, count in arcs[pair]:
                 term = (count / n) * value[state, h + 1]
                 expected = term if expected is None else expected + term
-            backup = (reward + assumed.ratios[h] * expected) + assumed.bonus[h] * root
+            bonus = assumed.bonus[h] * root
+            if terms is not None:  # of the monotone Bernstein bonus
+                share = terms.weight * (terms.log + terms.log_visits * np.log(n * (n + 1.0))) / n
+                variance = 0.0
+                for state, count in arcs[pair]:
+                    variance += (count / n) * (value[state, h + 1] - expected) ** 2
+                bonus = terms.factor[h] * max(np.sqrt(share * variance), share * terms.caps[h])
+            backup = (reward + assumed.ratios[h] * expected) + bonus
             q[pair, h] = min(q[pair, h], backup)
         for state in range(1, n_states):
             pairs = tables.pair_of[state]

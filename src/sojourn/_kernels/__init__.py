@@ -31,6 +31,11 @@ from sojourn._kernels.learning._play_options import PlayOptions
 from sojourn._kernels.learning._tables import MOST_MASKED, Tables, count_step, find_state, number_state
 from sojourn._kernels.learning._tie_breaking import priority
 from sojourn._kernels.learning._update_bernstein import BernsteinUpdate
+from sojourn._kernels.learning._update_monotone_bernstein import (
+    MonotoneBernsteinScratch,
+    MonotoneBernsteinTerms,
+    MonotoneBernsteinUpdate,
+)
 from sojourn._kernels.learning._update_psrl import PSRLScratch, PSRLUpdate
 from sojourn._kernels.learning._update_q_learning import QLearningUpdate
 from sojourn._kernels.learning._update_ucbvi import UCBVIUpdate
@@ -64,6 +69,9 @@ __all__ = [
     "Episodes",
     "IncrementalScratch",
     "LearnerState",
+    "MonotoneBernsteinScratch",
+    "MonotoneBernsteinTerms",
+    "MonotoneBernsteinUpdate",
     "PSRLScratch",
     "PSRLUpdate",
     "PlayOptions",

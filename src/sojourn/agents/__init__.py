@@ -8,6 +8,7 @@ from sojourn.agents._bonuses import (
     Bernstein,
     GeneralBernstein,
     Hoeffding,
+    MonotoneBernstein,
     PaperBonus,
     SimpleBernstein,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "Hoeffding",
     "HorizonSelection",
     "Learner",
+    "MonotoneBernstein",
     "OptimalPlayer",
     "PaperBonus",
     "PlanningLearner",

@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from sojourn._kernels import BernsteinUpdate
+from sojourn._kernels import BernsteinUpdate, MonotoneBernsteinTerms
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_nonnegative, check_whole
 from sojourn.laws import LengthLaw
@@ -27,6 +27,7 @@ __all__ = [
     "Bonus",
     "GeneralBernstein",
     "Hoeffding",
+    "MonotoneBernstein",
     "PaperBonus",
     "ProblemSize",
     "SimpleBernstein",
@@ -38,13 +39,23 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ProblemSize:
-    """The numbers in the logarithm of a bonus: states, actions, episodes, layers and δ."""
+    """The numbers in the logarithm of a bonus.
+
+    Attributes:
+        n_states: Number of states S.
+        n_actions: Number of actions A.
+        episodes: Number of episodes T.
+        horizon: Number of layers N.
+        delta: Failure probability δ.
+        counts_all: Whether all steps are counted, or only the first N of each episode.
+    """
 
     n_states: int
     n_actions: int
     episodes: int
     horizon: int
     delta: float
+    counts_all: bool = True
 
     def __post_init__(self) -> None:
         check_whole("n_states", self.n_states, least=1)
@@ -91,7 +102,7 @@ class VarianceBonus(Protocol):
     def scale(self) -> float:
         """Factor on the published bonus."""
 
-    def bernstein_terms(self, law: LengthLaw, size: ProblemSize) -> BernsteinUpdate:
+    def bernstein_terms(self, law: LengthLaw, size: ProblemSize) -> BernsteinUpdate | MonotoneBernsteinTerms:
         """Return the terms of the bonus for layers 1 … N."""
 
 
@@ -195,6 +206,49 @@ class SimpleBernstein:
             linear=law.remaining(h + 1) * log,
             next_term=none,
             next_cap=none,
+        )
+
+
+@dataclass(frozen=True)
+class MonotoneBernstein:
+    """A bonus with a proof of optimism for any law: ρ(h) · max(√(c·ι·Var/n), c·ι·m(h+1)/n).
+
+    Var is the variance of V_{h+1} under P̂(·|s, a), m(h) = Γ(h)/γ(h), and c = 6.25 if ι ≥ 2.08, else c = 8.
+    The maximum instead of a sum makes the optimistic backup monotone in V_{h+1}. It follows that Q ≥ Q* in
+    all episodes with probability at least 1 − δ, and that regret grows at the minimax rate: see Lemmas C1 and
+    C2 and Theorem C on the theory pages. `sojourn.theory.proven_bound(..., bonus="monotone_bernstein")`
+    computes the bound. The form is that of MVP (Zhang, Ji, Du 2021) and EB-SSP (Tarbouriech et al. 2021).
+
+    The logarithm is that of the proof: ι = ln(2·S·A·T·N²/δ) with `UCBVI(..., count="first")`, and
+    ι(n) = ln(2·S·A·N·n(n+1)/δ) with `count="all"`, which does not depend on T.
+
+    The proof holds for scale 1, known rewards, the true law, and replanning after every episode. No other
+    scale has a regret bound. Scales above 1 keep the proof of optimism; scales below 1 lose it.
+
+    Args:
+        scale: Factor on the bonus; only 1 is proven.
+    """
+
+    scale: float = 1.0
+    bound: ClassVar[BonusKind] = "monotone_bernstein"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_nonnegative("scale", self.scale))
+
+    def bernstein_terms(self, law: LengthLaw, size: ProblemSize) -> MonotoneBernsteinTerms:
+        """Return the terms of the bonus for layers 1 … N."""
+        h = np.arange(1, size.horizon + 1)
+        # A union over pairs, layers and numbers of visits; Σ_n 1/(n(n+1)) = 1 if those have no limit.
+        log = math.log(2.0 * size.n_states * size.n_actions * size.horizon / size.delta)
+        if not size.counts_all:
+            log += math.log(float(size.episodes) * size.horizon)
+        smallest = log + math.log(2.0) if size.counts_all else log  # ι after one visit
+        return MonotoneBernsteinTerms(
+            factor=self.scale * law.continuation(h),
+            caps=law.remaining(h + 1),
+            weight=6.25 if smallest >= 2.08 else 8.0,
+            log=log,
+            log_visits=1.0 if size.counts_all else 0.0,
         )
 
 

@@ -10,6 +10,7 @@ from sojourn.agents._bonuses import (
     Bernstein,
     GeneralBernstein,
     Hoeffding,
+    MonotoneBernstein,
     PaperBonus,
     SimpleBernstein,
 )
@@ -39,6 +40,15 @@ AGENTS: dict[str, type[Any]] = {
 """Every agent class by its name."""
 
 BONUSES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (PaperBonus, Hoeffding, Bernstein, GeneralBernstein, SimpleBernstein, EQO)
+    kind.__name__: kind
+    for kind in (
+        PaperBonus,
+        Hoeffding,
+        Bernstein,
+        GeneralBernstein,
+        SimpleBernstein,
+        MonotoneBernstein,
+        EQO,
+    )
 }
 """Every bonus class by its name."""

@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables, find_all_incumbents
+from sojourn._kernels import (
+    AssumedLaw,
+    BernsteinUpdate,
+    MonotoneBernsteinTerms,
+    MonotoneBernsteinUpdate,
+    Tables,
+    find_all_incumbents,
+)
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit
 from sojourn.agents._bonuses import Bonus, PaperBonus, ProblemSize, VarianceBonus, bound_of, check_bonus
@@ -18,7 +25,13 @@ from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require
 from sojourn.agents.tabular._bookkeeping import Bookkeeping
 from sojourn.agents.tabular._learner import TERMINAL, TabularLearner
 from sojourn.agents.tabular._reward_map import RewardMap
-from sojourn.agents.tabular._table_memory import START_ROOM, empty_ucbvi_update, make_assumed_law, recounted
+from sojourn.agents.tabular._table_memory import (
+    START_ROOM,
+    empty_monotone_bernstein_scratch,
+    empty_ucbvi_update,
+    make_assumed_law,
+    recounted,
+)
 from sojourn.theory import BonusKind
 
 __all__ = ["UCBVI", "UCBVILearner", "UCBVIState"]
@@ -67,7 +80,8 @@ class UCBVI(LayeredAgent):
         n_states = require_n_states(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
         caps = remaining_steps(self.law, n_layers)
-        size = ProblemSize(n_states, problem["n_actions"], episodes, n_layers, self.delta)
+        counts_all = self.count == "all"
+        size = ProblemSize(n_states, problem["n_actions"], episodes, n_layers, self.delta, counts_all)
         reward_bonus = None
         if problem["rewards"] is None:
             reward_bonus = self.bonus.scale * math.sqrt(size.log() / 2.0)
@@ -108,7 +122,7 @@ class UCBVIState:
 
     settings: UCBVI
     assumed: AssumedLaw
-    bernstein: BernsteinUpdate | None
+    bernstein: BernsteinUpdate | MonotoneBernsteinTerms | None
     n_states: int | None
     n_actions: int
     rewards: FloatArray | None
@@ -137,14 +151,14 @@ class UCBVILearner(TabularLearner):
         settings: UCBVI,
         assumed: AssumedLaw,
         *,
-        bernstein: BernsteinUpdate | None = None,
+        bernstein: BernsteinUpdate | MonotoneBernsteinTerms | None = None,
         **problem: Any,
     ) -> None:
-        has_variances = bernstein is not None
+        counts_layers = isinstance(bernstein, BernsteinUpdate)
         bookkeeping = Bookkeeping(
-            counts_layers=has_variances,
-            has_layer_visits=has_variances,
-            has_incumbents=not has_variances,
+            counts_layers=counts_layers,
+            has_layer_visits=counts_layers,
+            has_incumbents=bernstein is None,
             caches_values=True,
         )
         super().__init__(settings, assumed, bookkeeping=bookkeeping, **problem)
@@ -154,8 +168,8 @@ class UCBVILearner(TabularLearner):
 
     @property
     def update(self) -> Any:
-        """Parameters and scratch arrays of the update, with or without a Bernstein bonus."""
-        return self._ucbvi_update if self._bernstein is None else self._bernstein
+        """Parameters and scratch arrays of the update; the type depends on the kind of bonus."""
+        return self._update
 
     @property
     def has_compiled_loop(self) -> bool:
@@ -223,7 +237,12 @@ class UCBVILearner(TabularLearner):
 
     def _grow(self, states: int, pairs: int, arcs: int) -> None:
         find_all_incumbents(self._tables)
-        self._ucbvi_update = empty_ucbvi_update(self.n_layers, states, pairs, arcs)
+        self._update: Any = self._bernstein
+        if self._bernstein is None:
+            self._update = empty_ucbvi_update(self.n_layers, states, pairs, arcs)
+        elif isinstance(self._bernstein, MonotoneBernsteinTerms):
+            scratch = empty_monotone_bernstein_scratch(self.n_layers, states, pairs)
+            self._update = MonotoneBernsteinUpdate(self._bernstein, scratch)
 
     def _learn(self) -> None:
         if self.settings.replan == "doubling":

@@ -20,8 +20,8 @@ __all__ = ["AssumedLaw", "initialize_q_row", "refresh_model"]
 class AssumedLaw(NamedTuple):
     """The assumed law layer by layer, and the bonus that depends on visit counts alone.
 
-    Bonuses that also look at variances are in `BernsteinUpdate`: they are parameters of an update of their
-    own, which is chosen by its type at compile time.
+    Bonuses that also look at variances are in `BernsteinUpdate` and `MonotoneBernsteinUpdate`: they are
+    parameters of updates of their own, which are chosen by their type at compile time.
     """
 
     ratios: FloatArray  # (N,) discount ρ(h) from layer h to layer h + 1

@@ -41,7 +41,7 @@ class Tables(NamedTuple):
     visits: IntArray  # (pairs,) how often the pair was played
     reward_total: FloatArray  # (pairs,) the reward if it is known, else the sum of the observed rewards
     reward_estimate: FloatArray  # (pairs,) reward used in backups: the known one, or the mean plus a bonus
-    bonus_share: FloatArray  # (pairs,) factor on the bonus of a single visit: 1/√visits, or 1/visits
+    bonus_share: FloatArray  # (pairs,) factor on the bonus of one visit: 1/√visits, 1/visits or c·ι/visits
     q: FloatArray  # (pairs, N) Q_1 … Q_N
     first_arc: PolicyArray  # (pairs,) first arc of the pair, or −1
     last_arc: PolicyArray  # (pairs,) last arc of the pair, or −1

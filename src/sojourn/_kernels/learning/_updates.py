@@ -16,6 +16,10 @@ from sojourn._kernels._jit import kernel
 from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._tables import Tables
 from sojourn._kernels.learning._update_bernstein import BernsteinUpdate, update_bernstein
+from sojourn._kernels.learning._update_monotone_bernstein import (
+    MonotoneBernsteinUpdate,
+    update_monotone_bernstein,
+)
 from sojourn._kernels.learning._update_psrl import PSRLUpdate, update_psrl
 from sojourn._kernels.learning._update_q_learning import QLearningUpdate, update_q_learning
 from sojourn._kernels.learning._update_ucbvi import UCBVIUpdate, update_ucbvi
@@ -49,6 +53,9 @@ _UPDATES: dict[type, Any] = {
     ),
     BernsteinUpdate: lambda update, tables, assumed, buffer, n_played, n_steps: update_bernstein(
         tables, assumed, update, buffer.played[:n_played]
+    ),
+    MonotoneBernsteinUpdate: lambda update, tables, assumed, buffer, n_played, n_steps: (
+        update_monotone_bernstein(tables, assumed, update, buffer.played[:n_played])
     ),
     UCBVIGammaUpdate: lambda update, tables, assumed, buffer, n_played, n_steps: update_ucbvi_gamma(
         tables, assumed, update, buffer.played[:n_played]

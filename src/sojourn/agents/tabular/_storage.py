@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
-from sojourn._kernels import AssumedLaw, BernsteinUpdate, Tables
+from sojourn._kernels import AssumedLaw, BernsteinUpdate, MonotoneBernsteinTerms, Tables
 from sojourn._typing import IntArray
 from sojourn.agents._registry import BONUSES
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner, UCBVIState
@@ -56,7 +56,16 @@ _BERNSTEIN_ON_DISK = {
 }
 """Names on disk of the parts of a `BernsteinUpdate`; their arrays are empty for other bonuses."""
 
+_MONOTONE_ON_DISK = {f"monotone.{name}": name for name in MonotoneBernsteinTerms._fields}
+"""Names on disk of the parts of a `MonotoneBernsteinTerms`; other bonuses have no such arrays."""
+
+_SCALARS = {"final_value", "bonus_power", "reward_bonus", "variance", "weight", "log", "log_visits"}
+"""Parts of an assumed law and of bonuses that are single numbers."""
+
 Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+_Terms = BernsteinUpdate | MonotoneBernsteinTerms | None
 
 
 class _DamagedError(ValueError):
@@ -84,9 +93,12 @@ def save_learner(learner: UCBVILearner, path: str | Path) -> Path:
         arrays["rewards"] = state.rewards
     arrays |= {disk: getattr(state.tables, name) for name, disk in _KEPT.items()}
     arrays |= {disk: getattr(state.assumed, name) for disk, name in _LAW_ON_DISK.items()}
+    terms = state.bernstein
     for disk, name in _BERNSTEIN_ON_DISK.items():
-        absent = 0.0 if name == "variance" else np.empty(0)
-        arrays[disk] = absent if state.bernstein is None else getattr(state.bernstein, name)
+        absent = 0.0 if name in _SCALARS else np.empty(0)
+        arrays[disk] = getattr(terms, name) if isinstance(terms, BernsteinUpdate) else absent
+    if isinstance(terms, MonotoneBernsteinTerms):
+        arrays |= {disk: getattr(terms, name) for disk, name in _MONOTONE_ON_DISK.items()}
     return write_archive(path, about, arrays)
 
 
@@ -143,7 +155,7 @@ def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
     assumed, bernstein = _read_law(arrays)
     n_actions = int(about["n_actions"])
     n_states = None if about["n_states"] is None else int(about["n_states"])
-    tables = _read_tables(arrays, assumed, n_actions, has_variances=bernstein is not None)
+    tables = _read_tables(arrays, assumed, n_actions, bernstein)
     played = arrays["played"]
     _check_indices(tables, played, n_actions, n_states)
     states, pairs = slice(tables.sizes[0]), slice(tables.sizes[1])
@@ -166,21 +178,31 @@ def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
     )
 
 
-def _read_law(arrays: Arrays) -> tuple[AssumedLaw, BernsteinUpdate | None]:
+def _read_law(arrays: Arrays) -> tuple[AssumedLaw, _Terms]:
     """Return the assumed law and the terms of the bonus, all with the same number of layers."""
     parts = {name: _floats(arrays[disk]) for disk, name in _LAW_ON_DISK.items()}
-    terms = {name: _floats(arrays[disk]) for disk, name in _BERNSTEIN_ON_DISK.items()}
-    has_variances = np.size(terms["factor"]) > 0
     n_layers = np.size(parts["ratios"])
-    for name, part in (parts | (terms if has_variances else {})).items():
-        shape: tuple[int, ...] = (n_layers + 1,) if name == "caps" else (n_layers,)
-        if name in {"final_value", "bonus_power", "reward_bonus", "variance"}:
-            shape = ()
-        if n_layers == 0 or np.shape(part) != shape:
-            raise _DamagedError("its assumed law does not fit its layers")
+    _check_shapes(parts, n_layers, n_caps=n_layers + 1)
     if parts["reward_bonus"] < 0.0:
         parts["reward_bonus"] = None
-    return make_assumed_law(**parts), BernsteinUpdate(**terms) if has_variances else None
+    bernstein: _Terms = None
+    terms = {name: _floats(arrays[disk]) for disk, name in _BERNSTEIN_ON_DISK.items()}
+    if np.size(terms["factor"]) > 0:
+        _check_shapes(terms, n_layers, n_caps=n_layers)
+        bernstein = BernsteinUpdate(**terms)
+    elif any(disk in arrays for disk in _MONOTONE_ON_DISK):
+        terms = {name: _floats(arrays[disk]) for disk, name in _MONOTONE_ON_DISK.items()}
+        _check_shapes(terms, n_layers, n_caps=n_layers)
+        bernstein = MonotoneBernsteinTerms(**terms)
+    return make_assumed_law(**parts), bernstein
+
+
+def _check_shapes(parts: dict[str, Any], n_layers: int, *, n_caps: int) -> None:
+    """Raise an error unless parts are single numbers or have one entry per layer; "caps" has `n_caps`."""
+    for name, part in parts.items():
+        shape = () if name in _SCALARS else (n_caps if name == "caps" else n_layers,)
+        if n_layers == 0 or np.shape(part) != shape:
+            raise _DamagedError("its assumed law does not fit its layers")
 
 
 def _floats(array: np.ndarray[Any, Any]) -> Any:
@@ -190,7 +212,7 @@ def _floats(array: np.ndarray[Any, Any]) -> Any:
     return array.item() if array.ndim == 0 else np.ascontiguousarray(array)
 
 
-def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, *, has_variances: bool) -> Tables:
+def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, bernstein: _Terms) -> Tables:
     """Return the tables in a file; those that are not stored are empty."""
 
     def allocate(states: int, pairs: int, arcs: int) -> Tables:
@@ -200,8 +222,8 @@ def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, *, has_var
             states=states,
             pairs=pairs,
             arcs=arcs,
-            has_incumbents=not has_variances,
-            has_layer_visits=has_variances,
+            has_incumbents=bernstein is None,
+            has_layer_visits=isinstance(bernstein, BernsteinUpdate),
         )
 
     kept = {name: np.ascontiguousarray(arrays[disk]) for name, disk in _KEPT.items()}

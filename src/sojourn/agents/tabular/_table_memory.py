@@ -13,6 +13,7 @@ from sojourn._kernels import (
     Distribution,
     EpisodeBuffer,
     IncrementalScratch,
+    MonotoneBernsteinScratch,
     PSRLScratch,
     PSRLUpdate,
     ReferenceArrays,
@@ -31,6 +32,7 @@ __all__ = [
     "START_ROOM",
     "copied",
     "empty_episode_buffer",
+    "empty_monotone_bernstein_scratch",
     "empty_psrl_scratch",
     "empty_tables",
     "empty_ucbvi_update",
@@ -176,6 +178,21 @@ def empty_ucbvi_update(n_layers: int, states: int, pairs: int, arcs: int) -> UCB
         sweeps=np.zeros(2, dtype=np.int64),
         incremental=_empty_incremental_scratch(n_layers, states, pairs),
         full=_empty_sweep_scratch(states, pairs, arcs),
+    )
+
+
+def empty_monotone_bernstein_scratch(n_layers: int, states: int, pairs: int) -> MonotoneBernsteinScratch:
+    """Allocate the scratch arrays of `update_monotone_bernstein`."""
+    return MonotoneBernsteinScratch(
+        clock=np.zeros(1, dtype=np.int64),
+        pair_token=np.full(pairs, -1, dtype=np.int64),
+        state_token=np.full(states, -1, dtype=np.int64),
+        played_layers=np.empty(pairs, dtype=np.int64),
+        changed=_numbers(pairs),
+        candidates=_numbers(states),
+        fell_above=_numbers(states),
+        means=np.empty(n_layers),
+        variances=np.empty(n_layers),
     )
 
 
