@@ -187,6 +187,12 @@ from .planning import (
     Plan as Plan,
 )
 from .planning import (
+    PolicyLoss as PolicyLoss,
+)
+from .planning import (
+    ValueOfTheLaw as ValueOfTheLaw,
+)
+from .planning import (
     clairvoyant_value as clairvoyant_value,
 )
 from .planning import (
@@ -200,6 +206,9 @@ from .planning import (
 )
 from .planning import (
     price_of_not_knowing as price_of_not_knowing,
+)
+from .planning import (
+    value_of_the_law as value_of_the_law,
 )
 
 __version__: str

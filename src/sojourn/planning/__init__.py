@@ -6,6 +6,8 @@ Modules:
     `_clairvoyant`: the value of knowing the length in advance, and the price of not knowing it.
     `_certificate`: proven bounds n·gain + bias on the value of n more steps.
     `_tail`: how many layers are computed exactly, and the bounds on what comes after them.
+    `_value_of_the_law`: what is lost by policies that ignore the shape of the law.
+    `_stationary`: the best stationary policy.
     `_horizon_average`: averages of n-step values over the distribution of n.
     `_policy_cycle`: the Markov chains of a policy that is held or repeated.
     `_sparse_problem`: a problem as the arrays that the kernels take.
@@ -19,13 +21,17 @@ from sojourn.planning._clairvoyant import clairvoyant_value, price_of_not_knowin
 from sojourn.planning._evaluate import Evaluation, evaluate
 from sojourn.planning._plan import Plan, plan
 from sojourn.planning._storage import load_plan
+from sojourn.planning._value_of_the_law import PolicyLoss, ValueOfTheLaw, value_of_the_law
 
 __all__ = [
     "Evaluation",
     "Plan",
+    "PolicyLoss",
+    "ValueOfTheLaw",
     "clairvoyant_value",
     "evaluate",
     "load_plan",
     "plan",
     "price_of_not_knowing",
+    "value_of_the_law",
 ]

@@ -27,6 +27,7 @@ from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes
 from sojourn.plots._style import COLORS, new_figure, tidy
 from sojourn.plots._svg import save_figure, svg_image
 from sojourn.plots._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
+from sojourn.plots._value_of_the_law import LossBars, draw_losses, loss_bars, value_of_the_law_figure
 
 COLOURS = COLORS
 """The name of `COLORS` in version 0.1.0."""
@@ -40,6 +41,7 @@ __all__ = [
     "Dots",
     "EstimateCurves",
     "LawCurves",
+    "LossBars",
     "PanelCurves",
     "RunCurves",
     "ScaleCurves",
@@ -59,6 +61,7 @@ __all__ = [
     "draw_dots",
     "draw_estimates",
     "draw_law",
+    "draw_losses",
     "draw_panels",
     "draw_run",
     "draw_scales",
@@ -69,6 +72,7 @@ __all__ = [
     "estimates_figure",
     "law_curves",
     "law_figure",
+    "loss_bars",
     "make_dots",
     "new_figure",
     "panel_curves",
@@ -87,4 +91,5 @@ __all__ = [
     "taxi_figure",
     "taxi_map",
     "tidy",
+    "value_of_the_law_figure",
 ]
