@@ -7,6 +7,7 @@ Modules:
     `_settle`: selves without a deadline; `_equilibria`: all stationary equilibria of a small table.
     `_discounting`: beta-delta laws and their long-run view.
     `tasks`: tasks from the literature.
+    `choices/`: discount functions estimated from choices between dated rewards.
 """
 
 from __future__ import annotations
@@ -17,17 +18,53 @@ from sojourn.behavior._compare import AgentComparison, Run, compare
 from sojourn.behavior._decisions import Decisions
 from sojourn.behavior._discounting import beta_delta
 from sojourn.behavior._equilibria import all_equilibria
+from sojourn.behavior.choices._analysis import ChoiceAnalysis, analyze_choices
+from sojourn.behavior.choices._data import ChoiceData, read_choices
+from sojourn.behavior.choices._families import FAMILIES, DiscountFamily
+from sojourn.behavior.choices._fit import ChoiceFit, compare_families, fit_choices
+from sojourn.behavior.choices._laws import GreenMyersonLaw, RachlinLaw
+from sojourn.behavior.choices._results import DesignErrors, GoodnessOfFit, SubjectFit
+from sojourn.behavior.choices._samples import CHOICE_SAMPLES, sample_choices, sample_choices_text
+from sojourn.behavior.choices._sequential import (
+    SequentialFit,
+    compare_kinds,
+    fit_sequential,
+    sequential_log_likelihood,
+    simulate_choices,
+)
 
 __all__ = [
+    "CHOICE_SAMPLES",
+    "FAMILIES",
     "AgentComparison",
+    "ChoiceAnalysis",
+    "ChoiceData",
+    "ChoiceFit",
     "Decisions",
+    "DesignErrors",
+    "DiscountFamily",
+    "GoodnessOfFit",
+    "GreenMyersonLaw",
+    "RachlinLaw",
     "Run",
+    "SequentialFit",
+    "SubjectFit",
     "all_equilibria",
+    "analyze_choices",
     "beta_delta",
     "committed",
     "compare",
+    "compare_families",
+    "compare_kinds",
+    "fit_choices",
+    "fit_sequential",
     "naive",
     "partially_naive",
+    "read_choices",
+    "sample_choices",
+    "sample_choices_text",
+    "sequential_log_likelihood",
+    "simulate_choices",
     "sophisticated",
     "tasks",
 ]

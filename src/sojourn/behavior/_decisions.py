@@ -86,7 +86,8 @@ class Decisions:
         """δ, if the law is beta-delta."""
         return long_run_discount(self.law, self.deadline)
 
-    def _row(self, h: int) -> int:
+    def row_of(self, h: int) -> int:
+        """Return the row of `policy` that plays step `h`, counted from 1."""
         n = len(self.policy)
         return (h - 1) % n if self.outcome == "cycle" else min(h, n) - 1
 
@@ -98,7 +99,7 @@ class Decisions:
             raise ValueError(f"state must be < {self.mdp.n_states}; got {state}.")
         if self.deadline is not None and h > self.deadline:
             raise ValueError(f"h must be at most the deadline, {self.deadline:,}; got {h:,}.")
-        row = self.policy[self._row(h), state]
+        row = self.policy[self.row_of(h), state]
         return int(np.argmax(row)) if self.policy.ndim == 3 else int(row)
 
     def expects(self, step: int = 1) -> PolicyArray:
@@ -116,7 +117,7 @@ class Decisions:
                 return table.play_running(self.law, self.deadline - step + 1).policy
             return self.policy if self._expected is None else self._expected
         later = self.policy if self._expected is None else self._expected
-        first = self._row(step)
+        first = self.row_of(step)
         if self.outcome == "cycle":
             rolled = np.roll(later, -first, axis=0)
             return np.concatenate([self.policy[first : first + 1], rolled[1:], rolled[:1]])
@@ -138,7 +139,7 @@ class Decisions:
 
     def _chances(self, h: int) -> FloatArray:
         """Return the probabilities of the actions at a step, `(S, A)`."""
-        row = self.policy[self._row(h)]
+        row = self.policy[self.row_of(h)]
         return row if row.ndim == 2 else np.asarray(np.eye(self.mdp.n_actions)[row])
 
     def _visits(self, last: int) -> Iterator[FloatArray]:

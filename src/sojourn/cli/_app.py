@@ -9,7 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli._errors import Invocation, OneLineGroup
-from sojourn.cli.commands import _export, _fit, _law, _list, _plan, _report, _reproduce, _run, _verify
+from sojourn.cli.commands import (
+    _choices,
+    _export,
+    _fit,
+    _law,
+    _list,
+    _plan,
+    _report,
+    _reproduce,
+    _run,
+    _verify,
+)
 from sojourn.cli.output._help import NarrowCommand, format_examples
 
 __all__ = ["app"]
@@ -33,6 +44,7 @@ def _add(name: str, command: Callable[..., Any], examples: Sequence[str]) -> Non
 _add("law", _law.law, _law.EXAMPLES)
 _add("plan", _plan.plan, _plan.EXAMPLES)
 _add("fit", _fit.fit, _fit.EXAMPLES)
+_add("choices", _choices.choices, _choices.EXAMPLES)
 _add("reproduce", _reproduce.reproduce, _reproduce.EXAMPLES)
 _add("run", _run.run, _run.EXAMPLES)
 _add("verify", _verify.verify, _verify.EXAMPLES)

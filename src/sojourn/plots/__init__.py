@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from sojourn.plots._behavior import BehaviorCells, behavior_cells, behavior_figure, draw_behavior
+from sojourn.plots._choice_fit import (
+    ChoiceFitCurves,
+    choice_fit_curves,
+    choice_fit_figure,
+    draw_choice_fit,
+)
 from sojourn.plots._choices import ChoiceCurves, choice_curves, choices_figure, draw_choices
 from sojourn.plots._comparison import (
     ComparisonCurves,
@@ -37,6 +43,7 @@ __all__ = [
     "COLOURS",
     "BehaviorCells",
     "ChoiceCurves",
+    "ChoiceFitCurves",
     "ComparisonCurves",
     "Dots",
     "EstimateCurves",
@@ -51,11 +58,14 @@ __all__ = [
     "behavior_cells",
     "behavior_figure",
     "choice_curves",
+    "choice_fit_curves",
+    "choice_fit_figure",
     "choices_figure",
     "comparison_curves",
     "comparison_figure",
     "dots_figure",
     "draw_behavior",
+    "draw_choice_fit",
     "draw_choices",
     "draw_comparison",
     "draw_dots",

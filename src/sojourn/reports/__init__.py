@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sojourn.reports._chapter import Chapter, Claim, ClaimVerdict, Picture, ReportTable
+from sojourn.reports._choices import choice_report
 from sojourn.reports._page import render, write_page
 from sojourn.reports._reproduction import reproduction_report
 from sojourn.reports._results import describe_left_out, reported_trials, results_report
@@ -14,6 +15,7 @@ __all__ = [
     "ClaimVerdict",
     "Picture",
     "ReportTable",
+    "choice_report",
     "describe_left_out",
     "render",
     "reported_trials",

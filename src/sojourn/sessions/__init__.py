@@ -12,12 +12,14 @@ from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.reading._read import read_sessions
 from sojourn.sessions.reading._read_steps import is_step_log, read_steps
+from sojourn.sessions.reading._step_rows import CsvRow, read_rows
 
 __all__ = [
     "EDGE_NOTE",
     "SAMPLES",
     "Account",
     "Analysis",
+    "CsvRow",
     "GroupTest",
     "ProblemPrice",
     "RankedFit",
@@ -35,6 +37,7 @@ __all__ = [
     "number",
     "percent",
     "price_geometric",
+    "read_rows",
     "read_sessions",
     "read_steps",
     "sample_path",

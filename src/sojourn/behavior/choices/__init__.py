@@ -1,0 +1,1 @@
+"""Discount functions estimated from choices between a sooner and a later reward."""

@@ -1,0 +1,153 @@
+"""Results of fits to choices: of one subject, of a design, and of a test."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn._typing import FloatArray
+from sojourn._validation import check_positive, check_whole
+from sojourn.behavior.choices._families import FAMILIES
+from sojourn.behavior.choices._laws import GreenMyersonLaw, RachlinLaw
+from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic, Tabulated
+
+__all__ = ["DesignErrors", "GoodnessOfFit", "SubjectFit"]
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectFit:
+    """A discount function fitted to the choices of one subject, or of all subjects together.
+
+    Attributes:
+        name: Name of the subject; "all" for the pooled fit.
+        family: Name of the family.
+        n_choices: Number of choices.
+        n_later: Number of them that were for the later reward.
+        parameters: Estimates in the units of the data, by name; `sensitivity` is μ of the choice rule.
+        standard_errors: Their standard errors, NaN where the data do not determine a parameter.
+        intervals: Profile likelihood intervals; an end that the data do not bound is 0 or inf.
+        log_likelihood: Of the choices.
+        accuracy: Share of choices that the fitted function predicts.
+        undetermined: Parameters that the data do not determine.
+    """
+
+    name: str
+    family: str
+    n_choices: int
+    n_later: int
+    parameters: dict[str, float]
+    standard_errors: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    log_likelihood: float
+    accuracy: float
+    undetermined: tuple[str, ...]
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion: 2 · parameters − 2 · log likelihood."""
+        return 2.0 * self._n_free - 2.0 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion: ln(choices) · parameters − 2 · log likelihood."""
+        return math.log(self.n_choices) * self._n_free - 2.0 * self.log_likelihood
+
+    @property
+    def _n_free(self) -> int:
+        return len([name for name in self.parameters if name != "delta"])
+
+    def discount(self, delay: Any) -> FloatArray:
+        """Return D(t), the worth of 1 after a delay in the units of the data."""
+        family = FAMILIES[self.family]
+        logs = np.log([self.parameters[name] for name in family.parameters])
+        given = np.asarray(delay, dtype=np.float64)
+        return np.asarray(np.exp(family.log_discount(logs, given.ravel())[0]).reshape(given.shape)[()])
+
+    def law(self, *, step: float = 1.0, last: int | None = None) -> LengthLaw:
+        """Return the discount function as a law, for plans and agents.
+
+        Args:
+            step: Length of one step, in the unit of the delays: 7 if delays are in days and steps are weeks.
+            last: Last step that counts; needed where the sum of the function is infinite.
+
+        Raises:
+            ValueError: If the function has an infinite sum and `last` is not given, or if it rises.
+
+        Example:
+            >>> from sojourn.behavior import fit_choices, sample_choices
+            >>> fit = fit_choices(sample_choices("immediate"), family="exponential")
+            >>> fit.pooled.law(step=7), fit.pooled.law(step=7, last=52).longest  # doctest: +ELLIPSIS
+            (Geometric(gamma=0.9...), 52)
+        """
+        step, found = check_positive("step", step), self.parameters
+        if found.get("beta", 1.0) > 1.0:
+            raise ValueError(
+                f"beta must be at most 1 for a law; got {found['beta']:.4g}: later is worth more than now."
+            )
+        if last is not None:
+            n = check_whole("last", last, least=1)
+            return Tabulated(np.minimum.accumulate(self.discount(step * np.arange(n))))
+        k = found["k"]
+        if self.family == "exponential":
+            return Geometric(math.exp(-k * step))
+        if self.family == "beta_delta":
+            return QuasiHyperbolic(found["beta"], math.exp(-k * step))
+        if self.family == "green_myerson" and found["s"] > 1.0:
+            return GreenMyersonLaw(k * step, found["s"])
+        if self.family == "rachlin" and found["s"] > 1.0:
+            return RachlinLaw(k * step ** found["s"], found["s"])
+        formula = FAMILIES[self.family].formula
+        power = "" if self.family == "mazur" else f" with s = {found['s']:.4g}"
+        raise ValueError(
+            f"{formula}{power} has an infinite sum and is not a law; pass last=n to end it after n steps."
+        )
+
+
+@dataclass(frozen=True)
+class DesignErrors:
+    """What a design can tell: errors of estimates from choices that were simulated for it.
+
+    Attributes:
+        parameters: The parameters of the simulated subjects.
+        errors: Standard deviation of the estimates' logarithms, which is about their relative error.
+        undetermined: Share of simulated subjects in which each parameter is not determined.
+        n_choices: Number of choices per subject.
+        n_simulated: Number of simulated subjects.
+    """
+
+    parameters: dict[str, float]
+    errors: dict[str, float]
+    undetermined: dict[str, float]
+    n_choices: int
+    n_simulated: int
+
+    def words(self) -> str:
+        """Return the errors in one sentence."""
+        parts = [f"{name} to within about {100.0 * error:.0f}%" for name, error in self.errors.items()]
+        lost = max(self.undetermined.values(), default=0.0)
+        rest = f"; in {100.0 * lost:.0f}% of subjects not at all" if lost >= 0.005 else ""
+        return (
+            f"With {self.n_choices:,} choices per subject this design can tell {' and '.join(parts)}{rest}."
+        )
+
+
+@dataclass(frozen=True)
+class GoodnessOfFit:
+    """A test of the fitted functions: do predicted and observed shares of later choices agree?
+
+    Attributes:
+        statistic: Σ (observed − predicted)²/variance over ten groups of choices, sorted by prediction.
+        p_value: Share of data sets, simulated from the fit and fitted again, with at least this statistic.
+        n_simulated: Number of simulated data sets.
+        predicted: Mean predicted share of each group.
+        observed: Observed share of each group.
+    """
+
+    statistic: float
+    p_value: float
+    n_simulated: int
+    predicted: FloatArray
+    observed: FloatArray

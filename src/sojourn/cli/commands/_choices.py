@@ -1,0 +1,124 @@
+"""`sojourn choices`: estimate discount functions from choices between dated rewards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sojourn.cli._errors import reading_input
+from sojourn.cli._options import Debug
+from sojourn.cli._output_files import check_output_file
+from sojourn.cli.output._choices import print_choice_analysis, write_choice_files
+from sojourn.cli.output._progress import show_progress
+from sojourn.cli.output._streams import print_json, print_message
+
+if TYPE_CHECKING:
+    from sojourn.behavior import ChoiceData
+
+__all__ = ["EXAMPLES", "choices"]
+
+EXAMPLES = (
+    "sojourn choices sample:money --figure money.png",
+    "sojourn choices choices.csv --report choices.html --table subjects.csv",
+    "sojourn choices choices.csv --family mazur --json",
+)
+
+_FIGURES, _PAGES, _TABLES = (".png", ".svg", ".pdf"), (".html", ".htm"), (".csv",)
+
+
+def choices(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="CHOICES",
+            help="A delimited text file with one row per choice and hBayesDM's columns: subjID, delay_later, "
+            "amount_later, delay_sooner, amount_sooner, choice (1 for later); or sample:NAME, generated data "
+            "that come with Sojourn (money, immediate).",
+            show_default=False,
+        ),
+    ],
+    *,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FAMILY",
+            help="exponential, mazur, green_myerson, rachlin or beta_delta; may be repeated.",
+            show_default="all that the design can tell",
+        ),
+    ] = None,
+    lapse: Annotated[bool, typer.Option("--lapse", help="Estimate a lapse rate too.")] = False,
+    confidence: Annotated[str, typer.Option(metavar="SHARE", help="Confidence level of intervals.")] = "0.95",
+    simulations: Annotated[
+        int, typer.Option(metavar="N", help="Simulated subjects and data sets, for errors and the test.")
+    ] = 99,
+    figure: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw to a .png, .svg or .pdf file.", show_default=False),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a report to an .html file.", show_default=False),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write each subject's estimates to a .csv file.", show_default=False
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Estimate how people discount from their choices between a sooner and a later reward.
+
+    Every family is fitted by maximum likelihood, to each subject and to all. What the design can tell is
+    simulated first; parameters that it cannot tell are refused.
+    """
+    with show_progress("Reading the choices") as task:
+        with reading_input():
+            level = _parse_confidence(confidence)
+            pages = ("--report", report, _PAGES)
+            outputs = ("--figure", figure, _FIGURES), pages, ("--table", table, _TABLES)
+            for option, path, suffixes in outputs:
+                if path is not None:
+                    check_output_file(option, path, suffixes, source=Path(source))
+            data = _read(source)
+        _print_account(data)
+        task.describe("Fitting")
+        with reading_input():
+            from sojourn.behavior import analyze_choices  # noqa: PLC0415
+
+            found: Any = analyze_choices(data, family, lapse=lapse, confidence=level, simulations=simulations)
+        if as_json:
+            print_json(found.as_dict())
+        else:
+            print_choice_analysis(found)
+        task.describe("Drawing")
+        write_choice_files(found, figure, report, table)
+
+
+def _parse_confidence(text: str) -> float:
+    from sojourn._validation import check_open_unit  # noqa: PLC0415
+
+    try:
+        return check_open_unit("--confidence", float(text))
+    except ValueError:
+        raise ValueError(f"--confidence must be in (0, 1); got {text!r}.") from None
+
+
+def _read(source: str) -> ChoiceData:
+    from sojourn.behavior import read_choices, sample_choices  # noqa: PLC0415
+
+    name = source.removeprefix("sample:")
+    return read_choices(source) if name == source else sample_choices(name)
+
+
+def _print_account(data: ChoiceData) -> None:
+    """Print to stderr which rows could not be used."""
+    account = data.account
+    if account.n_rejected:
+        rows = f"{account.n_rejected:,} of {account.n_rows:,} rows"
+        print_message(f"{rows} cannot be used and are left out. The first of them:", label="Warning")
+        for one in account.first_rejected:
+            print_message(f"  {data.name} {one}")

@@ -1,0 +1,82 @@
+"""Prints the analysis of `sojourn choices` and writes its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from sojourn.cli._errors import reading_input
+from sojourn.cli.output._streams import print_message, print_results
+from sojourn.cli.output._tables import labeled_texts, table_to_fit
+
+if TYPE_CHECKING:
+    from sojourn.behavior import ChoiceAnalysis
+
+__all__ = ["print_choice_analysis", "write_choice_files"]
+
+
+def print_choice_analysis(found: ChoiceAnalysis) -> None:
+    """Print the findings and the table of families."""
+    least_bic, least_aic = found.best.bic, min(one.aic for one in found.fits)
+    rows = []
+    for one in found.fits:
+        medians = ", ".join(
+            f"{name} {value:.3g}" for name, value in one.medians().items() if name != "sensitivity"
+        )
+        accuracy = sum(subject.accuracy for subject in one.subjects) / len(one.subjects)
+        gaps = f"{one.bic - least_bic:,.1f}", f"{one.aic - least_aic:,.1f}"
+        rows.append((one.family, medians, *gaps, f"{100.0 * accuracy:.0f}%"))
+    headings = ["family", "median subject", "ΔBIC", "ΔAIC", "predicted\nchoices"]
+    print_results(
+        Text(found.data.name, style="bold cyan"),
+        "",
+        labeled_texts(found.findings()),
+        "",
+        *table_to_fit(headings, rows, words=(0, 1), optional=[4, 3]),
+    )
+
+
+def write_choice_files(
+    found: ChoiceAnalysis, figure: Path | None, report: Path | None, table: Path | None
+) -> None:
+    """Write the figure, the report and the table of subjects that were asked for."""
+    from sojourn._files import write_atomically  # noqa: PLC0415
+
+    if figure is not None:
+        drawn = found.best.plot()
+        with reading_input():
+            kind = figure.suffix[1:].lower()
+            write_atomically(figure, lambda file: drawn.savefig(file, format=kind))
+        print_message(f"Figure written to {figure}.")
+    if report is not None:
+        from sojourn.reports import choice_report, write_page  # noqa: PLC0415
+
+        page = choice_report(found)
+        with reading_input():
+            write_page(page, report)
+        print_message(f"Report written to {report}.")
+    if table is not None:
+        text = _subject_table(found).encode()
+        with reading_input():
+            write_atomically(table, lambda file: file.write(text))
+        print_message(f"Estimates of {found.data.n_subjects:,} subjects written to {table}.")
+
+
+def _subject_table(found: ChoiceAnalysis) -> str:
+    """Return the estimates of every family and subject as CSV."""
+    buffer = io.StringIO()
+    rows = csv.writer(buffer, lineterminator="\n")
+    rows.writerow(
+        ["family", "subject", "parameter", "estimate", "standard_error", "lower", "upper", "log_likelihood"]
+    )
+    for fit in found.fits:
+        for one in fit.subjects:
+            for name, value in one.parameters.items():
+                low, high = one.intervals.get(name, (float("nan"), float("nan")))
+                numbers = (value, one.standard_errors[name], low, high, one.log_likelihood)
+                rows.writerow([fit.family, one.name, name, *(f"{number:.10g}" for number in numbers)])
+    return buffer.getvalue()

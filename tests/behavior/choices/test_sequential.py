@@ -1,0 +1,52 @@
+"""Decision makers fitted to sequential choices."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from sojourn import behavior
+
+TASK, LAW = behavior.tasks.coupon([3, 5, 8, 13]), partial(behavior.beta_delta, steps=4)
+
+
+def test_the_likelihood_is_the_product_of_choice_probabilities():
+    agent = behavior.naive(TASK, LAW(0.5), deadline=4, sensitivity=0.5)
+    # On the third Saturday: going pays 8 now, waiting ½·13 next week.
+    chance = 1 / (1 + np.exp(-0.5 * (8 - 6.5)))
+    data = {"step": [3, 3, 3], "state": [2, 2, 2], "action": [0, 1, 0]}
+    expected = 2 * np.log(chance) + np.log(1 - chance)
+    assert behavior.sequential_log_likelihood(agent, data) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["naive", "sophisticated"])
+def test_parameters_and_kind_are_recovered(kind):
+    # A cheap way to commit tells the kinds apart: only those who foresee their weakness pay for it.
+    task = behavior.tasks.sooner_later(1.0, 1.5, delay=3, front_end_delay=2, commitment_cost=0.05)
+    law = partial(behavior.beta_delta, delta=0.97)
+    solve = {"naive": behavior.naive, "sophisticated": behavior.sophisticated}[kind]
+    truth = solve(task, law(0.6), deadline=7, sensitivity=10.0)
+    data = behavior.simulate_choices(truth, 300, seed=1)
+    kinds = ("naive", "sophisticated")
+    fits = behavior.compare_kinds(data, task, law, {"beta": 0.8}, kinds=kinds, deadline=7)
+    assert fits[0].kind == kind
+    assert fits[1].bic - fits[0].bic > 2.0
+    beta, error = fits[0].parameters["beta"], fits[0].standard_errors["beta"]
+    assert abs(beta - 0.6) < 3 * error
+    assert fits[0].log_likelihood >= behavior.sequential_log_likelihood(truth, data) - 1e-6
+
+
+def test_wrong_data_are_refused():
+    agent = behavior.naive(TASK, LAW(0.5), deadline=4, sensitivity=1.0)
+    with pytest.raises(ValueError, match="agent must have a sensitivity"):
+        behavior.sequential_log_likelihood(behavior.naive(TASK, LAW(0.5), deadline=4), {})
+    with pytest.raises(ValueError, match="'action' is missing"):
+        behavior.sequential_log_likelihood(agent, {"step": [1], "state": [0]})
+    with pytest.raises(ValueError, match="steps up to the deadline, 4; got 5"):
+        behavior.sequential_log_likelihood(agent, {"step": [5], "state": [0], "action": [0]})
+    with pytest.raises(ValueError, match=r"kind must be one of 'committed', .*; got 'x'"):
+        behavior.fit_sequential({}, TASK, LAW, {"beta": 0.5}, kind="x")
+    with pytest.raises(ValueError, match=r"start\['beta'\] must be in \(0, 1\); got 1.2"):
+        behavior.fit_sequential({}, TASK, LAW, {"beta": 1.2})

@@ -1,0 +1,59 @@
+"""`sojourn choices`."""
+
+from __future__ import annotations
+
+import json
+
+from sojourn.behavior import sample_choices_text
+
+
+def test_choices_are_fitted_and_explained(run, tmp_path):
+    names = ("fit.svg", "fit.html", "subjects.csv")
+    figure, report, table = (tmp_path / name for name in names)
+    done = run(
+        "choices",
+        "sample:immediate",
+        *("--family", "mazur", "--family", "beta_delta", "--simulations", "5"),
+        *("--figure", str(figure), "--report", str(report), "--table", str(table)),
+        width=100,
+    )
+    assert done.exit_code == 0
+    text = " ".join(done.stdout.split())
+    for words in (
+        "To the median subject, 1 is worth ½ after a delay of",
+        "40 subjects made 1,680 choices",
+        "beta_delta needs sooner rewards both now and after a front-end delay",
+        "has an infinite sum and is not a law",
+    ):
+        assert words in text
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    assert "Choices between dated rewards" in report.read_text(encoding="utf-8")
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("family,subject,parameter,estimate")
+    assert len(lines) == 1 + 40 * 2
+
+
+def test_json_holds_everything(run, tmp_path):
+    path = tmp_path / "choices.csv"
+    text = sample_choices_text("money").splitlines()
+    path.write_text("\n".join([*text[:109], "x,1,2,3,4,5"]), encoding="utf-8")
+    done = run("choices", str(path), "--family", "beta_delta", "--simulations", "3", "--json")
+    assert done.exit_code == 0
+    data = json.loads(done.stdout)
+    assert (data["subjects"], data["choices"], data["rows"]["rejected"]) == (2, 108, 1)
+    assert data["fits"][0]["pooled"]["parameters"]["beta"] > 0
+    assert "1 of 109 rows cannot be used" in done.stderr
+
+
+def test_bad_input_is_one_line(run, tmp_path):
+    for arguments, words in (
+        (("nowhere.csv",), "data must be a file that exists; got 'nowhere.csv'."),
+        (("sample:monny",), "Unknown sample 'monny'. Did you mean 'money'?"),
+        (("sample:money", "--family", "mazurr"), "Did you mean 'mazur'?"),
+        (("sample:money", "--confidence", "95"), "--confidence must be in (0, 1); got '95'."),
+        (("sample:money", "--figure", "x.gif"), "--figure must end in .png or .svg or .pdf"),
+    ):
+        done = run("choices", *arguments)
+        assert done.exit_code == 2
+        assert words in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
