@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy.special import zeta
 
 import sojourn as sj
-from sojourn.theory import choose_truncation, proven_bound, proven_exponent, proven_horizon, proven_truncation
+from sojourn.theory import (
+    choose_truncation,
+    printed_known_law_bound,
+    proven_bound,
+    proven_exponent,
+    proven_horizon,
+    proven_truncation,
+)
 
 RIVER = {"n_states": 6, "n_actions": 2, "n_successors": 3}
 MONOTONE = "monotone_bernstein"
@@ -248,6 +255,58 @@ def test_layers_of_polynomial_laws_by_hand():
     assert proven_horizon(sj.Polynomial(1.5), 10**5) == 100
     assert proven_horizon(sj.Polynomial(2.0), 10**4, bonus=MONOTONE) == 100
     assert proven_horizon(sj.Polynomial(3.0), 1) == 1
+
+
+LIGHT_TAILS = [
+    sj.Geometric(0.95),
+    sj.Uniform(3, 40),
+    sj.Polynomial(2.6, offset=5),
+    sj.Mixture([0.999, 0.001], [sj.Fixed(1), sj.Fixed(500)]),
+    sj.QuasiHyperbolic(1e-3, 0.99),
+]
+
+
+@pytest.mark.parametrize("law", LIGHT_TAILS, ids=repr)
+@pytest.mark.parametrize("T", [10, 10**4, 10**7])
+def test_the_corollary_for_a_finite_second_moment(law, T):
+    # N + 1 is the first h ≥ 2 with m(h) > M, h > ⌈M⌉ or γ(h) = 0, where M = √(T·E[H²]/(κSA)), and κSA = 36.
+    h = np.arange(1, 1_000_001)
+    square = float(np.sum((2.0 * h - 1.0) * law.survival(h)))  # E[H²], up to 10⁶ steps
+    most = math.sqrt(T * square / 36)
+    later = np.arange(2, math.ceil(most) + 2)
+    stops = (law.remaining(later) > most) | (later > math.ceil(most)) | (law.survival(later) == 0.0)
+    N = int(later[np.argmax(stops)]) - 1
+    assert law.survival(N) > 0.0
+    assert T * law.tail(N + 1) <= math.sqrt(36 * T * square)
+    assert law.remaining(np.arange(1, N + 1)).max() <= max(most, law.mean) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("law", [*LIGHT_TAILS, sj.Polynomial(1.3), sj.Polynomial(1.8, offset=20)], ids=repr)
+@pytest.mark.parametrize("N", [1, 7, 30])
+def test_leading_terms_are_related_as_stated(law, N):
+    T, sizes = 10**6, RIVER | {"horizon": N}
+    hoeffding, monotone = (proven_bound(law, T, bonus=bonus, **sizes) for bonus in ("hoeffding", MONOTONE))
+    assert monotone.leading <= 2.2 * hoeffding.leading
+    # Without logarithms, the monotone one is at most 17/√Γ(2) times the printed one.
+    printed = printed_known_law_bound(law, T, n_states=6, n_actions=2, horizon=N)
+    n_layers = monotone.horizon
+    iota, ell = logarithms(T, 6, 2, n_layers, 0.1, law.mean, count="first", expected=False)
+    log_size = math.log(12 * T * n_layers / 0.1)
+    ratio = monotone.leading / math.sqrt(iota * ell) / (printed.bonus / log_size)
+    assert ratio <= 17 / math.sqrt(law.tail(2))
+
+
+@pytest.mark.parametrize("p", [1.5, 1.8, 2.0, 2.5])
+def test_the_printed_number_of_layers_has_the_stated_powers(p):
+    # (p+2)/(2(2p−1)) from the leading term, without its logarithms, and p/(2p−1) from the truncation
+    def terms(T):
+        N = math.ceil(T ** (1 / (2 * p - 1)))
+        bound = proven_bound(sj.Polynomial(p), T, bonus="hoeffding", horizon=N, **RIVER)
+        iota, ell = logarithms(T, 6, 2, N, 0.1, zeta(p), count="first", expected=False)
+        return np.array([bound.leading / math.sqrt(iota * ell), bound.truncation])
+
+    powers = np.log(terms(10**18) / terms(10**15)) / math.log(1e3)
+    np.testing.assert_allclose(powers, [(p + 2) / (2 * (2 * p - 1)), p / (2 * p - 1)], atol=0.02)
 
 
 def test_truncations_by_hand():

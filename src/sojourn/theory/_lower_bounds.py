@@ -25,10 +25,10 @@ _MAX_CORRIDOR = 10_000
 
 
 def rare_choice_lower_bound(law: LengthLaw, episodes: int, *, gap: float = 0.025) -> float:
-    """Return a lower bound on the larger expected regret on `rare_choice(gap)`, `better=0` or `better=1`.
+    """Return a lower bound on the mean of the expected regrets on the two problems `rare_choice(gap)`.
 
     The arm is chosen at step 2 and pays from step 3 on, so the wrong one loses gap·Γ(3). Its outcome is seen
-    in γ(2)·T episodes on average. For every learner, the larger of the two expected regrets is at least
+    in γ(2)·T episodes on average. For every learner, the mean of the two expected regrets is at least
     ½·gap·(Γ(3)/γ(2))·K·(1 − ⅔√(kK/2)) with K = γ(2)·T and k = −½ ln(1 − 4·gap²) (Theorem A).
 
     Args:
