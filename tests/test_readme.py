@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from sojourn.reproduction._errata import errata
 
 import sojourn as sj
 from sojourn import theory
-from sojourn.reproduction._errata import errata
 
 ROOT = Path(__file__).parents[1]
 

@@ -8,99 +8,98 @@ import pytest
 import sojourn as sj
 from sojourn.learning import Comparison
 from sojourn.reports import ClaimVerdict
-from sojourn.reproduction._errata import errata
-from sojourn.reproduction._verdicts import (
-    half_decades,
-    judge_panels,
-    judge_ratio,
-    judge_slopes,
-    paired_ratio,
-    won_and_lost,
-)
+from sojourn.reproduction import Interval, bootstrap_ratio, bootstrap_slope, describe_growth
+from sojourn.reproduction._verdicts import judge_improvement, won_and_lost
 
 
-def a_comparison(totals, checkpoints=(1,)):
-    """Return a comparison with these cumulative regrets, `(agents, seeds, n)`."""
-    regret = np.asarray(totals, dtype=float)
+def a_comparison(totals):
+    """Return a comparison with these total regrets, `(agents, seeds)`."""
+    regret = np.asarray(totals, dtype=float)[:, :, None]
     return Comparison(
         names=tuple(f"learner {i}" for i in range(len(regret))),
         agents=(sj.RandomPlayer(),) * len(regret),
         problem="a problem",
         law=sj.Fixed(2),
         seeds=tuple(range(regret.shape[1])),
-        checkpoints=np.asarray(checkpoints),
+        checkpoints=np.array([1]),
         cumulative_regret=regret,
         regret_width=np.zeros(regret.shape[:2]),
         rewards=np.zeros(regret.shape[:2]),
     )
 
 
-def panel(*means):
-    """Return a panel with five seeds, in which paired differences of these means vary by ± 0.3."""
+def panel(*means, spread=0.3):
+    """Return a panel with five seeds, in which paired differences of these means vary by ± `spread`."""
     return a_comparison(
         [
-            [[mean + 10 * s + (0.3 * (-1) ** s if i else 0.0)] for s in range(5)]
+            [mean + 10 * s + (spread * (-1) ** s if i else 0.0) for s in range(5)]
             for i, mean in enumerate(means)
         ]
     )
 
 
 def test_a_panel_is_won_against_all_others_and_lost_to_any_other():
-    won, lost, tied = panel(100, 110, 120), panel(100, 90, 120), panel(100, 100, 120)
-    assert won_and_lost([won, won, tied], 3) == (2, 0)
-    assert won_and_lost([won, lost, tied], 3) == (1, 1)
-    assert won_and_lost([lost], 1) == (1, 0)  # no other learner
+    assert won_and_lost(panel(100, 110, 120), 3) == (True, False)
+    assert won_and_lost(panel(100, 90, 120), 3) == (False, True)
+    assert won_and_lost(panel(100, 100, 120), 3) == (False, False)
     # A learner beyond the first n, such as chance, does not count.
-    assert won_and_lost([panel(100, 110, 50)], 2) == (1, 0)
+    assert won_and_lost(panel(100, 110, 50), 2) == (True, False)
+
+
+def test_losing_to_one_of_many_is_adjusted_for_their_number():
+    # The differences are −1 ± 0.8 around a mean of −0.84; s = 0.876, s/√5 = 0.392. Student's quantile with 4
+    # degrees of freedom is 2.776 for one rival and 4.851 for six (level 0.05/6): −0.84 + 1.088 > 0.
+    alone, among_six = panel(100, 98.5, spread=0.8), panel(100, *[98.5] * 6, spread=0.8)
+    assert won_and_lost(alone, 2) == (False, True)
+    assert won_and_lost(among_six, 7) == (False, False)
 
 
 @pytest.mark.parametrize(
     ("won", "lost", "verdict"),
     [
-        (5, 0, ClaimVerdict.HOLDS),
-        (4, 0, ClaimVerdict.DEPENDS),
-        (8, 1, ClaimVerdict.FAILS),
-        (0, 0, ClaimVerdict.DEPENDS),
+        ([True, True, False], [False] * 3, ClaimVerdict.CONSISTENT),
+        ([True, False, True], [False] * 3, ClaimVerdict.NOT_REPRODUCED),
+        ([True, True, False], [False, False, True], ClaimVerdict.NOT_REPRODUCED),
     ],
 )
-def test_the_claim_requires_most_panels_won_and_none_lost(won, lost, verdict):
-    assert judge_panels(won, lost, 9) is verdict
+def test_an_improvement_must_be_won_where_it_is_reported_and_lost_nowhere(won, lost, verdict):
+    assert judge_improvement(won, lost, [True, True, False]) is verdict
 
 
-def test_ratios_are_judged_by_their_whole_interval():
-    # Ratios 2, 3, 4: mean 3, standard error 1/√3, Student's quantile 4.303.
-    ratio = paired_ratio([2.0, 6.0, 12.0], [1.0, 2.0, 3.0])
-    assert float(ratio.mean) == pytest.approx(3.0)
-    assert float(ratio.high) == pytest.approx(3.0 + 4.302652729749464 / np.sqrt(3.0))
-    assert judge_ratio(ratio, 5.5) is ClaimVerdict.HOLDS
-    assert judge_ratio(ratio, 3.0) is ClaimVerdict.DEPENDS
-    assert judge_ratio(ratio, 0.5) is ClaimVerdict.FAILS
+def test_the_ratio_is_that_of_the_means_and_not_the_mean_of_ratios():
+    ratio = bootstrap_ratio([2.0, 6.0, 12.0], [1.0, 2.0, 3.0])  # the mean of the ratios would be 3
+    assert ratio.value == pytest.approx(20 / 6)
+    assert ratio.low == pytest.approx(2.0)  # all three draws from the first pair, probability 1/27 > 2.5%
+    assert ratio.high == pytest.approx(4.0)
+
+
+def test_intervals_of_ratios_cover_the_true_ratio():
+    rng, covered = np.random.default_rng(1), 0
+    for _ in range(200):
+        shared = rng.gamma(4.0, size=20)
+        interval = bootstrap_ratio(3.0 * shared + rng.gamma(4.0, size=20), shared + 1.0)
+        covered += interval.low <= 16.0 / 5.0 <= interval.high
+    assert 0.85 <= covered / 200 <= 0.99
+
+
+def test_the_slope_is_the_exponent_of_a_power():
+    rng, episodes = np.random.default_rng(0), [1_000, 3_000, 10_000]
+    exact = bootstrap_slope(episodes, [np.full(10, 5.0 * n**0.7) for n in episodes])
+    assert exact == Interval(0.7, 0.7, 0.7)
+    noisy = bootstrap_slope(episodes, [5.0 * n**0.7 * rng.uniform(0.8, 1.2, 10) for n in episodes])
+    assert noisy.low < 0.7 < noisy.high
+    assert 0.02 < noisy.high - noisy.low < 0.2
 
 
 @pytest.mark.parametrize(
-    ("slopes", "verdict"),
+    ("slope", "finding"),
     [
-        ([1.0, 1.0, 0.96], ClaimVerdict.OPEN),
-        ([1.0, 0.9, 0.8], ClaimVerdict.DEPENDS),
-        ([1.0, 0.9, 0.54], ClaimVerdict.HOLDS),
-        ([1.0, 0.2, 0.56], ClaimVerdict.DEPENDS),
+        (Interval(0.50, 0.45, 0.55), "consistent"),
+        (Interval(0.55, 0.50, 0.60), "consistent"),
+        (Interval(0.56, 0.50, 0.61), "not decided"),
+        (Interval(0.97, 0.95, 0.99), "linear"),
+        (Interval(0.97, 0.94, 0.99), "not decided"),
     ],
 )
-def test_growth_is_open_while_it_is_linear(slopes, verdict):
-    assert judge_slopes(slopes, 0.5) is verdict
-
-
-def test_slopes_over_half_decades_are_the_exponents_of_powers():
-    k = np.unique(np.round(np.logspace(0, 5, 201)).astype(int))
-    regret = np.where(k <= 1_000, k, 1_000 * (k / 1_000) ** 0.5)
-    slopes = half_decades(a_comparison([[regret]], k))
-    assert [round(slope, 2) for _, _, slope in slopes] == [1.0, 1.0, 0.5, 0.5, 0.5, 0.5]
-    assert slopes[-1][1] == 100_000
-
-
-def test_errata_are_decided_by_arithmetic():
-    claims = errata()
-    assert [claim.verdict for claim in claims] == [*[ClaimVerdict.FAILS] * 4, ClaimVerdict.DEPENDS]
-    assert "exceeded from h = 11 on" in claims[3].measured  # Π(1 + 0.05/j^1.5) > e^0.05, by hand in the notes
-    assert "earns 1.73" in claims[4].measured
-    assert "-20.00 if not" in claims[4].measured
+def test_growth_is_compared_with_the_printed_bound(slope, finding):
+    assert describe_growth(slope, 0.60) == finding

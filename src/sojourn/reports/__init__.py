@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from sojourn.reports._chapter import Chapter, Claim, ClaimVerdict, Picture, ReportTable
+from sojourn.reports._chapter import VERDICT_MEANINGS, Chapter, Claim, ClaimVerdict, Picture, ReportTable
 from sojourn.reports._choices import choice_report
+from sojourn.reports._claims import claims_as_json, claims_page, claims_table, count_verdicts
 from sojourn.reports._page import render, write_page
 from sojourn.reports._reproduction import reproduction_report
 from sojourn.reports._results import describe_left_out, reported_trials, results_report
 from sojourn.reports._sessions import session_report
 
 __all__ = [
+    "VERDICT_MEANINGS",
     "Chapter",
     "Claim",
     "ClaimVerdict",
     "Picture",
     "ReportTable",
     "choice_report",
+    "claims_as_json",
+    "claims_page",
+    "claims_table",
+    "count_verdicts",
     "describe_left_out",
     "render",
     "reported_trials",

@@ -14,7 +14,15 @@ from sojourn.plots import svg_image
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Chapter", "Claim", "ClaimVerdict", "Picture", "ReportTable", "chapter_context"]
+__all__ = [
+    "VERDICT_MEANINGS",
+    "Chapter",
+    "Claim",
+    "ClaimVerdict",
+    "Picture",
+    "ReportTable",
+    "chapter_context",
+]
 
 _PACKAGES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib")
 _WIDE = 7.0
@@ -22,12 +30,30 @@ _WIDE = 7.0
 
 
 class ClaimVerdict(StrEnum):
-    """Whether a claim of the paper holds."""
+    """What was found about a claim of the paper; `VERDICT_MEANINGS` defines the words."""
 
     HOLDS = "holds"
+    HOLDS_IN_PART = "holds in part"
+    CONSISTENT = "consistent"
     FAILS = "fails"
+    NOT_REPRODUCED = "not reproduced"
+    UNPROVEN = "unproven"
     DEPENDS = "depends"
     OPEN = "open"
+
+
+VERDICT_MEANINGS = {
+    ClaimVerdict.HOLDS: "it is proven, in the paper or here, and computations agree",
+    ClaimVerdict.HOLDS_IN_PART: "the part that the row names is proven; the rest is not, and is not refuted",
+    ClaimVerdict.CONSISTENT: "the runs agree with it; runs cannot prove a statement about all problems",
+    ClaimVerdict.FAILS: "there is a counterexample, or the paper contradicts itself, in the reading that the "
+    "row states",
+    ClaimVerdict.NOT_REPRODUCED: "the experiment, run as described, does not show it",
+    ClaimVerdict.UNPROVEN: "the printed proof does not establish it, and neither do we; it is not refuted",
+    ClaimVerdict.DEPENDS: "it is true or false depending on something that the paper does not state",
+    ClaimVerdict.OPEN: "the runs do not decide it",
+}
+"""The definition of each verdict, as a clause."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +61,10 @@ class Claim:
     """A claim of the paper and what the reproduction found.
 
     Attributes:
-        source: Place in the paper.
-        text: The claim, in our words.
-        verdict: Whether it holds.
-        measured: One or two sentences with the numbers that decide it.
+        source: Place in the paper, with the numbers that are printed there.
+        text: What the paper says, in its words or close to them, and nothing else.
+        verdict: What was found about it.
+        measured: A few sentences with the numbers that decide it.
     """
 
     source: str

@@ -23,7 +23,7 @@ def paper_agents(law: LengthLaw, **settings: Any) -> list[UCBVI]:
     """Return the seven agents of the paper's Figure 1 for a law: the general one first, then its rivals."""
     horizons = [Fixed(round(share * law.mean)) for share in _SHARES]
     rivals = [UCBVI(horizon, bonus(), **settings) for bonus in _BONUSES for horizon in horizons]
-    return [UCBVI(law, **settings), *rivals]
+    return [UCBVI(law, truncation="paper", **settings), *rivals]
 
 
 def paper_names(comparison: Comparison) -> list[str]:

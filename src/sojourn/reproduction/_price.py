@@ -1,14 +1,15 @@
-"""Chapter "price": what not knowing the length costs, and Lemma 1."""
+"""Chapter "price": lengths as discounts, what not knowing the length costs, and Lemmas 1 and 2."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from sojourn.laws import Fixed, LengthLaw, Mixture, label, parse_law
-from sojourn.mdps import TabularMDP, parse_problem, two_paths
+from sojourn.laws import LengthLaw, label, parse_law
+from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import clairvoyant_value, plan
 from sojourn.plots import dots_figure, make_dots
-from sojourn.reports import Chapter, Claim, ClaimVerdict, Picture, ReportTable
+from sojourn.reports import Chapter, Picture, ReportTable
+from sojourn.reproduction._model_claims import equivalence, lemma_1, lemma_2, reward_range
 from sojourn.reproduction._runner import ExperimentRunner
 
 __all__ = ["price"]
@@ -41,6 +42,7 @@ def price(runner: ExperimentRunner) -> Chapter:
     values = np.array([[_values(mdp, law) for law in parsed_laws] for mdp in mdps])
     clairvoyant, blind = values[:, :, 0], values[:, :, 1]
     relative = (clairvoyant - blind) / np.maximum(np.abs(clairvoyant), 1e-12)
+    smallest = float(relative.min())
     relative[relative < _TOLERANCE] = 0.0
     rows = [
         (
@@ -53,17 +55,11 @@ def price(runner: ExperimentRunner) -> Chapter:
         for i, problem in enumerate(problems)
         for j, law in enumerate(parsed_laws)
     ]
-    law = Mixture([0.5, 0.5], [Fixed(1), Fixed(10)])
-    best_clairvoyant, best_blind = _values(two_paths(), law)
-    claim = Claim(
-        "Lemma 1",
-        "Regret relative to the best blind policy bounds regret relative to the clairvoyant, which knows "
-        "each length in advance.",
-        ClaimVerdict.FAILS,
-        f"On three states with H = 1 or 10 (two_paths) the clairvoyant earns {best_clairvoyant:.1f}, "
-        f"the best blind policy {best_blind:.1f}: regret relative to the clairvoyant is linear for every "
-        "learner. The price of not knowing is positive in "
-        f"{int((relative > 0.0).sum())} of {relative.size} cases here.",
+    claims = (
+        equivalence(),
+        reward_range(),
+        lemma_1(int((relative > 0.0).sum()), relative.size),
+        lemma_2(smallest, relative.size),
     )
     figure = dots_figure(
         make_dots(problems, [label(law) for law in parsed_laws], relative),
@@ -82,7 +78,7 @@ def price(runner: ExperimentRunner) -> Chapter:
                 "Values of the start state", ("problem", "law", "clairvoyant", "best blind", "price"), rows
             ),
         ),
-        (claim,),
+        claims,
     )
 
 

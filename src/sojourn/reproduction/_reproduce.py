@@ -9,8 +9,9 @@ from pathlib import Path
 from sojourn._validation import did_you_mean
 from sojourn.experiments import Executor, Store
 from sojourn.plots import save_figure
-from sojourn.reports import Chapter, reproduction_report, write_page
+from sojourn.reports import Chapter, Claim, claims_page, reproduction_report, write_page
 from sojourn.reproduction._figure1 import figure1
+from sojourn.reproduction._places import in_order_of_the_paper
 from sojourn.reproduction._price import price
 from sojourn.reproduction._runner import ExperimentRunner, Watch
 from sojourn.reproduction._shape import shape
@@ -38,12 +39,19 @@ class Reproduction:
     Attributes:
         chapters: Chapters of the parts that were run.
         report: File of the report.
+        page: File of the page of claims, in Markdown.
         figures: Files of the figures.
     """
 
     chapters: tuple[Chapter, ...]
     report: Path
+    page: Path
     figures: tuple[Path, ...]
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims of all chapters, in the order of the paper."""
+        return in_order_of_the_paper(claim for chapter in self.chapters for claim in chapter.claims)
 
 
 def reproduce(
@@ -56,8 +64,8 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce the paper: run experiments, draw figures, write a report. Finished trials are not repeated.
 
-    The report is `report.html`; the report of a quick run or of some parts has another name, such as
-    `report-price-quick.html`.
+    The report is `report.html`, and the claims alone are in `paper-claims.md`. The files of a quick run or of
+    some parts have other names, such as `report-price-quick.html`.
 
     Args:
         parts: Names of the parts to run; all by default.
@@ -79,10 +87,15 @@ def reproduce(
     for chapter in chapters:
         for picture in chapter.pictures:
             figures += save_figure(picture.figure, folder / "-".join(["figures", *suffix]) / picture.name)
-    page = reproduction_report(chapters, quick=quick, command=_command(parts, quick=quick))
     # A quick run, or a run of some parts, does not overwrite the full report.
-    report = folder / f"{'-'.join(['report', *wanted, *suffix])}.html"
-    return Reproduction(chapters, write_page(page, report), tuple(figures))
+    ending = "-".join(["", *wanted, *suffix])
+    made = Reproduction(
+        chapters, folder / f"report{ending}.html", folder / f"paper-claims{ending}.md", tuple(figures)
+    )
+    command = _command(parts, quick=quick)
+    write_page(reproduction_report(chapters, made.claims, quick=quick, command=command), made.report)
+    write_page(claims_page(made.claims, quick=quick), made.page)
+    return made
 
 
 def _command(parts: Sequence[str], *, quick: bool) -> str:

@@ -26,10 +26,10 @@ EXPERIMENTS = (
     "figure1",
     "tuned-100",
     "tuned-5000",
-    "theory-geometric",
-    "theory-polynomial",
+    "growth-short",
+    "growth-medium",
+    "growth-long",
     "unknown",
-    "horizon",
     "shape",
 )
 """Names of the shipped experiments."""

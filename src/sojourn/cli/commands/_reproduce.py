@@ -64,9 +64,8 @@ def reproduce(
         return
     if quick:
         print_message("A quick run at a small size: it shows that everything works, but decides no claim.")
-    for chapter in made.chapters:
-        for claim in chapter.claims:
-            print_results(Text(f"{claim.verdict.value:8}{claim.source}: {claim.measured}"))
+    for claim in made.claims:
+        print_results(Text(f"{claim.verdict.value:16}{claim.source}: {claim.measured}"))
     seconds = format_duration(time.perf_counter() - started)
     written = f"{len(made.figures) // 2} figures and the report {made.report}, in {seconds}."
     print_results(Text(one_line(written), style="dim"))
@@ -100,10 +99,7 @@ def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | No
 
 
 def _print_json(made: Reproduction) -> None:
-    claims = [
-        {"source": c.source, "claim": c.text, "verdict": c.verdict.value, "measured": c.measured}
-        for chapter in made.chapters
-        for c in chapter.claims
-    ]
+    from sojourn.reports import claims_as_json  # noqa: PLC0415
+
     figures = [str(path) for path in made.figures]
-    print_json({"claims": claims, "report": str(made.report), "figures": figures})
+    print_json({"claims": claims_as_json(made.claims), "report": str(made.report), "figures": figures})

@@ -1,0 +1,238 @@
+"""Claims about an unknown law that arithmetic decides: Theorem 4, its lemmas, corollaries and rates."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sojourn._typing import IntArray
+from sojourn.laws import Geometric, LengthLaw, Polynomial
+from sojourn.reports import Claim, ClaimVerdict
+from sojourn.theory import (
+    block_length,
+    printed_known_law_exponent,
+    printed_unknown_law_bound,
+    printed_unknown_law_exponent,
+)
+
+__all__ = [
+    "announced_exponent",
+    "blocks",
+    "corollary_5",
+    "corollary_6",
+    "dkw",
+    "factor_between_rates",
+    "lemma_5",
+    "lemma_6",
+    "lemma_7",
+    "theorem_4",
+]
+
+_SIZE = {"n_states": 6, "n_actions": 2}
+"""Size of the problem for which bounds are evaluated: that of RiverSwim(6)."""
+
+_PAPER_EPISODES = 100
+"""Number of episodes in the paper's experiments."""
+
+
+def _fails(failed: bool) -> ClaimVerdict:
+    return ClaimVerdict.FAILS if failed else ClaimVerdict.HOLDS
+
+
+def announced_exponent() -> Claim:
+    """Compare the exponent of the introduction with that of Corollary 5 and with ½."""
+    p = 2.0
+    announced, stated = p / (1.0 + 2.0 * p), printed_unknown_law_exponent(Polynomial(p))
+    assert stated is not None  # p ≥ 2 has a corollary
+    return Claim(
+        "Introduction",
+        "With an unknown distribution, “for the polynomial discounting we obtain a regret bound of Õ(√(SA) "
+        "T^{p/(1+2p)}), which asymptotically matches the previous regret bound.”",
+        _fails(announced < 0.5),
+        f"For p = 2 this is T^{announced:.2f}; the paper's own Corollary 5 has T^{stated:.2f}. The exponent "
+        "is below ½ for every p, and no learner achieves less than √T on all problems, even if it knows the "
+        "law (Theorem D of docs/theory.md). We take it for a misprint of Corollary 5.",
+    )
+
+
+def blocks() -> Claim:
+    """Compute up to which T the first block of Algorithm 2 is the whole trial."""
+    last = max(episodes for episodes in range(1, 5_000) if block_length(episodes) >= episodes)
+    return Claim(
+        "Algorithm 2",
+        "“Set block length B = √T log T log(log(T)/δ)”; “our algorithm partitions the entire sequence of T "
+        "episodes into blocks of lengths B, 2B, 2²B, …, 2^s B for s = log(T/B) − 1.”",
+        ClaimVerdict.DEPENDS if last >= _PAPER_EPISODES else ClaimVerdict.HOLDS,
+        f"T must be large. With natural logarithms and δ = 0.1, B ≥ T up to T = {last:,}, and nothing is "
+        f"estimated: at the {_PAPER_EPISODES} episodes of the experiments, B = "
+        f"{block_length(_PAPER_EPISODES)}. (The printed lengths add up to T − B, so we play further blocks "
+        "until T.)",
+    )
+
+
+def theorem_4() -> Claim:
+    """Say which steps of the proof of Theorem 4 fail, and from which T on its bound could be contradicted."""
+    law = Geometric(0.9)
+    first = next(
+        10**k
+        for k in range(3, 30)
+        if printed_unknown_law_bound(law, 10**k, horizon=_corollary_horizon(law, 10**k), **_SIZE).total
+        < 10**k * law.mean
+    )
+    return Claim(
+        "Theorem 4",
+        "Run with horizon length H*, Algorithm 2 has with probability 1 − δ a regret of at most min_L "
+        "(TΓ(L+1) + 2L log(T)√T) + Γ(H*+1)T + … + max_h t(h)/γ(h) g(h) Γ(h+1)(1 + O(T^−¼)/Γ(h+1)) "
+        "Õ(√(SATH*)). (In full: Theorem 8.)",
+        ClaimVerdict.UNPROVEN,
+        "Its proof uses Theorem 1 in each block, where data come with the true γ and weights with γ̂; it "
+        "uses Lemmas 5 and 7, which fail; and in equation (30) it bounds a product of two sums by their "
+        "sum. We know no counterexample. Runs are no test: with constants 1, geometric lengths with γ = 0.9 "
+        "and a problem of RiverSwim's size, the bound is above T·E[H], which no learner exceeds, up to "
+        f"about T = 10^{round(math.log10(first))}.",
+    )
+
+
+def _corollary_horizon(law: Geometric, episodes: float) -> int:
+    """Return H* = ln T/(2 ln(1/γ)), with which Corollary 6 is proved, rounded."""
+    return round(math.log(episodes) / (2.0 * math.log(1.0 / law.gamma)))
+
+
+def dkw() -> Claim:
+    """Simulate the bound on the largest error of γ̂ in one block, under a light and a heavy tail."""
+    rng, n, n_blocks, delta, n_samples = np.random.default_rng(0), 400, 6, 0.1, 2_000
+    bound = math.sqrt(math.log(2.0 * n_blocks / delta) / n)
+    shares = [
+        float(np.mean([_largest_error(law, law.sample(rng, n)) > bound for _ in range(n_samples)]))
+        for law in (Geometric(0.9), Polynomial(1.4))
+    ]
+    return Claim(
+        "Proof of Theorem 4",
+        "By the Dvoretzky–Kiefer–Wolfowitz inequality and a union bound, with probability 1 − δ the largest "
+        "error of γ̂_j(h) over h is at most ε_j = √(log(2 log(T/B)/δ)/(2^j B)) in all blocks j.",
+        ClaimVerdict.HOLDS if max(shares) <= delta / n_blocks else ClaimVerdict.OPEN,
+        "It is Massart's form of the inequality with room to spare, and holds for every law. In "
+        f"{n_samples:,} samples of {n} lengths, with {n_blocks} blocks and δ = 0.1, it is exceeded in "
+        f"{shares[0]:.2%} (Geometric(0.9)) and {shares[1]:.2%} (Polynomial(1.4)) of the samples; "
+        f"{delta / n_blocks:.2%} would be allowed.",
+    )
+
+
+def _largest_error(law: LengthLaw, lengths: IntArray) -> float:
+    """Return sup_h of the error of the empirical survival; γ̂ is constant between observed lengths."""
+    seen, counts = np.unique(lengths, return_counts=True)
+    at_least = 1.0 - np.concatenate(([0.0], np.cumsum(counts)[:-1])) / lengths.size
+    more_than = 1.0 - np.cumsum(counts) / lengths.size
+    at, after = np.abs(at_least - law.survival(seen)), np.abs(more_than - law.survival(seen + 1))
+    return float(max(at.max(), after.max()))
+
+
+def lemma_5() -> Claim:
+    """Simulate the bound on the error of Γ̂ where the range of H is large."""
+    rng, n, longest, delta = np.random.default_rng(0), 1_000, 1_000, 0.1
+    means = np.where(rng.random((400, n)) < 0.5, 1, longest).mean(axis=1)
+    bound = math.sqrt((math.log(longest) + math.log(1.0 / delta)) / n)
+    exceeded = float((np.abs(means - (1 + longest) / 2) > bound).mean())
+    return Claim(
+        "Lemma 5",
+        "With n lengths, with probability 1 − δ, the largest error of Γ̂_n(h) for h = 1, …, D is at most "
+        "√((log D + log(1/δ))/n).",
+        _fails(exceeded > delta),
+        f"For H = 1 or 1,000 with probability ½ each and n = 1,000, the bound ({bound:.3f}) is exceeded in "
+        f"{exceeded:.0%} of 400 samples, where δ = 0.1 allows 10%: a factor for the range of H is missing. "
+        "With γ(h) = h^−p and p < 2 no such factor helps: the mean of H converges more slowly than 1/√n.",
+    )
+
+
+def lemma_6() -> Claim:
+    """Search for a violation of the first ratio inequality."""
+    rng, n = np.random.default_rng(0), 1_000_000
+    gamma, eps = rng.random(n), rng.random(n) ** 3
+    factor = 1.0 + np.sqrt(np.log(10.0 ** rng.uniform(1.0, 12.0, n)))
+    tail = gamma * (1.0 + rng.exponential(3.0, n))
+    # Half of the errors are as large as allowed.
+    estimate = np.clip(gamma + eps * np.clip(rng.uniform(-2.0, 2.0, n), -1.0, 1.0), 0.0, 1.0)
+    tail_estimate = tail + eps * factor * np.clip(rng.uniform(-2.0, 2.0, n), -1.0, 1.0)
+    allowed = (tail_estimate >= estimate) & (tail_estimate > 0.0)
+    error = np.abs(estimate / np.where(allowed, tail_estimate, 1.0) - gamma / tail)
+    violations = int((error > eps * (1.0 + factor) / tail * (1.0 + 1e-9))[allowed].sum())
+    return Claim(
+        "Lemma 6",
+        "If γ̂_j(h) is within ε_j of γ(h) and Γ̂_j(h) within ε_j(1 + √(log T)) of Γ(h), then "
+        "γ̂_j(h)/Γ̂_j(h) is within ε_j(2 + √(log T))/Γ(h) of γ(h)/Γ(h).",
+        _fails(violations > 0),
+        f"The printed proof is right. Random search: {violations} violations in {int(allowed.sum()):,} "
+        "cases.",
+    )
+
+
+def lemma_7() -> Claim:
+    """Evaluate the second ratio inequality at one counterexample."""
+    gamma, tail, estimate, tail_estimate, eps = 0.1, 1.0, 0.01, 0.91, 0.09
+    factor = 1.0 + math.sqrt(math.log(10**6))
+    assert abs(estimate - gamma) <= eps + 1e-12
+    assert abs(tail_estimate - tail) <= eps * factor
+    error, allowed = tail_estimate / estimate - tail / gamma, eps * factor / gamma
+    return Claim(
+        "Lemma 7",
+        "Under the conditions of Lemma 6, Γ̂_j(h)/γ̂_j(h) is within ε_j(1 + √(log T))/γ(h) of Γ(h)/γ(h).",
+        _fails(error > allowed),
+        "With γ(h) = 0.1, Γ(h) = 1, γ̂(h) = 0.01, Γ̂(h) = 0.91, ε = 0.09 and T = 10⁶ the ratios differ by "
+        f"{error:.0f}, the lemma allows {allowed:.1f}. The last display of its proof divides by γ + ε where "
+        "the rearrangement gives γ − ε.",
+    )
+
+
+def corollary_5() -> Claim:
+    """Return the claim about an unknown polynomial law."""
+    return Claim(
+        "Corollary 5",
+        "For γ(h) = h^−p, p ≥ 2, the regret of Algorithm 2 is Õ(√(SA) T^{(p+1)/2p}) if T ≥ "
+        "O((S^{3/2}A^{1/2})^p), and Õ(S²A T^{1/(2−1/p)}) if T ≤ O((S^{3/2}A^{1/2})^p).",
+        ClaimVerdict.UNPROVEN,
+        "It follows from Theorem 4, whose proof has gaps; at p = 2 the variance of H, which would have to "
+        "enter Lemma 5, is infinite. (The proof of the second case ends with T^{(p−1)/2p}, which is smaller "
+        "than what is stated.) Runs at p = 2 are in docs/evidence.md.",
+    )
+
+
+def corollary_6() -> Claim:
+    """Evaluate the printed Theorem 4 at the β of the paper's proof and at one that gives its rate."""
+    law, ratios = Geometric(0.9), []
+    for power in (8, 40, 120):
+        episodes = 10**power
+        horizon = _corollary_horizon(law, episodes)
+        beta = math.log(episodes) / (4.0 * math.log(horizon))
+        bound = printed_unknown_law_bound(law, episodes, horizon=horizon, beta=beta, **_SIZE)
+        ratios.append(bound.bonus / (10.0 ** (power / 2) * math.log(episodes) ** 3))
+    exact = law.gamma ** (1.0 - math.log(1e8) / (2.0 * math.log(1.0 / law.gamma)))
+    spread = f"{min(ratios):.1f} to {max(ratios):.1f}"
+    return Claim(
+        "Corollary 6",
+        "For an unknown γ(h) = γ^{h−1} and T/log³T ≥ S³A/(1−γ)⁴, Algorithm 2 has regret at most "
+        "Õ(√(SAT)/(1−γ)^{1.5}): “up to logarithmic factors” (introduction) that of a known law.",
+        ClaimVerdict.UNPROVEN,
+        "The rate follows from Theorem 4, whose proof has gaps, but not as printed: the proof, with β = "
+        f"3/2, replaces γ^(1−H*) by T^¼ (at T = 10⁸ and γ = 0.9 it is {exact:,.0f}, not 100). With β = ln "
+        f"T/(4 ln H*), which the analysis allows, Theorem 4 does give √T: its leading term is {spread} times "
+        "√T ln³T for T = 10⁸, 10⁴⁰ and 10¹²⁰ (S = 6, A = 2, γ = 0.9), under another condition on T. Runs "
+        "are in docs/evidence.md.",
+    )
+
+
+def factor_between_rates() -> Claim:
+    """Compute the factor between Corollaries 5 and 2."""
+    p = 2.0
+    known, unknown = printed_known_law_exponent(Polynomial(p)), printed_unknown_law_exponent(Polynomial(p))
+    assert known is not None  # polynomial laws have a corollary
+    assert unknown is not None
+    exponent, stated = unknown - known, 1.0 / (2.0 * p)
+    return Claim(
+        "Section 5",
+        "“For the polynomial discounting we get a regret of the order of T^{(p+1)/2p} which is worse than "
+        "the regret bound of theorem 1 by a factor of T^{1/2p}.”",
+        _fails(abs(exponent - stated) > 1e-9),
+        "A slip to the paper's own disadvantage: T^((p+1)/2p) is T^((p−1)/(2p(2p−1))) times the "
+        f"T^(p/(2p−1)) of Corollary 2. At p = 2 that is T^{exponent:.3f}, not T^{stated:.2f}.",
+    )

@@ -1,0 +1,117 @@
+"""Claims that need no trials: each verdict by an independent computation, and checks that can fail."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.reports import ClaimVerdict
+from sojourn.reproduction import _bound_claims, _estimation_claims, _model_claims
+from sojourn.reproduction._optimism import check_optimism, optimism_cases
+from sojourn.reproduction._places import PLACES
+
+
+@pytest.fixture(scope="module")
+def claims():
+    model, bounds, estimation = _model_claims, _bound_claims, _estimation_claims
+    made = (
+        model.equivalence(),
+        bounds.theorem_1(),
+        bounds.error_growth_claim(),
+        bounds.minimax_remark(),
+        estimation.announced_exponent(),
+        estimation.blocks(),
+        estimation.theorem_4(),
+        estimation.dkw(),
+        estimation.lemma_5(),
+        estimation.lemma_6(),
+        estimation.lemma_7(),
+        estimation.corollary_5(),
+        estimation.corollary_6(),
+        estimation.factor_between_rates(),
+    )
+    return {claim.source: claim for claim in made}
+
+
+def test_every_claim_has_a_place_in_the_paper(claims):
+    assert set(claims) <= set(PLACES)
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [
+        ("Section 2.1", ClaimVerdict.HOLDS),
+        ("Theorem 1", ClaimVerdict.FAILS),
+        ("Proof of Corollary 3", ClaimVerdict.FAILS),
+        ("Section 4", ClaimVerdict.DEPENDS),
+        ("Introduction", ClaimVerdict.FAILS),
+        ("Algorithm 2", ClaimVerdict.DEPENDS),
+        ("Theorem 4", ClaimVerdict.UNPROVEN),
+        ("Proof of Theorem 4", ClaimVerdict.HOLDS),
+        ("Lemma 5", ClaimVerdict.FAILS),
+        ("Lemma 6", ClaimVerdict.HOLDS),
+        ("Lemma 7", ClaimVerdict.FAILS),
+        ("Corollary 5", ClaimVerdict.UNPROVEN),
+        ("Corollary 6", ClaimVerdict.UNPROVEN),
+        ("Section 5", ClaimVerdict.FAILS),
+    ],
+)
+def test_verdicts(claims, source, verdict):
+    assert claims[source].verdict is verdict
+
+
+def test_theorem_1_is_contradicted_with_a_margin(claims):
+    # Le Cam by hand: ½ · gap · γ/(1−γ) · K (1 − ⅔ √(kK/2)), k = −½ ln(1 − 4 gap²), K = 400, gap = 1/40.
+    k = -0.5 * math.log(1 - 4 / 1600)
+    least = 0.5 / 40 * 9 * 400 * (1 - 2 / 3 * math.sqrt(k * 400 / 2))
+    assert f"at least {least:.2f}" in claims["Theorem 1"].measured
+    assert "2.4 at β = 10^−10 and 0.034 at β = 10^−14" in claims["Theorem 1"].measured
+
+
+def test_the_product_exceeds_its_bound_from_step_11_on(claims):
+    factors = [1 + mpmath.mpf(1) / 20 / mpmath.mpf(j) ** 1.5 for j in range(2, 12)]
+    assert mpmath.fprod(factors[:-1]) < mpmath.e**0.05 < mpmath.fprod(factors)
+    assert "from h = 11 on" in claims["Proof of Corollary 3"].measured
+    assert mpmath.zeta(1.5) - 1 < 1.613
+
+
+def test_the_factor_between_the_rates():
+    for p in (2.0, 2.5, 7.0):
+        assert (p + 1) / (2 * p) - p / (2 * p - 1) == pytest.approx((p - 1) / (2 * p * (2 * p - 1)))
+
+
+def test_corollary_6_leading_term_does_not_depend_on_t(claims):
+    assert "67.8 to 67.9 times √T ln³T" in claims["Corollary 6"].measured
+
+
+def test_largest_error_of_the_empirical_survival_by_brute_force():
+    rng, law = np.random.default_rng(3), sj.Polynomial(1.4)
+    for _ in range(20):
+        lengths = np.minimum(law.sample(rng, 50), 3_000)
+        h = np.arange(1, 3_002)
+        empirical = (lengths[None, :] >= h[:, None]).mean(axis=1)
+        expected = np.abs(empirical - law.survival(h)).max()
+        assert _estimation_claims._largest_error(law, lengths) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("case", [0, 1])
+def test_optimism_holds_in_every_episode_at_scale_one_and_the_check_is_not_empty(case):
+    found = check_optimism(*optimism_cases()[case], scale=1.0, episodes=6_000, seed=3)
+    assert found.n_failed == 0
+    assert found.learned > 0.01
+
+
+def test_the_check_of_optimism_can_fail():
+    found = check_optimism(*optimism_cases()[0], scale=0.001, episodes=500, seed=0)
+    assert found.n_failed > 50
+
+
+def test_the_mean_over_lengths_by_hand():
+    # TwoPaths, always B (action 1): 0 in the first step, then 1 per step; H = 1 or 3.
+    law = sj.Mixture([0.25, 0.75], [sj.Fixed(1), sj.Fixed(3)])
+    policy = np.ones((5, 3), dtype=int)
+    assert _model_claims._mean_over_lengths(sj.mdps.two_paths(), law, policy)[0] == pytest.approx(0.75 * 2)
