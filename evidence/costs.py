@@ -126,8 +126,8 @@ def measure() -> None:
         print(f"horizon, {name}", file=sys.stderr, flush=True)
 
 
-def write_tables() -> None:
-    """Write both tables in docs/evidence.md."""
+def tables() -> dict[str, str]:
+    """Return both tables by the names of their places in docs/evidence.md."""
     stored, rows = StoredTrials(STORED), []
     for name in LEARNERS:
         cells = []
@@ -139,7 +139,7 @@ def write_tables() -> None:
             cells.append(f"{regret.mean():,.1f}: {ratio}")
         rows.append([name, f"{best_scale(stored, name):g}", *cells])
     header = ["learner", "scale", *(f"T = {n:,}" for n in EPISODES)]
-    write_part(PAGE, "cost-of-the-law", table(header, rows))
+    law_table = table(header, rows)
     regrets = {
         name: stored.select(part="horizon", learner=name)
         for name in dict.fromkeys(trial["learner"] for trial in stored.trials if trial["part"] == "horizon")
@@ -149,10 +149,12 @@ def write_tables() -> None:
         [name, f"{values.mean():,.0f}", "1" if values is best else str(bootstrap_ratio(values, best))]
         for name, values in regrets.items()
     ]
-    write_part(PAGE, "cost-of-the-horizon", table(["learner", "mean regret", "over the best horizon"], rows))
+    horizon_table = table(["learner", "mean regret", "over the best horizon"], rows)
+    return {"cost-of-the-law": law_table, "cost-of-the-horizon": horizon_table}
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["table"]:
         measure()
-    write_tables()
+    for part, text in tables().items():
+        write_part(PAGE, part, text)

@@ -2,9 +2,10 @@
 
     python evidence/readme.py [FOLDER]    FOLDER of `sojourn reproduce`; reproduction/ by default
 
-Trials that are missing in FOLDER are run. The script writes docs/claims.json, docs/images/overview.svg, and
-the table of claims in README.md and docs/paper-claims.md. A test checks that both pages show
-docs/claims.json, and that the shipped experiments are still those from which the claims were computed.
+Trials that are missing in FOLDER are run. The script writes docs/claims.json, docs/images/overview.svg,
+docs/paper-claims.md, which is the page that `sojourn reproduce` writes in FOLDER, and the short table of
+claims in README.md. A test checks that both pages show docs/claims.json, and that the shipped experiments
+are still those from which the claims were computed.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import hashlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 from matplotlib.axes import Axes
-from tuned import table, write_part
+from tuned import write_part
 
 import sojourn as sj
 from sojourn.plots import COLORS, comparison_curves, draw_comparison, new_figure, svg_image
+from sojourn.reports import Claim, ClaimVerdict, claims_as_json, claims_table, count_verdicts
 from sojourn.reproduction import (
     EXPERIMENTS,
     TUNING_SEEDS,
@@ -32,7 +33,7 @@ from sojourn.reproduction import (
 
 ROOT = Path(__file__).parent.parent
 CLAIMS, FIGURE = ROOT / "docs" / "claims.json", ROOT / "docs" / "images" / "overview.svg"
-PAGES = (ROOT / "README.md", ROOT / "docs" / "paper-claims.md")
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "paper-claims.md"
 
 
 def fingerprint() -> str:
@@ -49,11 +50,15 @@ def fingerprint() -> str:
     return hashed.hexdigest()
 
 
-def claims_table(claims: list[dict[str, Any]]) -> str:
-    """Return the claims as a Markdown table."""
-    rows = [(c["source"], c["claim"], f"**{c['verdict']}**", c["measured"]) for c in claims]
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return table(["Place", "Claim of the paper", "Verdict", "What we measured"], cells).replace("---:", "---")
+def readme_part(claims: list[Claim]) -> str:
+    """Return the README's part on claims: how many there are by verdict, and the table without findings."""
+    return f"{count_verdicts(claims)}\n\n{claims_table(claims_as_json(claims), found=False)}"
+
+
+def read_claims() -> list[Claim]:
+    """Return the published claims."""
+    stored = json.loads(CLAIMS.read_text(encoding="utf-8"))["claims"]
+    return [Claim(c["source"], c["claim"], ClaimVerdict(c["verdict"]), c["measured"]) for c in stored]
 
 
 def draw_discount(ax: Axes) -> None:
@@ -108,17 +113,15 @@ def main() -> None:
     """Run missing trials, and write the claims, the figure and the pages."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "reproduction")
     reproduction = reproduce(folder=folder)
-    claims = [
-        {"source": c.source, "claim": c.text, "verdict": c.verdict.value, "measured": c.measured}
-        for chapter in reproduction.chapters
-        for c in chapter.claims
-    ]
-    content = json.dumps({"fingerprint": fingerprint(), "claims": claims}, indent=2, ensure_ascii=False)
+    claims = reproduction.claims
+    content = json.dumps(
+        {"fingerprint": fingerprint(), "claims": claims_as_json(claims)}, indent=2, ensure_ascii=False
+    )
     CLAIMS.write_text(f"{content}\n", encoding="utf-8")
     FIGURE.parent.mkdir(exist_ok=True)
     FIGURE.write_text(overview(ExperimentRunner(sj.experiments.Store(folder / "results"))), encoding="utf-8")
-    for page in PAGES:
-        write_part(page, "claims", claims_table(claims))
+    PAGE.write_text(reproduction.page.read_text(encoding="utf-8"), encoding="utf-8")
+    write_part(README, "claims", readme_part(claims))
 
 
 if __name__ == "__main__":

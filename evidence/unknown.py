@@ -1,13 +1,11 @@
-"""Measure what it costs not to know the law or the horizon.
+"""Measure learners that do not know the law, and the laws that they estimate.
 
     python evidence/unknown.py regret      learners that know, estimate or wrongly assume the law
     python evidence/unknown.py error       convergence of the estimated laws
     python evidence/unknown.py censoring   errors of the paper's estimator if terminal states censor lengths
-    python evidence/unknown.py ratio       regret with an estimated law, relative to the known law
-    python evidence/unknown.py horizon     rules that select the horizon
 
-Without a name, all parts are run, which takes half an hour on two cores. Each writes a table in
-docs/evidence.md.
+What it costs to learn them is in costs.py. Without a name, all parts are run, which takes minutes on two
+cores. Each writes a table in docs/evidence.md.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import numpy as np
 from tuned import compare_tuned, table, write_part
 
 import sojourn as sj
-from sojourn.learning import estimate_mean
 from sojourn.reproduction import censoring_errors, fitted_slope
 
 PAGE = Path(__file__).parent.parent / "docs" / "evidence.md"
@@ -68,31 +65,6 @@ law = "fixed mean"
 bonus = {{ type = "hoeffding", scale = {{ grid = {scales} }} }}
 """
 
-HORIZON = """
-problem = "river_swim(6)"
-law = "geometric(0.9)"
-episodes = 60_000
-seeds = {seeds}
-record = {{ checkpoints = 100 }}
-
-[agents.single]
-type = "unknown_law"
-horizon = {{ grid = [2, 4, 8, 16, 32, 64, 128] }}
-bonus.scale = {scale}
-
-[agents.D3RB]
-type = "horizon_selection"
-base = {{ type = "unknown_law", horizon = 8, bonus = {{ scale = {scale} }} }}
-candidates = [2, 4, 8, 16, 32, 64, 128]
-rule = {{ type = "d3rb", c = {{ grid = [0.01, 0.003] }}, first = 0.003 }}
-
-[agents.balancing]
-type = "horizon_selection"
-base = {{ type = "unknown_law", horizon = 8, bonus = {{ scale = {scale} }} }}
-candidates = [2, 4, 8, 16, 32, 64, 128]
-rule = {{ type = "dynamic_balancing", c = {{ grid = [0.01, 0.003] }}, scale = 0.01 }}
-"""
-
 
 def _spec(law: str, problems: list[str], *, episodes: int, parts: str) -> str:
     horizon = sj.theory.choose_truncation(sj.parse_law(law), episodes).horizon
@@ -119,23 +91,6 @@ def regret() -> None:
         "fixed mean",
     ]
     write_part(PAGE, "unknown-regret", table(header, rows))
-
-
-def ratio() -> None:
-    """Write the regret of the last half of 20,000 episodes, relative to the learner that knows the law."""
-    text = _spec("geometric(0.9)", PROBLEMS[:1], episodes=20_000, parts=REGRET)
-    (comparison,) = compare_tuned("unknown-ratio", text=text)
-    half = int(np.argmin(np.abs(comparison.checkpoints - 10_000)))
-    late = comparison.cumulative_regret[:, :, -1] - comparison.cumulative_regret[:, :, half]
-    rows = zip(
-        comparison.names,
-        comparison.total_regret.texts(),
-        estimate_mean(late).texts(),
-        [f"{share:.2f}" for share in late.mean(axis=1) / late.mean(axis=1)[0]],
-        strict=True,
-    )
-    header = ["learner, at its best scale", "total regret", "last half", "relative to the known law"]
-    write_part(PAGE, "unknown-ratio", table(header, rows))
 
 
 def error() -> None:
@@ -180,30 +135,10 @@ def censoring() -> None:
     write_part(PAGE, "unknown-censoring", table(header, rows))
 
 
-def horizon() -> None:
-    """Write the total regret of single horizons, and of rules that select one."""
-    text = HORIZON.format(seeds=SEEDS, scale=0.03)
-    (comparison,) = compare_tuned("unknown-horizon", over=["rule.c"], seeds=range(1_000, 1_002), text=text)
-    means = comparison.total_regret.mean
-    singles = np.array([name.startswith("single") for name in comparison.names])
-    best, worst = means[singles].min(), means[singles].max()
-    rows = [
-        (name, total, f"{mean / best:.2f}", f"{mean / worst:.2f}")
-        for name, total, mean in zip(comparison.names, comparison.total_regret.texts(), means, strict=True)
-    ]
-    write_part(
-        PAGE,
-        "unknown-horizon",
-        table(["learner", "total regret", "relative to the best", "relative to the worst"], rows),
-    )
-
-
 PARTS: dict[str, Callable[[], None]] = {
     "regret": regret,
     "error": error,
     "censoring": censoring,
-    "ratio": ratio,
-    "horizon": horizon,
 }
 
 if __name__ == "__main__":

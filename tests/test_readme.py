@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
+import importlib
 import json
-import re
 import sys
 from pathlib import Path
 
 import pytest
-from sojourn.reproduction._errata import errata
+from reference.markdown import table_cells
 
 import sojourn as sj
-from sojourn import theory
+from sojourn.reports import ClaimVerdict, claims_page, count_verdicts, reproduction_report
+from sojourn.reproduction import _bound_claims, _estimation_claims
+from sojourn.reproduction._places import PLACES
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,47 +23,79 @@ ROOT = Path(__file__).parents[1]
 def writer():
     """Return the module evidence/readme.py."""
     sys.path.insert(0, str(ROOT / "evidence"))
-    try:
-        import readme
-    finally:
-        sys.path.pop(0)
-    return readme
+    yield importlib.import_module("readme")
+    sys.path.pop(0)
 
 
 @pytest.fixture(scope="module")
 def published(writer):
-    return json.loads(writer.CLAIMS.read_text(encoding="utf-8"))
+    return writer.read_claims()
 
 
-def test_claims_come_from_the_shipped_experiments(writer, published):
-    assert published["fingerprint"] == writer.fingerprint(), "the experiments changed: run evidence/readme.py"
+def test_claims_come_from_the_shipped_experiments(writer):
+    stored = json.loads(writer.CLAIMS.read_text(encoding="utf-8"))
+    assert stored["fingerprint"] == writer.fingerprint(), "the experiments changed: run evidence/readme.py"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/paper-claims.md"])
-def test_pages_show_the_claims(writer, published, page):
-    assert ROOT / page in writer.PAGES
-    text = (ROOT / page).read_text(encoding="utf-8")
+def test_the_page_and_the_readme_show_the_published_claims(writer, published):
+    assert writer.PAGE.read_text(encoding="utf-8") == claims_page(published)
+    text = writer.README.read_text(encoding="utf-8")
     shown = text.partition("<!-- claims: begin -->")[2].partition("<!-- claims: end -->")[0].strip()
-    assert shown == writer.claims_table(published["claims"])
+    assert shown == writer.readme_part(published)
 
 
-def measured(published, source, pattern):
-    """Return the numbers in a claim's sentence that match the groups of a pattern."""
-    for claim in published["claims"]:
-        found = re.search(pattern, claim["measured"])
-        if claim["source"] == source and found:
-            return [float(number.replace(",", "")) for number in found.groups()]
-    raise AssertionError(f"no claim of {source} says {pattern}")
+def test_the_report_shows_the_published_claims(published):
+    page = html.unescape(reproduction_report([], published, quick=False, command=""))
+    assert count_verdicts(published) in page
+    for claim in published:
+        row = f"<td>{claim.source}</td><td>{claim.text}</td>"
+        assert row in page
+        assert f">{claim.verdict.value}</td><td>{claim.measured}</td>" in page
+
+
+def test_every_cell_of_the_pages_survives_markdown(writer, published):
+    expected = [[c.source, c.text, c.verdict.value, c.measured] for c in published]
+    assert table_cells(writer.PAGE.read_text(encoding="utf-8"))[1:] == expected
+    readme = writer.README.read_text(encoding="utf-8")
+    part = readme.partition("<!-- claims: begin -->")[2].partition("<!-- claims: end -->")[0]
+    assert table_cells(part)[1:] == [row[:3] for row in expected]
+
+
+def test_claims_are_in_the_order_of_the_paper_and_all_its_parts_have_one(published):
+    places = [claim.source for claim in published]
+    assert [places.index(place) for place in places] == sorted(places.index(place) for place in places)
+    assert set(places) == set(PLACES)
+    verdicts = {claim.verdict for claim in published}
+    assert {ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.UNPROVEN} <= verdicts
 
 
 def test_claims_that_need_no_trials_are_up_to_date(published):
+    shown = {(c.source, c.text, c.verdict, c.measured) for c in published}
+    for claim in (
+        _bound_claims.theorem_1(),
+        _bound_claims.error_growth_claim(),
+        _bound_claims.minimax_remark(),
+        _estimation_claims.announced_exponent(),
+        _estimation_claims.blocks(),
+        _estimation_claims.theorem_4(),
+        _estimation_claims.lemma_5(),
+        _estimation_claims.lemma_7(),
+        _estimation_claims.corollary_5(),
+        _estimation_claims.corollary_6(),
+        _estimation_claims.factor_between_rates(),
+    ):
+        assert (claim.source, claim.text, claim.verdict, claim.measured) in shown
     law, mdp = sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)]), sj.mdps.two_paths()
-    clairvoyant, blind = measured(published, "Lemma 1", r"earns ([\d.]+), the best blind policy ([\d.]+)")
-    assert clairvoyant == pytest.approx(mdp.start @ sj.clairvoyant_value(mdp, law))
-    assert blind == pytest.approx(mdp.start @ sj.plan(mdp, law).value)
+    (lemma,) = (claim for claim in published if claim.source == "Lemma 1")
+    earned = f"earns {mdp.start @ sj.clairvoyant_value(mdp, law):.1f} on average and the best single policy"
+    assert f"{earned} {mdp.start @ sj.plan(mdp, law).value:.1f}" in lemma.measured
 
-    (block,) = measured(published, "Algorithm 2", r"the first block is (\d+) episodes")
-    assert block == theory.block_length(100, delta=0.1)
 
-    shown = {(claim["source"], claim["claim"], claim["measured"]) for claim in published["claims"]}
-    assert {(claim.source, claim.text, claim.measured) for claim in errata()} <= shown
+def test_evidence_tables_show_the_stored_trials(writer):
+    page = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
+    for name in ("growth", "costs"):
+        module = importlib.import_module(name)
+        written = module.tables()
+        for part, text in written.items():
+            shown = page.partition(f"<!-- {part}: begin -->")[2].partition(f"<!-- {part}: end -->")[0].strip()
+            assert shown == text, f"run python evidence/{name}.py table"

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from markdown_it import MarkdownIt
+from reference.markdown import table_cells as cells
 
 from sojourn.reports import Claim, ClaimVerdict, claims_as_json, claims_page, claims_table, count_verdicts
 
 AWKWARD = "H* and V*_h, a_b_c, `code`, [HZG21](x), ~~no~~, <b>, 3 < p < 4, \\ and “quotes”, γ̂_j(h)"
-
-
-def cells(markdown: str) -> list[list[str]]:
-    """Return the plain text of all cells of the tables in a Markdown page, row by row."""
-    rows: list[list[str]] = []
-    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(markdown):
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type == "inline" and rows and token.level > 3:
-            parts = token.children or []
-            assert all(child.type in KINDS for child in parts), [child.type for child in parts]
-            rows[-1].append("".join(child.content for child in parts))
-    return rows
-
-
-KINDS = {"text", "text_special", "strong_open", "strong_close", "link_open", "link_close"}
 
 
 def test_a_page_shows_every_cell_as_it_is():

@@ -50,7 +50,7 @@ class Structure(HTMLParser):
 def report_on_reproduction(name):
     table = ReportTable(name, (name, name), [(name, name)])
     chapter = Chapter(name, name, name, (), (table,), (Claim(name, name, ClaimVerdict.HOLDS, name),))
-    return reproduction_report([chapter], quick=False, command=name)
+    return reproduction_report([chapter], chapter.claims, quick=False, command=name)
 
 
 def report_on_results(name):

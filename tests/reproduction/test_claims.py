@@ -98,16 +98,15 @@ def test_largest_error_of_the_empirical_survival_by_brute_force():
         assert _estimation_claims._largest_error(law, lengths) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("case", [0, 1])
-def test_optimism_holds_in_every_episode_at_scale_one_and_the_check_is_not_empty(case):
-    found = check_optimism(*optimism_cases()[case], scale=1.0, episodes=6_000, seed=3)
+def test_optimism_holds_in_every_episode_at_scale_one_and_the_check_is_not_empty():
+    found = check_optimism(*optimism_cases()[0], scale=1.0, episodes=3_000, seed=3)
     assert found.n_failed == 0
     assert found.learned > 0.01
 
 
 def test_the_check_of_optimism_can_fail():
-    found = check_optimism(*optimism_cases()[0], scale=0.001, episodes=500, seed=0)
-    assert found.n_failed > 50
+    found = check_optimism(*optimism_cases()[0], scale=0.001, episodes=200, seed=0)
+    assert found.n_failed > 20
 
 
 def test_the_mean_over_lengths_by_hand():

@@ -7,10 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from reference.markdown import table_cells
 
 from sojourn.experiments import Processes
 from sojourn.reports import Claim, ClaimVerdict, reproduction_report
 from sojourn.reproduction import EXPERIMENTS, PARTS, read_shipped_experiment, reproduce
+from sojourn.reproduction._places import PLACES
 
 LIGHT = ("price", "shape", "unknown")
 
@@ -29,18 +31,29 @@ def test_the_requested_parts_are_chapters_in_the_order_of_the_report(made):
         assert chapter.claims
 
 
-def test_lemma_one_fails_on_two_paths(made):
-    (claim,) = next(chapter for chapter in made.chapters if chapter.name == "price").claims
-    assert claim.verdict is ClaimVerdict.FAILS
-    assert "earns 5.0, the best blind policy 4.5" in claim.measured
+def test_lemmas_one_and_two_and_the_equivalence(made):
+    verdicts = {claim.source: claim for claim in made.claims}
+    assert verdicts["Lemma 1"].verdict is ClaimVerdict.FAILS
+    assert "earns 5.0 on average and the best single policy 4.5" in verdicts["Lemma 1"].measured
+    assert verdicts["Lemma 2"].verdict is ClaimVerdict.HOLDS
+    assert verdicts["Section 2.1"].verdict is ClaimVerdict.HOLDS
 
 
 def test_the_published_claims_are_worded_as_in_the_code(made):
     path = Path(__file__).parents[2] / "docs" / "claims.json"
     published = {(claim["source"], claim["claim"]) for claim in json.loads(path.read_text("utf-8"))["claims"]}
-    claims = [claim for chapter in made.chapters for claim in chapter.claims]
-    assert len(claims) == 7
-    assert {(claim.source, claim.text) for claim in claims} <= published
+    assert len(made.claims) == 19
+    assert {(claim.source, claim.text) for claim in made.claims} <= published
+
+
+def test_claims_are_sorted_by_their_place_in_the_paper(made):
+    places = [PLACES.index(claim.source) for claim in made.claims]
+    assert places == sorted(places)
+
+
+def test_the_page_of_claims_shows_all_claims(made):
+    rows = table_cells(made.page.read_text(encoding="utf-8"))[1:]
+    assert rows == [[c.source, c.text, c.verdict.value, c.measured] for c in made.claims]
 
 
 def test_the_page_loads_nothing_and_is_small(made):
@@ -53,9 +66,9 @@ def test_the_page_loads_nothing_and_is_small(made):
 
 def test_a_second_run_gives_the_same_bytes(made, tmp_path):
     folder = made.report.parent
-    before = {path: path.read_bytes() for path in (made.report, *made.figures)}
+    before = {path: path.read_bytes() for path in (made.report, made.page, *made.figures)}
     again = reproduce(LIGHT, folder=folder, quick=True, executor=Processes(workers=1))
-    assert {path: path.read_bytes() for path in (again.report, *again.figures)} == before
+    assert {path: path.read_bytes() for path in (again.report, again.page, *again.figures)} == before
 
 
 def test_an_unknown_part_is_named():
@@ -77,6 +90,7 @@ def test_text_in_the_report_is_escaped(made, text):
     claim = Claim(text, text, ClaimVerdict.HOLDS, text)
     page = reproduction_report(
         [type(chapter)(text, text, text, chapter.pictures, chapter.tables, (claim,))],
+        [claim],
         quick=False,
         command=text,
     )
@@ -87,11 +101,12 @@ def test_text_in_the_report_is_escaped(made, text):
 
 def test_quick_and_partial_runs_do_not_overwrite_the_full_report(made):
     assert made.report.name == "report-unknown-price-shape-quick.html"
+    assert made.page.name == "paper-claims-unknown-price-shape-quick.md"
     assert {path.parent.name for path in made.figures} == {"figures-quick"}
 
 
 def test_specs_are_in_the_report(made):
     page = made.report.read_text(encoding="utf-8")
-    for name in ("unknown", "horizon", "shape"):
+    for name in ("unknown", "shape"):
         assert f"<h3>{name}.toml</h3>" in page
-    assert "candidates = [2, 4, 8, 16, 32, 64, 128]" in page
+    assert "estimator = &#34;empirical&#34;" in page

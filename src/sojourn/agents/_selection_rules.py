@@ -111,6 +111,7 @@ class DynamicBalancing:
 
     The bound is R_i(n) = scale · (H_i/H_max) · √(S·A·n): the leading term of UCB-VI's bound with H_i layers,
     without logarithms, in units in which H_max steps earn at most 1.
+    It leaves out the rewards after layer H_i, n·Γ(H_i+1)/H_max, so short horizons look better than they are.
 
     Args:
         scale: Factor on the bounds.

@@ -48,7 +48,8 @@ VERDICT_MEANINGS = {
     ClaimVerdict.CONSISTENT: "the runs agree with it; runs cannot prove a statement about all problems",
     ClaimVerdict.FAILS: "there is a counterexample, or the paper contradicts itself, in the reading that the "
     "row states",
-    ClaimVerdict.NOT_REPRODUCED: "the experiment, run as described, does not show it",
+    ClaimVerdict.NOT_REPRODUCED: "our runs of the experiment, with the choices that the row states, do not "
+    "show it",
     ClaimVerdict.UNPROVEN: "the printed proof does not establish it, and neither do we; it is not refuted",
     ClaimVerdict.DEPENDS: "it is true or false depending on something that the paper does not state",
     ClaimVerdict.OPEN: "the runs do not decide it",

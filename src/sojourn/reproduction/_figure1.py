@@ -49,11 +49,10 @@ def figure1(runner: ExperimentRunner) -> Chapter:
         f"{sum(w for w, said in zip(won, improved, strict=True) if said)} of these {sum(improved)} panels, "
         f"and no learner differs from random play by more than {100 * deviation:.1f}%. With ties going to "
         f"the lowest action, all seven learners behave identically, bit for bit, under {sum(alike)} of "
-        f"{len(alike)} laws. Nothing can be learned: the printed bonus is so large that no Q value can leave "
-        "its initial value. With Taxi's raw rewards that is so too, for the paper's learner in these "
-        f"panels: a pair must be visited at least {needed:.1f} times as often as there are steps in 100 "
-        "episodes. The published curves differ, so a different bonus must have been used; the paper does "
-        "not state one.",
+        f"{len(alike)} laws. In these panels no Q value of the paper's learner can leave its initial value, "
+        f"with rewards in [0, 1] or raw: a pair would need at least {needed:.1f} times as many visits as "
+        "there are steps in 100 episodes. The published curves differ, so a different bonus must have been "
+        "used; the paper does not state one.",
     )
     return Chapter(
         "figure1",
@@ -107,7 +106,8 @@ def _visits_needed(law: LengthLaw, most_lost: float) -> float:
 
     Args:
         law: The law.
-        most_lost: The largest 1 − r: 1 for rewards in [0, 1], 11 for Taxi's own.
+        most_lost: The largest 1 − r: 1 for rewards in [0, 1], 11 for Taxi's own. (A pair that ends the
+            episode needs fewer visits, but has at most one per episode.)
     """
     layers = choose_truncation(law, _EPISODES).horizon
     h = np.arange(1, layers + 1)

@@ -25,7 +25,6 @@ __all__ = ["EXPERIMENTS", "TUNING_SEEDS", "ExperimentRunner", "Watch", "read_shi
 EXPERIMENTS = (
     "figure1",
     "tuned-100",
-    "tuned-5000",
     "growth-short",
     "growth-medium",
     "growth-long",
