@@ -13,8 +13,7 @@ from reference.markdown import table_cells
 
 import sojourn as sj
 from sojourn.reports import ClaimVerdict, claims_page, count_verdicts, reproduction_report
-from sojourn.reproduction import _bound_claims, _estimation_claims
-from sojourn.reproduction._places import PLACES
+from sojourn.reproduction import claims
 
 ROOT = Path(__file__).parents[1]
 
@@ -64,7 +63,7 @@ def test_every_cell_of_the_pages_survives_markdown(writer, published):
 def test_claims_are_in_the_order_of_the_paper_and_all_its_parts_have_one(published):
     places = [claim.source for claim in published]
     assert [places.index(place) for place in places] == sorted(places.index(place) for place in places)
-    assert set(places) == set(PLACES)
+    assert set(places) == set(claims.PLACES)
     verdicts = {claim.verdict for claim in published}
     assert {ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.UNPROVEN} <= verdicts
 
@@ -72,17 +71,17 @@ def test_claims_are_in_the_order_of_the_paper_and_all_its_parts_have_one(publish
 def test_claims_that_need_no_trials_are_up_to_date(published):
     shown = {(c.source, c.text, c.verdict, c.measured) for c in published}
     for claim in (
-        _bound_claims.theorem_1(),
-        _bound_claims.error_growth_claim(),
-        _bound_claims.minimax_remark(),
-        _estimation_claims.announced_exponent(),
-        _estimation_claims.blocks(),
-        _estimation_claims.theorem_4(),
-        _estimation_claims.lemma_5(),
-        _estimation_claims.lemma_7(),
-        _estimation_claims.corollary_5(),
-        _estimation_claims.corollary_6(),
-        _estimation_claims.factor_between_rates(),
+        claims.theorem_1(),
+        claims.error_growth_claim(),
+        claims.minimax_remark(),
+        claims.announced_exponent(),
+        claims.blocks(),
+        claims.theorem_4(),
+        claims.lemma_5(),
+        claims.lemma_7(),
+        claims.corollary_5(),
+        claims.corollary_6(),
+        claims.factor_between_rates(),
     ):
         assert (claim.source, claim.text, claim.verdict, claim.measured) in shown
     law, mdp = sj.Mixture([0.5, 0.5], [sj.Fixed(1), sj.Fixed(10)]), sj.mdps.two_paths()

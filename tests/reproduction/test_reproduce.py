@@ -12,7 +12,7 @@ from reference.markdown import table_cells
 from sojourn.experiments import Processes
 from sojourn.reports import Claim, ClaimVerdict, reproduction_report
 from sojourn.reproduction import EXPERIMENTS, PARTS, read_shipped_experiment, reproduce
-from sojourn.reproduction._places import PLACES
+from sojourn.reproduction.claims import PLACES
 
 LIGHT = ("price", "shape", "unknown")
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from sojourn.reproduction._balancing import BalancingWithTruncation
-from sojourn.reproduction._bound_claims import printed_slope
 from sojourn.reproduction._censoring import censoring_errors, fitted_slope
 from sojourn.reproduction._reproduce import PARTS, Reproduction, reproduce
 from sojourn.reproduction._runner import EXPERIMENTS, TUNING_SEEDS, ExperimentRunner, read_shipped_experiment
-from sojourn.reproduction._verdicts import Interval, bootstrap_ratio, bootstrap_slope, describe_growth
+from sojourn.reproduction.claims import (
+    Interval,
+    bootstrap_ratio,
+    bootstrap_slope,
+    describe_growth,
+    printed_slope,
+)
 
 __all__ = [
     "EXPERIMENTS",

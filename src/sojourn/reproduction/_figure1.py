@@ -13,7 +13,7 @@ from sojourn.plots import law_figure, panels_figure
 from sojourn.reports import Chapter, Claim, Picture, ReportTable
 from sojourn.reproduction._learners import N_PAPER_AGENTS, paper_agents, paper_names, random_row
 from sojourn.reproduction._runner import ExperimentRunner
-from sojourn.reproduction._verdicts import judge_improvement, won_and_lost
+from sojourn.reproduction.claims import judge_improvement, won_and_lost
 from sojourn.theory import choose_truncation
 
 __all__ = ["figure1", "panel_table", "paper_reports_improvement"]

@@ -9,8 +9,8 @@ from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import clairvoyant_value, plan
 from sojourn.plots import dots_figure, make_dots
 from sojourn.reports import Chapter, Picture, ReportTable
-from sojourn.reproduction._model_claims import equivalence, lemma_1, lemma_2, reward_range
 from sojourn.reproduction._runner import ExperimentRunner
+from sojourn.reproduction.claims import equivalence, lemma_1, lemma_2, reward_range
 
 __all__ = ["price"]
 

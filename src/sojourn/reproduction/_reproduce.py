@@ -11,13 +11,13 @@ from sojourn.experiments import Executor, Store
 from sojourn.plots import save_figure
 from sojourn.reports import Chapter, Claim, claims_page, reproduction_report, write_page
 from sojourn.reproduction._figure1 import figure1
-from sojourn.reproduction._places import in_order_of_the_paper
 from sojourn.reproduction._price import price
 from sojourn.reproduction._runner import ExperimentRunner, Watch
 from sojourn.reproduction._shape import shape
 from sojourn.reproduction._theory import theory
 from sojourn.reproduction._tuned import figure1_tuned
 from sojourn.reproduction._unknown import unknown
+from sojourn.reproduction.claims import in_order_of_the_paper
 
 __all__ = ["PARTS", "Reproduction", "reproduce"]
 

@@ -9,19 +9,22 @@ from sojourn.laws import Geometric, LengthLaw, Polynomial, label
 from sojourn.learning import Comparison
 from sojourn.plots import slope_curves, slopes_figure
 from sojourn.reports import Chapter, Claim, Picture, ReportTable
-from sojourn.reproduction._bound_claims import (
+from sojourn.reproduction._learners import rows_by_name
+from sojourn.reproduction._runner import ExperimentRunner
+from sojourn.reproduction.claims import (
+    Interval,
+    bootstrap_slope,
+    check_optimism,
     corollary_2_claims,
     corollary_3,
+    describe_growth,
     error_growth_claim,
     lemma_3,
     minimax_remark,
+    optimism_cases,
     printed_slope,
     theorem_1,
 )
-from sojourn.reproduction._learners import rows_by_name
-from sojourn.reproduction._optimism import check_optimism, optimism_cases
-from sojourn.reproduction._runner import ExperimentRunner
-from sojourn.reproduction._verdicts import Interval, bootstrap_slope, describe_growth
 from sojourn.theory import printed_known_law_exponent
 
 __all__ = ["theory"]

@@ -15,7 +15,7 @@ from sojourn.reports import Chapter, Claim, Picture, ReportTable
 from sojourn.reproduction._figure1 import panel_table, paper_reports_improvement
 from sojourn.reproduction._learners import N_PAPER_AGENTS, paper_names
 from sojourn.reproduction._runner import ExperimentRunner
-from sojourn.reproduction._verdicts import judge_improvement, won_and_lost
+from sojourn.reproduction.claims import judge_improvement, won_and_lost
 
 __all__ = ["figure1_tuned"]
 

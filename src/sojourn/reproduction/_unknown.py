@@ -14,9 +14,13 @@ from sojourn.plots import estimates_figure, panels_figure
 from sojourn.reports import Chapter, Claim, ClaimVerdict, Picture, ReportTable
 from sojourn.reproduction._balancing import BalancingWithTruncation
 from sojourn.reproduction._censoring import Errors, censoring_errors, fitted_slope
-from sojourn.reproduction._estimation_claims import (
+from sojourn.reproduction._learners import rows_by_name
+from sojourn.reproduction._runner import ExperimentRunner
+from sojourn.reproduction.claims import (
+    Interval,
     announced_exponent,
     blocks,
+    bootstrap_ratio,
     corollary_5,
     corollary_6,
     dkw,
@@ -26,9 +30,6 @@ from sojourn.reproduction._estimation_claims import (
     lemma_7,
     theorem_4,
 )
-from sojourn.reproduction._learners import rows_by_name
-from sojourn.reproduction._runner import ExperimentRunner
-from sojourn.reproduction._verdicts import Interval, bootstrap_ratio
 from sojourn.theory import printed_unknown_law_bound
 
 __all__ = ["unknown"]

@@ -10,14 +10,19 @@ import pytest
 
 import sojourn as sj
 from sojourn.reports import ClaimVerdict
-from sojourn.reproduction import _bound_claims, _estimation_claims, _model_claims
-from sojourn.reproduction._optimism import check_optimism, optimism_cases
-from sojourn.reproduction._places import PLACES
+from sojourn.reproduction.claims import (
+    PLACES,
+    _known_law,
+    _model,
+    _unknown_law,
+    check_optimism,
+    optimism_cases,
+)
 
 
 @pytest.fixture(scope="module")
 def claims():
-    model, bounds, estimation = _model_claims, _bound_claims, _estimation_claims
+    model, bounds, estimation = _model, _known_law, _unknown_law
     made = (
         model.equivalence(),
         bounds.theorem_1(),
@@ -95,7 +100,7 @@ def test_largest_error_of_the_empirical_survival_by_brute_force():
         h = np.arange(1, 3_002)
         empirical = (lengths[None, :] >= h[:, None]).mean(axis=1)
         expected = np.abs(empirical - law.survival(h)).max()
-        assert _estimation_claims._largest_error(law, lengths) == pytest.approx(expected, abs=1e-12)
+        assert _unknown_law._largest_error(law, lengths) == pytest.approx(expected, abs=1e-12)
 
 
 def test_optimism_holds_in_every_episode_at_scale_one_and_the_check_is_not_empty():
@@ -113,4 +118,4 @@ def test_the_mean_over_lengths_by_hand():
     # TwoPaths, always B (action 1): 0 in the first step, then 1 per step; H = 1 or 3.
     law = sj.Mixture([0.25, 0.75], [sj.Fixed(1), sj.Fixed(3)])
     policy = np.ones((5, 3), dtype=int)
-    assert _model_claims._mean_over_lengths(sj.mdps.two_paths(), law, policy)[0] == pytest.approx(0.75 * 2)
+    assert _model._mean_over_lengths(sj.mdps.two_paths(), law, policy)[0] == pytest.approx(0.75 * 2)

@@ -9,7 +9,7 @@ import sojourn as sj
 from sojourn.learning import Comparison
 from sojourn.reports import ClaimVerdict
 from sojourn.reproduction import Interval, bootstrap_ratio, bootstrap_slope, describe_growth
-from sojourn.reproduction._verdicts import judge_improvement, won_and_lost
+from sojourn.reproduction.claims import judge_improvement, won_and_lost
 
 
 def a_comparison(totals):

@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic
 from sojourn.reports import Claim, ClaimVerdict
-from sojourn.reproduction._optimism import Optimism
+from sojourn.reproduction.claims._optimism import Optimism
 from sojourn.theory import (
     choose_truncation,
     error_growth,

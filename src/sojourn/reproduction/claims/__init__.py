@@ -1,0 +1,71 @@
+"""What the paper says, and the computations and rules that decide each claim."""
+
+from __future__ import annotations
+
+from sojourn.reproduction.claims._known_law import (
+    corollary_2_claims,
+    corollary_3,
+    error_growth_claim,
+    lemma_3,
+    minimax_remark,
+    printed_slope,
+    theorem_1,
+)
+from sojourn.reproduction.claims._model import equivalence, lemma_1, lemma_2, reward_range
+from sojourn.reproduction.claims._optimism import Optimism, check_optimism, optimism_cases
+from sojourn.reproduction.claims._places import PLACES, in_order_of_the_paper
+from sojourn.reproduction.claims._unknown_law import (
+    announced_exponent,
+    blocks,
+    corollary_5,
+    corollary_6,
+    dkw,
+    factor_between_rates,
+    lemma_5,
+    lemma_6,
+    lemma_7,
+    theorem_4,
+)
+from sojourn.reproduction.claims._verdicts import (
+    Interval,
+    bootstrap_ratio,
+    bootstrap_slope,
+    describe_growth,
+    judge_improvement,
+    won_and_lost,
+)
+
+__all__ = [
+    "PLACES",
+    "Interval",
+    "Optimism",
+    "announced_exponent",
+    "blocks",
+    "bootstrap_ratio",
+    "bootstrap_slope",
+    "check_optimism",
+    "corollary_2_claims",
+    "corollary_3",
+    "corollary_5",
+    "corollary_6",
+    "describe_growth",
+    "dkw",
+    "equivalence",
+    "error_growth_claim",
+    "factor_between_rates",
+    "in_order_of_the_paper",
+    "judge_improvement",
+    "lemma_1",
+    "lemma_2",
+    "lemma_3",
+    "lemma_5",
+    "lemma_6",
+    "lemma_7",
+    "minimax_remark",
+    "optimism_cases",
+    "printed_slope",
+    "reward_range",
+    "theorem_1",
+    "theorem_4",
+    "won_and_lost",
+]
