@@ -48,11 +48,11 @@ def figure1(runner: ExperimentRunner) -> Chapter:
         f"episodes ({len(comparisons[0].seeds)} seeds): it beats every variant in "
         f"{sum(w for w, said in zip(won, improved, strict=True) if said)} of these {sum(improved)} panels, "
         f"and no learner differs from random play by more than {100 * deviation:.1f}%. With ties going to "
-        f"the lowest action, all seven learners behave identically, bit for bit, under {sum(alike)} of "
-        f"{len(alike)} laws. In these panels no Q value of the paper's learner can leave its initial value, "
-        f"with rewards in [0, 1] or raw: a pair would need at least {needed:.1f} times as many visits as "
-        "there are steps in 100 episodes. The published curves differ, so a different bonus must have been "
-        "used; the paper does not state one.",
+        f"the lowest action, all seven learners earn identical rewards in every episode, under {sum(alike)} "
+        f"of {len(alike)} laws. In these panels no Q value of the paper's learner can leave its initial "
+        f"value, with rewards in [0, 1] or raw: a pair would need at least {needed:.1f} times as many visits "
+        "as there are steps in 100 episodes. The paper reports differences, so a different bonus or "
+        "implementation must have been used; it states none.",
     )
     return Chapter(
         "figure1",

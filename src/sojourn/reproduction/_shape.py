@@ -105,10 +105,11 @@ def _update_claim(comparison: Comparison, late_loss: Mapping[str, float], last: 
         ClaimVerdict.DEPENDS,
         "On the problem. In the paper's example little is at stake: with a known model, planning for a "
         f"fixed length of 30 and starting again after it loses {max(loss, 0.0):.2g} of {best:.2f} per "
-        f"episode. On {comparison.problem} under {comparison.law} ({len(comparison.seeds)} seeds, last half "
-        f"of {last:,} episodes) the learner with the law loses {late_loss['general']:.1e} per episode, with "
-        f"a geometric law of the same mean {late_loss['geometric']:.3f}, with the best fixed length "
-        f"{late_loss['fixed']:.3f}, and the last two do not shrink.",
+        f"episode. (docs/evidence.md compares tuned learners there.) On {comparison.problem} under "
+        f"{comparison.law} ({len(comparison.seeds)} seeds, last half of {last:,} episodes) the learner with "
+        f"the law loses {late_loss['general']:.1e} per episode, with a geometric law of the same mean "
+        f"{late_loss['geometric']:.3f}, with the best fixed length {late_loss['fixed']:.3f}, and the last "
+        "two do not shrink.",
     )
 
 

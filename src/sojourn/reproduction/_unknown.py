@@ -153,9 +153,9 @@ def _selection_claim(runner: ExperimentRunner) -> Claim:
         "O(√(log T) Reg(H̃)) = Õ(Reg(H*))”.",
         ClaimVerdict.UNPROVEN,
         "No proof is given. The step that is named looks at t/γ only. The whole bound of Theorem 4 (γ = "
-        f"0.9, T = 10⁸, best β) is {larger[0]:,.0f} times larger at 1½H* and {larger[1]:.0e} times larger at "
-        "2H*; at H̃ = xH* with x below 1 its term Γ(H̃+1)T is larger by T^((1−x)/2). The rule also needs a "
-        "bound for each candidate, which contains the unknown Γ. Measured with the true Γ in these bounds "
+        f"0.9, T = 10⁸, best β) is {larger[0]:,.0f} times larger at 1½H* and {larger[1]:,.0f} times larger "
+        "at 2H*; at H̃ = xH* with x below 1 its term Γ(H̃+1)T is larger by T^((1−x)/2). The rule also needs "
+        "a bound for each candidate, which contains the unknown Γ. Measured with the true Γ in these bounds "
         f"(RiverSwim(6), T = {n:,}, {len(seeds)} seeds): {ratio} times the regret of the best of "
         f"{len(_CANDIDATES)} horizons, H* = {best}. An earlier version of this table said that the rule "
         "fails: we had left the truncation term out of its bounds.",

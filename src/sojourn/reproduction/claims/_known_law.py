@@ -143,10 +143,10 @@ def minimax_remark() -> Claim:
         "“Our regret bound for the geometric discounting matches the minimax optimal regret bound of the "
         "non-episodic setting of [HZG21].”",
         ClaimVerdict.DEPENDS,
-        "The formula is the same, but T counts steps in HZG21 and episodes here. For T episodes, Theorem C "
-        "and Theorem D of docs/theory.md give √(SAT)/(1−γ) from above (with another bonus) and γ^1.5 "
-        "√(SAT)/(1−γ) from below, up to constants and logarithms and for large T: the paper's bound is "
-        "larger than the minimax rate for T episodes by (1−γ)^−½.",
+        "On what “matches” means. The formula is the same, but T counts steps in HZG21 and episodes here. "
+        "For T episodes, Theorem C and Theorem D of docs/theory.md give √(SAT)/(1−γ) from above (with "
+        "another bonus) and γ^1.5 √(SAT)/(1−γ) from below, up to constants and logarithms and for large T: "
+        "the paper's bound is larger than the minimax rate for T episodes by (1−γ)^−½.",
     )
 
 
