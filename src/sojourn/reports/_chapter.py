@@ -51,7 +51,8 @@ VERDICT_MEANINGS = {
     ClaimVerdict.NOT_REPRODUCED: "our runs of the experiment, with the choices that the row states, do not "
     "show it",
     ClaimVerdict.UNPROVEN: "the printed proof does not establish it, and neither do we; it is not refuted",
-    ClaimVerdict.DEPENDS: "it is true or false depending on the problem, or on something that the paper does not state",
+    ClaimVerdict.DEPENDS: "it is true or false depending on the problem, or on something that the paper "
+    "does not state",
     ClaimVerdict.OPEN: "the runs do not decide it",
 }
 """The definition of each verdict, as a clause."""
