@@ -10,43 +10,16 @@ Run: python examples/07_preference_reversal.py
 
 from __future__ import annotations
 
-import numpy as np
-
 import sojourn as sj
+from sojourn import behavior
 
 COSTS = (3.0, 5.0, 8.0, 13.0)
-WRITE, WAIT = 0, 1
+WRITE = 0
 
 
-def report() -> sj.TabularMDP:
-    """Return the problem: one state per Saturday, and one when the report is written."""
-    n, done = len(COSTS), len(COSTS)
-    transitions, rewards = np.zeros((n + 1, 2, n + 1)), np.zeros((n + 1, 2))
-    for week, cost in enumerate(COSTS):
-        transitions[week, WRITE, done], rewards[week, WRITE] = 1.0, -cost
-        transitions[week, WAIT, min(week + 1, done)] = 1.0
-    rewards[n - 1, WAIT] = -COSTS[-1]  # on the last Saturday there is no choice
-    transitions[done, :, done] = 1.0
-    return sj.TabularMDP(transitions, rewards, terminal=done, name="Report")
-
-
-def sophisticated(law: sj.LengthLaw) -> np.ndarray:
-    """Return the policy that is best on each Saturday given the later choices, `(4, 5)`."""
-    n = len(COSTS)
-    policy = np.zeros((n, n + 1), dtype=int)
-    written_on = n - 1  # if the agent waits until then
-    for week in range(n - 2, -1, -1):
-        later = law.survival(1 + written_on - week) * COSTS[written_on]
-        if COSTS[week] > later:
-            policy[week, week] = WAIT
-        else:
-            written_on = week
-    return policy
-
-
-def saturday(policy: np.ndarray) -> int:
-    """Return the Saturday, counted from 1, on which a policy writes; its last row is used for later steps."""
-    return next(w + 1 for w in range(len(COSTS)) if policy[min(w, len(policy) - 1), w] == WRITE)
+def saturday(agent: behavior.Decisions) -> int:
+    """Return the Saturday, counted from 1, on which an agent writes."""
+    return next(week for week in range(1, 5) if agent.action(week - 1, week) == WRITE)
 
 
 def main() -> None:
@@ -61,31 +34,29 @@ def main() -> None:
     running = 1.8 * law.survival(26) / law.survival(21)
     print(f"  20 steps later, having survived them, 1.000 or {running:.3f}: later, as planned")
 
-    # 2. The plan is the commitment: it depends on the step. The naive agent plays the first row at every
-    #    step.
-    mdp, half = report(), sj.Tabulated([1.0, 0.5, 0.5, 0.5])
-    committed = sj.plan(mdp, half).policy
-    agents = {"committed": committed, "naive": committed[:1], "sophisticated": sophisticated(half)}
+    # 2. Three agents with the same discount function.
+    report, half = behavior.tasks.report(COSTS), behavior.beta_delta(0.5, steps=4)
     print("\nFilms are worth 3, 5, 8, 13; everything that is not today has half the weight.")
-    for name, policy in agents.items():
-        value = sj.evaluate(mdp, half, policy, after="hold").value[0]
-        week = saturday(policy)
+    for solve in (behavior.committed, behavior.naive, behavior.sophisticated):
+        agent = solve(report, half, deadline=4)
+        week, value = saturday(agent), agent.value[0]
         cost = COSTS[week - 1]
-        print(f"  {name:14} writes on Saturday {week}, costs {cost:2.0f}, valued {value:.1f} on the first")
+        print(
+            f"  {agent.kind:14} writes on Saturday {week}, costs {cost:2.0f}, valued {value:.1f} on the first"
+        )
 
     # 3. Without present bias, all three agree.
-    plain = sj.plan(mdp, sj.Fixed(4)).policy
+    plain = behavior.naive(report, behavior.beta_delta(1.0, steps=4), deadline=4)
     print(f"  no bias        writes on Saturday {saturday(plain)}")
 
     # 4. Quasi-hyperbolic discounting without a last step, and what it costs not to keep to the plan.
     print("\nCash or invest, under γ(h) = β γ^(h−1):")
     problem = sj.mdps.cash_or_invest(delay=5, cash=0.12)
     for beta in (1.0, 0.8, 0.6, 0.4):
-        bias = sj.QuasiHyperbolic(beta, 0.95)
-        best = sj.plan(problem, bias)
-        naive = sj.evaluate(problem, bias, best.policy[:1], after="hold").value[0]
-        first = "invests" if best.action(0, 1) else "takes the cash"
-        print(f"  β = {beta}: at first {first:14}  committed {best.value[0]:.4f}, naive {naive:.4f}")
+        naive = behavior.naive(problem, behavior.beta_delta(beta, 0.95))
+        first = "invests" if naive.action(0, 1) else "takes the cash"
+        kept, value = naive.committed_value[0], naive.value[0]
+        print(f"  β = {beta}: at first {first:14}  committed {kept:.4f}, naive {value:.4f}")
 
 
 if __name__ == "__main__":
