@@ -18,13 +18,15 @@ def table(title: str, rows: Iterable[tuple[str, object]]) -> str:
     return f"<table><caption>{html.escape(title)}</caption><tbody>{lines}</tbody></table>"
 
 
-def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table with a title and a header; all columns but the first are right-aligned."""
+def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = ()) -> str:
+    """Return an HTML table with a title and a header, and notes below it.
+
+    All columns but the first are right-aligned.
+    """
     head = _row("th", header)
     lines = "".join(_row("td", row) for row in rows)
-    return (
-        f"<table><caption>{html.escape(title)}</caption><thead>{head}</thead><tbody>{lines}</tbody></table>"
-    )
+    parts = f"<caption>{html.escape(title)}</caption><thead>{head}</thead><tbody>{lines}</tbody>"
+    return f"<table>{parts}</table>" + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
 
 
 def _row(tag: str, texts: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ def test_a_report_is_written_beside_the_store(run, store, tmp_path):
     page = path.read_text(encoding="utf-8")
     assert "<h1>tiny.results</h1>" in page
     assert page.count("<figure>") == 1
-    assert "total regret" in page
+    assert "IQM of regret" in page
     data = json.loads(run("report", str(store), "--to", str(tmp_path / "other.html"), "--json").stdout)
     assert data == {"file": str(tmp_path / "other.html"), "trials": 4}
     assert (tmp_path / "other.html").read_text(encoding="utf-8") == page

@@ -272,7 +272,7 @@ def test_results_print_whatever_is_missing(store):
     results = load_results(store)
     some = (results.select(agent="chance", seed=0), results.select(bonus_scale=0.1, seed=1))
     apart = Results(store, tuple(trial for part in some for trial in part))
-    assert [line.split()[-2:] for line in repr(apart).splitlines()[1:]] == [["0", "—"]] * 2
+    assert [line.split()[-3:] for line in repr(apart).splitlines()[1:]] == [["0", "—", "—"]] * 2
     with pytest.raises(ValueError, match="a seed that all agents have"):
         apart.comparisons()
     results.trials[0].path.write_bytes(b"")

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.learning import Comparison, compare, estimate_mean, name_agents, spread_episodes
+from sojourn.learning import (
+    Comparison,
+    compare,
+    estimate_mean,
+    name_agents,
+    simultaneous_intervals,
+    spread_episodes,
+)
 
 LAW, PROBLEM = sj.Geometric(0.8), sj.mdps.river_swim(4)
 BOLD = sj.UCBVI(LAW, sj.PaperBonus(0.01))
@@ -67,14 +74,16 @@ def test_a_single_value_has_no_interval():
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ([10.0, 11.0, 12.0], "11.0 ± 2.5"),  # half width 2.484
-        ([1000.0, 2000.0, 3000.0], "2,000 ± 2,484"),
-        ([0.010, 0.011, 0.012], "0.0110 ± 0.0025"),
-        ([5.0, 5.0, 5.0], "5 ± 0"),
-        ([5.0], "5"),
+        ([10.0, 11.0, 12.0, 13.0, 14.0], "12.0 ± 2.0"),  # t = 2.776, half width 1.963
+        ([1000.0, 2000.0, 3000.0, 4000.0, 5000.0], "3,000 ± 1,963"),
+        ([0.010, 0.011, 0.012, 0.013, 0.014], "0.0120 ± 0.0020"),
+        ([5.0] * 5, "5.0000"),
+        ([0.0] * 5, "0"),
+        ([5.0], "5.0000"),
+        ([10.0, 11.0, 12.0, 13.0], "11.500"),  # fewer than five values have no interval
         ([np.nan, 1.0], "—"),
-        ([1e-9, 2e-9, 3e-9], "2e-09 ± 2.5e-09"),
-        ([1e15, 2e15, 3e15], "2e+15 ± 2.5e+15"),
+        ([1e-9, 2e-9, 3e-9, 4e-9, 5e-9], "3e-09 ± 1.96e-09"),
+        ([1e15, 2e15, 3e15, 4e15, 5e15], "3e+15 ± 1.96e+15"),
     ],
 )
 def test_numbers_are_rounded_to_the_width_of_their_interval(values, text):
@@ -93,16 +102,56 @@ def test_differences_are_paired_by_seed():
 
 
 def test_the_table_is_written_out():
-    found = comparison([[10, 20, 30], [11, 21, 34]], [[1, 2, 3], [1, 1, 1]], names=("first", "the other"))
+    # With five seeds the interval of an IQM goes from the smallest to the largest value.
+    found = comparison(
+        [[10, 20, 30, 40, 80], [11, 21, 34, 41, 81]],
+        [[1, 2, 3, 4, 5], [1, 1, 1, 1, 1]],
+        names=("first", "the other"),
+    )
     assert found.table().splitlines() == [
-        "a <problem>, lengths from Fixed(length=2): 1 episode, 3 seeds, 95% intervals, "
-        "regret certified to 1.5e-07",
+        "a <problem>, lengths from Fixed(length=2): 1 episode, 5 seeds, regret certified to 1.5e-07",
         "",
-        "agent      total regret  difference from the first  reward per episode",
-        "first           20 ± 25                          0           2.0 ± 2.5",
-        "the other       22 ± 29                  2.0 ± 4.3               1 ± 0",
+        "agent      mean regret  IQM of regret  difference from the first  reward per episode",
+        "first               36    30 [10, 80]                          0      3.0 [1.0, 5.0]",
+        "the other           38    32 [11, 81]             1.0 [1.0, 4.0]              1.0000",
+        "",
+        "IQM: mean of the middle half of the seeds. In brackets: 95% bootstrap intervals of IQMs.",
     ]
     assert repr(found) == str(found) == found.table()
+
+
+def test_fewer_than_five_seeds_have_no_intervals():
+    found = comparison([[10, 20, 30, 40]], [[1, 2, 3, 4]], names=("alone",))
+    assert found.rows() == [("alone", "25.000", "25.000", "0", "2.5000")]
+    assert found.notes() == [
+        "IQM: mean of the middle half of the seeds. Intervals need at least 5 seeds.",
+    ]
+
+
+def test_the_intervals_of_several_differences_hold_together_and_need_more_seeds():
+    rng = np.random.default_rng(0)
+    total = rng.normal(100.0, 10.0, size=(4, 20))
+    found = comparison(total, total, names=tuple("abcd"))
+    for i in (1, 2, 3):
+        alone = simultaneous_intervals(total[i] - total[0])
+        together = found.interquartile_difference
+        assert together.low[i] < alone.low < alone.value == together.value[i] < alone.high < together.high[i]
+    assert found.notes()[0].endswith("intervals of IQMs; those of the 3 differences hold together.")
+    few = comparison(total[:, :6], total[:, :6], names=tuple("abcd"))
+    assert np.isnan(few.interquartile_difference.low).all()
+    assert np.isfinite(few.interquartile_regret.low).all()
+    assert few.notes()[0].endswith("intervals of IQMs; those of 3 differences need at least 7 seeds.")
+
+
+def test_a_note_warns_if_a_few_seeds_dominate_a_mean():
+    usual = [100.0] * 10
+    failed = [10.0] * 9 + [1_000.0]  # the mean is 109; without the worst seed it is 10
+    notes = comparison([usual, failed], [usual, usual], names=("good", "bad")).notes()[1:]
+    assert notes == ["A few seeds dominate the mean of bad: without the worst seed it falls from 109 to 10."]
+    twice = [10.0] * 18 + [1_000.0] * 2
+    (note,) = comparison([twice], [twice], names=("bad",)).notes()[1:]
+    assert "without the 2 worst seeds it falls" in note
+    assert note in comparison([twice], [twice], names=("bad",))._repr_html_()
 
 
 def test_html_is_escaped():
@@ -145,10 +194,13 @@ def test_a_learner_without_a_policy_has_rewards_but_no_regret():
     found = compare([BOLD, Mine()], PROBLEM, LAW, episodes=10, seeds=3)
     assert np.isnan(found.cumulative_regret[1]).all()
     assert np.isfinite(found.rewards).all()
-    assert found.table().splitlines()[-1].split()[:3] == ["Mine", "—", "—"]
-    first = compare([Mine(), BOLD], PROBLEM, LAW, episodes=10, seeds=3).table().splitlines()
-    assert first[-2].split()[:3] == ["Mine", "—", "—"]
-    assert " ± " in first[-1]
+    assert found.rows()[1][:4] == ("Mine", "—", "—", "—")
+    assert compare([Mine(), BOLD], PROBLEM, LAW, episodes=10, seeds=3).rows()[0][:4] == (
+        "Mine",
+        "—",
+        "—",
+        "—",
+    )
     alone = compare([Mine()], PROBLEM, LAW, episodes=10, seeds=3)
     assert "certified" not in alone.table()
 

@@ -12,10 +12,12 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from sojourn.learning import (
+    Interval,
     bootstrap_interval,
     interquartile_mean,
     paired_difference,
     probability_of_improvement,
+    simultaneous_intervals,
     standard_error,
 )
 
@@ -73,17 +75,48 @@ def test_a_bootstrap_interval_is_that_of_all_draws():
     # All 3³ draws of three values, each as likely: the exact law of the bootstrap mean.
     values = np.array([0.0, 1.0, 5.0])
     means = [np.mean(draw) for draw in itertools.product(values, repeat=3)]
-    exact = np.quantile(means, [0.1, 0.9], method="inverted_cdf")
-    found = bootstrap_interval(values, np.mean, level=0.8, resamples=20_000)
+    alpha = stats.norm.cdf(np.sqrt(3 / 2) * stats.t.ppf(0.2, 2))
+    exact = np.quantile(means, [alpha, 1 - alpha], method="inverted_cdf")
+    found = bootstrap_interval(values, np.mean, level=0.6, resamples=20_000)
     assert found.value == pytest.approx(2.0)
     np.testing.assert_allclose([found.low, found.high], exact, atol=1e-12)
 
 
 def test_a_bootstrap_interval_agrees_with_scipy():
     values = np.random.default_rng(1).exponential(size=30)
+    # Hesterberg's expansion is a percentile interval of a higher level.
     ours = bootstrap_interval(values, np.mean, resamples=50_000)
-    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=50_000, rng=2)
+    level = 2 * stats.norm.cdf(np.sqrt(30 / 29) * stats.t.ppf(0.975, 29)) - 1
+    theirs = stats.bootstrap(
+        (values,), np.mean, method="percentile", confidence_level=level, n_resamples=50_000, rng=2
+    )
     np.testing.assert_allclose([ours.low, ours.high], theirs.confidence_interval, rtol=5e-3)
+
+
+def test_the_expanded_interval_of_a_mean_of_normal_values_is_students():
+    # The bootstrap's standard deviation of a mean is s·√((n−1)/n)/√n: the expansion makes up for it.
+    values = stats.norm.ppf((np.arange(200) + 0.5) / 200)
+    ours = bootstrap_interval(values, np.mean, resamples=50_000)
+    low, high = stats.t.interval(0.95, 199, values.mean(), stats.sem(values))
+    np.testing.assert_allclose([ours.low, ours.high], [low, high], rtol=0.03)
+
+
+def test_more_intervals_that_hold_together_are_wider_and_need_more_seeds():
+    values = np.random.default_rng(3).lognormal(size=20)
+    found = [simultaneous_intervals(values, n) for n in (1, 4, 16)]
+    assert all(b.low < a.low < a.high < b.high for a, b in itertools.pairwise(found))
+    for n_intervals, n_seeds in [(1, 5), (2, 6), (3, 7), (4, 7), (5, 8), (16, 9)]:
+        assert np.isnan(simultaneous_intervals(values[: n_seeds - 1], n_intervals).low)
+        assert np.isfinite(simultaneous_intervals(values[:n_seeds], n_intervals).low)
+
+
+def test_intervals_are_printed_with_two_digits_of_their_half_width():
+    found = Interval(
+        np.array([10.0, 3.0, np.nan, 5.0]),
+        np.array([8.1, 3.0, np.nan, np.nan]),
+        np.array([13, 3, np.nan, np.nan]),
+    )
+    assert found.texts() == ["10.0 [8.1, 13.0]", "3.0000", "—", "5.0000"]
 
 
 def test_rows_are_resampled_together_and_reproducibly():

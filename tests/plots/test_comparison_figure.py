@@ -42,14 +42,25 @@ def test_few_checkpoints_are_all_drawn():
     assert curves.mean.tolist() == [[1.0, 2.0, 3.0]]
 
 
-def test_every_learner_has_a_line_and_a_band_in_its_own_color():
+def test_fewer_than_five_seeds_are_drawn_one_by_one():
     figure = TWO.plot()
+    (panel,) = figure.axes
+    thin = [lines.get_segments() for lines in panel.collections]
+    assert [[line.tolist() for line in lines] for lines in thin] == [
+        [[[1, 1], [2, 2]], [[1, 2], [2, 4]], [[1, 3], [2, 6]]],
+        [[[1, 5], [2, 5]]] * 3,
+    ]
+    assert figure.legends[0].get_title().get_text() == "3 seeds, thin lines: single seeds"
+
+
+def test_every_learner_has_a_line_and_a_band_in_its_own_color():
+    figure = a_comparison([[[1, 2], [2, 4], [3, 6], [1, 2], [3, 6]], [[5, 5]] * 5]).plot()
     (panel,) = figure.axes
     assert [line.get_ydata().tolist() for line in panel.get_lines()] == [[2.0, 4.0], [5.0, 5.0]]
     assert [line.get_color() for line in panel.get_lines()] == list(COLORS[:2])
     assert [to_hex(band.get_facecolor()[0]).upper() for band in panel.collections] == list(COLORS[:2])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["learner 0", "learner 1"]
-    assert figure.legends[0].get_title().get_text() == "3 seeds, bands: 95% intervals of the mean"
+    assert figure.legends[0].get_title().get_text() == "5 seeds, bands: 95% intervals of the mean"
 
 
 def test_more_learners_than_colors_differ_by_dashes():

@@ -77,7 +77,7 @@ def test_panels_show_the_same_learners_and_texts_fit_on_the_figure(n_panels):
         assert ax._left_title.get_window_extent().x1 <= right
     (legend,) = figure.legends
     assert legend.get_window_extent().x1 <= right
-    assert legend.get_title().get_text() == "2 seeds, bands: 95% intervals of the mean"
+    assert legend.get_title().get_text() == "2 seeds, thin lines: single seeds"
     assert len({ax._left_title.get_fontsize() for ax in shown}) == 1
     with pytest.raises(ValueError, match="must have 2 learners each; got 1"):
         panel_curves([two, a_comparison([[[1, 2]]], [1, 2])])
@@ -86,7 +86,7 @@ def test_panels_show_the_same_learners_and_texts_fit_on_the_figure(n_panels):
 def test_panels_state_the_range_of_seed_counts_and_have_titles_of_one_size():
     one, three = (a_comparison([[[1, 2]] * n], [1, 2]) for n in (1, 3))
     figure = panels_figure([three, one], titles=["short", "a title that is too long for the normal size"])
-    assert figure.legends[0].get_title().get_text() == "1 to 3 seeds, bands: 95% intervals of the mean"
+    assert figure.legends[0].get_title().get_text() == "1 to 3 seeds, thin lines: single seeds"
     sizes = [ax._left_title.get_fontsize() for ax in figure.axes]
     assert sizes[0] == sizes[1] < 9.5
     assert panels_figure([one]).legends[0].get_title().get_text() == "1 seed"

@@ -46,6 +46,9 @@ from ._statistics import (
     probability_of_improvement as probability_of_improvement,
 )
 from ._statistics import (
+    simultaneous_intervals as simultaneous_intervals,
+)
+from ._statistics import (
     standard_error as standard_error,
 )
 from ._tuning import (

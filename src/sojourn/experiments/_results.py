@@ -30,7 +30,7 @@ from sojourn.mdps import is_size_label
 
 __all__ = ["Results", "load_results"]
 
-_HEADER = ("problem", "law", "agent", "seeds", "total regret")
+_HEADER = ("problem", "law", "agent", "seeds", "mean regret", "IQM of regret")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Results:
         return list(groups.values())
 
     def table(self) -> str:
-        """Return the agents' mean total regret with 95% intervals, as plain text."""
+        """Return the agents' total regret as plain text: mean, and interquartile mean with 95% interval."""
         rows = [_HEADER, *self._rows()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADER))]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
@@ -88,14 +88,11 @@ class Results:
         for trials in self._groups():
             where = (trials[0].problem, label(parse_stored_law(trials[0].law)))
             if not shared_seeds(group_by_agent(trials)):
-                rows += [(*where, name, "0", "—") for name in group_by_agent(trials)]
+                rows += [(*where, name, "0", "—", "—") for name in group_by_agent(trials)]
                 continue
             comparison = compare_trials(trials, without_agent)
-            totals = comparison.total_regret.texts()
             seeds = f"{len(comparison.seeds):,}"
-            rows += [
-                (*where, name, seeds, total) for name, total in zip(comparison.names, totals, strict=True)
-            ]
+            rows += [(*where, name, seeds, mean, middle) for name, mean, middle, *_ in comparison.rows()]
         return rows
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from sojourn.learning import (
     interquartile_mean,
     paired_difference,
     probability_of_improvement,
+    simultaneous_intervals,
     standard_error,
 )
 
@@ -17,5 +18,6 @@ __all__ = [
     "interquartile_mean",
     "paired_difference",
     "probability_of_improvement",
+    "simultaneous_intervals",
     "standard_error",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sojourn.learning._checkpoints import spread_by_ratios, spread_episodes
 from sojourn.learning._compare import compare
-from sojourn.learning._comparison import Comparison
-from sojourn.learning._estimate import Estimate, estimate_mean
+from sojourn.learning._comparison import TABLE_HEADER, Comparison
+from sojourn.learning._estimate import FEWEST_SEEDS, Estimate, estimate_mean
 from sojourn.learning._learn import learn
 from sojourn.learning._names import name_agents
 from sojourn.learning._run import Run
@@ -15,10 +15,13 @@ from sojourn.learning._statistics import (
     interquartile_mean,
     paired_difference,
     probability_of_improvement,
+    simultaneous_intervals,
     standard_error,
 )
 
 __all__ = [
+    "FEWEST_SEEDS",
+    "TABLE_HEADER",
     "Comparison",
     "Estimate",
     "Interval",
@@ -31,6 +34,7 @@ __all__ = [
     "name_agents",
     "paired_difference",
     "probability_of_improvement",
+    "simultaneous_intervals",
     "spread_by_ratios",
     "spread_episodes",
     "standard_error",

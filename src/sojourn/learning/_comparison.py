@@ -11,21 +11,27 @@ from sojourn import _html
 from sojourn._typing import FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw, label
-from sojourn.learning._estimate import Estimate, estimate_mean
+from sojourn.learning._estimate import FEWEST_SEEDS, Estimate, estimate_mean, format_number
 from sojourn.learning._statistics import (
     Interval,
-    bootstrap_interval,
+    fewest_seeds,
+    mean_without_worst,
     paired_difference,
     probability_of_improvement,
+    simultaneous_intervals,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison"]
+__all__ = ["TABLE_HEADER", "Comparison"]
 
-_HEADER = ("agent", "total regret", "difference from the first", "reward per episode")
+TABLE_HEADER = ("agent", "mean regret", "IQM of regret", "difference from the first", "reward per episode")
+"""Column headings of a comparison's table."""
+
+_DOMINATED = 0.5
+"""A few seeds dominate a mean if it falls below this share of itself without them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +89,25 @@ class Comparison:
 
     @property
     def interquartile_regret(self) -> Interval:
-        """Interquartile mean of the total regret and 95% bootstrap interval, each `(agents,)`."""
-        return bootstrap_interval(self.cumulative_regret[:, :, -1])
+        """Interquartile mean of the total regret and 95% bootstrap interval, each `(agents,)`.
+
+        The ends of the interval are NaN for fewer than five seeds.
+        """
+        return simultaneous_intervals(self.cumulative_regret[:, :, -1])
+
+    @property
+    def interquartile_difference(self) -> Interval:
+        """Interquartile mean of the total regret less that of the first agent, paired by seed, `(agents,)`.
+
+        The intervals of all agents hold together with 95% confidence: see `simultaneous_intervals`.
+        """
+        total = self.cumulative_regret[:, :, -1]
+        return simultaneous_intervals(total - total[:1], max(1, len(self.names) - 1))
+
+    @property
+    def interquartile_reward(self) -> Interval:
+        """Interquartile mean of the reward per episode and 95% bootstrap interval, each `(agents,)`."""
+        return simultaneous_intervals(self.rewards)
 
     @property
     def improvement(self) -> FloatArray:
@@ -93,14 +116,44 @@ class Comparison:
         return probability_of_improvement(total, total[:1])
 
     def table(self) -> str:
-        """Return the means and 95% intervals as a plain-text table, one line per agent."""
-        rows = [_HEADER, *self._rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
+        """Return means and interquartile means as a plain-text table with one line per agent, and notes.
+
+        Brackets hold 95% intervals of interquartile means.
+        """
+        rows = [TABLE_HEADER, *self.rows()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(TABLE_HEADER))]
         lines = [
             "  ".join([row[0].ljust(widths[0]), *(map(str.rjust, row[1:], widths[1:]))]).rstrip()
             for row in rows
         ]
-        return "\n".join([self._title(), "", *lines])
+        return "\n".join([self._title(), "", *lines, "", *self.notes()])
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the table must know, as sentences: what the intervals mean, and warnings.
+
+        A warning names agents whose mean regret would be less than half without the worst tenth of the seeds.
+        """
+        n_seeds, n_differences = len(self.seeds), len(self.names) - 1
+        about = "IQM: mean of the middle half of the seeds. "
+        if n_seeds < FEWEST_SEEDS:
+            notes = [f"{about}Intervals need at least {FEWEST_SEEDS} seeds."]
+        elif n_seeds < fewest_seeds(max(1, n_differences)):
+            needed = f"those of {n_differences} differences need at least {fewest_seeds(n_differences)} seeds"
+            notes = [f"{about}In brackets: 95% bootstrap intervals of IQMs; {needed}."]
+        else:
+            together = (
+                f"; those of the {n_differences} differences hold together" if n_differences > 1 else ""
+            )
+            notes = [f"{about}In brackets: 95% bootstrap intervals of IQMs{together}."]
+        for name, regret in zip(self.names, self.cumulative_regret[:, :, -1], strict=True):
+            if n_seeds == 1:
+                break
+            mean, (rest, n_worst) = float(regret.mean()), mean_without_worst(regret)
+            if rest < _DOMINATED * mean:
+                worst = "the worst seed" if n_worst == 1 else f"the {n_worst} worst seeds"
+                falls = f"from {format_number(mean, mean / 10)} to {format_number(rest, mean / 10)}"
+                notes.append(f"A few seeds dominate the mean of {name}: without {worst} it falls {falls}.")
+        return notes
 
     def plot(self, ax: Axes | None = None, *, log: bool = False) -> Figure:
         """Draw the mean cumulative regret of every agent; see `sojourn.plots.comparison_figure`."""
@@ -112,18 +165,18 @@ class Comparison:
         return self.table()
 
     def _repr_html_(self) -> str:
-        return _html.grid(self._title(), _HEADER, self._rows())
+        return _html.grid(self._title(), TABLE_HEADER, self.rows(), self.notes())
 
     def _title(self) -> str:
         seeds = f"{len(self.seeds):,} seed{'s' * (len(self.seeds) > 1)}"
-        intervals = ", 95% intervals" if len(self.seeds) > 1 else ""
         episodes = f"{self.episodes:,} episode{'s' * (self.episodes > 1)}"
-        title = f"{self.problem}, lengths from {label(self.law)}: {episodes}, {seeds}{intervals}"
+        title = f"{self.problem}, lengths from {label(self.law)}: {episodes}, {seeds}"
         widths = self.regret_width[np.isfinite(self.regret_width)]
         return f"{title}, regret certified to {widths.max():.1e}" if widths.size else title
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        differences = self.difference.texts()
-        differences[0] = "—" if differences[0] == "—" else "0"
-        columns = (self.names, self.total_regret.texts(), differences, self.mean_reward.texts())
-        return list(zip(*columns, strict=True))
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the cells of the table by agent, in the order of `TABLETABLE_HEADER`."""
+        total, regret = self.total_regret, self.interquartile_regret
+        means = [text.partition(" ±")[0] for text in total.texts()]
+        differences, rewards = self.interquartile_difference.texts(), self.interquartile_reward.texts()
+        return list(zip(self.names, means, regret.texts(), differences, rewards, strict=True))

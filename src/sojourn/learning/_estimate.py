@@ -10,10 +10,13 @@ from scipy.special import stdtrit
 
 from sojourn._typing import ArrayLike, FloatArray
 
-__all__ = ["LEVEL", "Estimate", "estimate_mean"]
+__all__ = ["FEWEST_SEEDS", "LEVEL", "Estimate", "estimate_mean", "format_number"]
 
 LEVEL = 0.95
 """Confidence level of all intervals."""
+
+FEWEST_SEEDS = 5
+"""With fewer seeds no interval is printed: it would say more about its assumptions than about the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +26,12 @@ class Estimate:
     Attributes:
         mean: The means.
         half_width: Half the width of Student's interval; NaN for a single value.
+        n_values: Number of values behind each mean.
     """
 
     mean: FloatArray
     half_width: FloatArray
+    n_values: int
 
     @property
     def low(self) -> FloatArray:
@@ -39,9 +44,13 @@ class Estimate:
         return np.asarray(self.mean + self.half_width)
 
     def texts(self) -> list[str]:
-        """Return each as "mean ± half width", rounded to two digits of the half width; "—" for NaN."""
+        """Return each as "mean ± half width", rounded to two digits of the half width; "—" for NaN.
+
+        Means of fewer than five values are printed without an interval.
+        """
+        is_shown = self.n_values >= FEWEST_SEEDS
         pairs = zip(np.ravel(self.mean).tolist(), np.ravel(self.half_width).tolist(), strict=True)
-        return [_text(mean, half_width) for mean, half_width in pairs]
+        return [_text(mean, half_width if is_shown else math.nan) for mean, half_width in pairs]
 
 
 def estimate_mean(values: ArrayLike, axis: int = -1) -> Estimate:
@@ -51,26 +60,34 @@ def estimate_mean(values: ArrayLike, axis: int = -1) -> Estimate:
     quantile of Student's law with n − 1 degrees of freedom. NaN anywhere on the axis makes both NaN.
 
     Example:
-        >>> estimate_mean([1.0, 2.0, 3.0]).texts()  # t = 4.303, s = 1
-        ['2.0 ± 2.5']
+        >>> estimate_mean([1.0, 2.0, 3.0, 4.0, 5.0]).texts()  # t = 2.776, s = 1.581
+        ['3.0 ± 2.0']
     """
     array = np.asarray(values, dtype=np.float64)
     n = array.shape[axis]
     mean = array.mean(axis=axis)
     if n < 2:
-        return Estimate(mean, np.full_like(mean, np.nan))
+        return Estimate(mean, np.full_like(mean, np.nan), n)
     t = float(stdtrit(n - 1, (1.0 + LEVEL) / 2.0))
-    return Estimate(mean, np.asarray(t * array.std(axis=axis, ddof=1) / math.sqrt(n)))
+    return Estimate(mean, np.asarray(t * array.std(axis=axis, ddof=1) / math.sqrt(n)), n)
 
 
 def _text(mean: float, half_width: float) -> str:
     if math.isnan(mean):
         return "—"
-    if math.isnan(half_width):
-        return f"{mean:.6g}"
-    if half_width == 0.0:
-        return f"{mean:.6g} ± 0"
-    if not 1e-6 <= half_width < 1e12:
-        return f"{mean:.3g} ± {half_width:.2g}"
-    decimals = max(0, 1 - math.floor(math.log10(half_width)))
-    return f"{mean:,.{decimals}f} ± {half_width:,.{decimals}f}"
+    if math.isnan(half_width) or half_width == 0.0:
+        return format_number(mean, half_width)
+    return f"{format_number(mean, half_width)} ± {format_number(half_width, half_width)}"
+
+
+def format_number(value: float, half_width: float) -> str:
+    """Return a number rounded to two digits of the half width of its interval.
+
+    Without an interval (NaN, or negligible), it has five significant digits.
+    """
+    if value == 0.0 and not half_width > 0.0:
+        return "0"
+    size = half_width if half_width > 1e-6 * abs(value) else abs(value) / 1_000.0
+    if not 1e-6 <= size < 1e12:
+        return f"{value:.3g}"
+    return f"{value:,.{max(0, 1 - math.floor(math.log10(size)))}f}"

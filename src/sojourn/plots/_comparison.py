@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -70,6 +71,8 @@ class ComparisonCurves:
         mean: `(agents, n)` mean over seeds of the cumulative regret of k episodes; NaN if it is not known.
         low: `(agents, n)` lower end of the pointwise 95% interval of the mean; NaN for a single seed.
         high: `(agents, n)` upper end of that interval.
+        single: `(agents, seeds, n)` cumulative regret of each seed if there are fewer than five, else
+            `(agents, 0, n)`.
     """
 
     names: tuple[str, ...]
@@ -81,17 +84,22 @@ class ComparisonCurves:
     mean: FloatArray
     low: FloatArray
     high: FloatArray
+    single: FloatArray
 
 
 def comparison_curves(comparison: Comparison) -> ComparisonCurves:
-    """Compute the mean cumulative regret of every learner with its 95% interval over seeds."""
+    """Compute the mean cumulative regret of every learner with its 95% interval over seeds.
+
+    With fewer than five seeds, the regret of each seed takes the place of the interval.
+    """
     from sojourn.agents import RandomPlayer  # noqa: PLC0415 - loads numba
-    from sojourn.learning import estimate_mean, spread_episodes  # noqa: PLC0415
+    from sojourn.learning import FEWEST_SEEDS, estimate_mean, spread_episodes  # noqa: PLC0415
 
     at_random = [i for i, agent in enumerate(comparison.agents) if isinstance(agent, RandomPlayer)]
     kept = comparison.checkpoints
     shown = np.unique(np.searchsorted(kept, spread_episodes(comparison.episodes, _MAX_POINTS)))
-    estimate = estimate_mean(comparison.cumulative_regret[:, :, shown], axis=1)
+    cumulative = comparison.cumulative_regret[:, :, shown]
+    estimate = estimate_mean(cumulative, axis=1)
     return ComparisonCurves(
         names=comparison.names,
         is_chance=tuple(i in at_random[:1] for i in range(len(comparison.agents))),
@@ -102,6 +110,7 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
         mean=estimate.mean,
         low=estimate.low,
         high=estimate.high,
+        single=cumulative if len(comparison.seeds) in range(2, FEWEST_SEEDS) else cumulative[:, :0],
     )
 
 
@@ -119,7 +128,11 @@ def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) ->
     styles = line_styles(curves)
     for i in np.flatnonzero(shown).tolist():
         style, zorder = styles[i], 3.5 if curves.is_chance[i] else 3.0 - i / shown.size
-        if curves.n_seeds > 1:
+        if curves.single.size:
+            lines = [np.column_stack((curves.k, single)) for single in curves.single[i]]
+            thin = {"color": style["color"], "alpha": 0.6, "linewidth": 0.7, "zorder": 2}
+            ax.add_collection(LineCollection(lines, **thin))
+        if curves.n_seeds > 1 and not curves.single.size:
             low = np.maximum(curves.low[i], np.finfo(float).tiny) if log else curves.low[i]
             band = {"color": style["color"], "alpha": 0.18, "linewidth": 0.0, "zorder": 2}
             ax.fill_between(curves.k, low, curves.high[i], **band)
@@ -164,6 +177,8 @@ def _drawable(curves: ComparisonCurves, *, log: bool) -> BoolArray:
 def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bool = False) -> Figure:
     """Draw the mean cumulative regret of every learner, with its 95% interval over seeds as a band.
 
+    With fewer than five seeds, each seed is drawn as a thin line instead.
+
     Args:
         comparison: Result of `sojourn.compare`.
         ax: Axes to draw on; a new figure by default.
@@ -197,5 +212,11 @@ def _add_curve_legend(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: 
 
 
 def describe_seeds(*counts: int) -> str:
-    """Return the number of seeds and what the bands show, for a legend."""
-    return format_seed_count(*counts) + ", bands: 95% intervals of the mean" * (max(counts) > 1)
+    """Return the number of seeds and what bands or thin lines show, for a legend."""
+    from sojourn.learning import FEWEST_SEEDS  # noqa: PLC0415 - loads numba
+
+    shown = ""
+    if max(counts) > 1:
+        has_bands = max(counts) >= FEWEST_SEEDS
+        shown = ", bands: 95% intervals of the mean" if has_bands else ", thin lines: single seeds"
+    return format_seed_count(*counts) + shown

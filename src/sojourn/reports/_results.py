@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sojourn.experiments import Results, TrialResult
 from sojourn.laws import label
-from sojourn.learning import Comparison
+from sojourn.learning import TABLE_HEADER, Comparison
 from sojourn.plots import comparison_figure
 from sojourn.reports._chapter import Chapter, Picture, ReportTable, chapter_context
 from sojourn.reports._page import render
@@ -66,12 +66,5 @@ def _chapter(name: str, comparison: Comparison) -> Chapter:
     law = label(comparison.law)
     text = f"Lengths from {law}, {comparison.episodes:,} episodes, {seeds}."
     picture = Picture(name, f"Cumulative regret on {comparison.problem}.", comparison_figure(comparison))
-    columns = (
-        comparison.names,
-        comparison.total_regret.texts(),
-        comparison.difference.texts(),
-        comparison.mean_reward.texts(),
-    )
-    header = ("agent", "total regret", "difference from the first", "reward per episode")
-    table = ReportTable("With 95% intervals", header, list(zip(*columns, strict=True)))
+    table = ReportTable(" ".join(comparison.notes()), TABLE_HEADER, comparison.rows())
     return Chapter(name, f"{name}: {comparison.problem}, {law}", text, (picture,), (table,))
