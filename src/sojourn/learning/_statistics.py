@@ -144,7 +144,7 @@ def bootstrap_interval(
     return Interval(value, low, high)
 
 
-def simultaneous_intervals(values: ArrayLike, n_intervals: int = 1) -> Interval:
+def simultaneous_intervals(values: ArrayLike, n_intervals: int = 1, *, resamples: int = 10_000) -> Interval:
     """Return interquartile means over the last axis with 95% intervals, of which `n_intervals` hold together.
 
     Each is a `bootstrap_interval` at the level 1 − 0.05/`n_intervals` (Bonferroni). No interval within the
@@ -161,7 +161,7 @@ def simultaneous_intervals(values: ArrayLike, n_intervals: int = 1) -> Interval:
     if array.shape[-1] < fewest_seeds(n_intervals):
         value = interquartile_mean(array)
         return Interval(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
-    return bootstrap_interval(array, level=1.0 - (1.0 - LEVEL) / n_intervals)
+    return bootstrap_interval(array, level=1.0 - (1.0 - LEVEL) / n_intervals, resamples=resamples)
 
 
 def fewest_seeds(n_intervals: int) -> int:
