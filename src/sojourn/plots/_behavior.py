@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,9 +13,11 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from sojourn._typing import FloatArray
-from sojourn.behavior import AgentComparison
 from sojourn.laws import label
 from sojourn.plots._style import COLORS, GRAY, INK, add_legend, new_figure, set_labels
+
+if TYPE_CHECKING:
+    from sojourn.behavior import AgentComparison  # loads numba
 
 __all__ = ["BehaviorCells", "behavior_cells", "behavior_figure", "draw_behavior"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn._typing import FloatArray
-from sojourn.behavior import FAMILIES, ChoiceFit
 from sojourn.plots._style import COLORS, GRAY, SOFT, add_legend, add_note, new_figure, set_labels
+
+if TYPE_CHECKING:
+    from sojourn.behavior import ChoiceFit
 
 __all__ = ["ChoiceFitCurves", "choice_fit_curves", "choice_fit_figure", "draw_choice_fit"]
 
@@ -48,6 +51,8 @@ class ChoiceFitCurves:
 
 def choice_fit_curves(fit: ChoiceFit) -> ChoiceFitCurves:
     """Compute the discount functions of a fit and its calibration."""
+    from sojourn.behavior import FAMILIES  # noqa: PLC0415 - loads numba
+
     delays = np.append(0.0, np.linspace(0.002, 1.0, 240) * float(fit.data.delay_later.max()))
     determined = [one for one in fit.subjects if not one.undetermined]
     curves = np.array([one.discount(delays) for one in determined]).reshape(-1, delays.size)
