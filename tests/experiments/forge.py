@@ -133,6 +133,9 @@ ARRAY_LIES: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     "too many episodes": lambda header, arrays: arrays.update(sound_arrays(EPISODES + 1)),
     "no episodes": lambda header, arrays: arrays.update(sound_arrays(0)),
     "negative lengths": _change("lengths", lambda array: -array),
+    "episodes without a step": _change("lengths", lambda array: array - 1),
+    "a negative start": _change("starts", lambda array: array - 1),
+    "a negative width": _change("regret_width", lambda array: array - 1.0),
     "lengths as numbers": _change("lengths", lambda array: array.astype(float)),
     "observed as numbers": _change("observed", lambda array: array.astype(int)),
 }

@@ -34,6 +34,9 @@ _REGRET = ("regret", "regret_width")
 
 _OPTIONAL = (*_REGRET, "price")
 
+_LEAST = {"starts": 0, "lengths": 1, "observed": 0, "regret_width": 0}
+"""Arrays that have a least possible value; checkpoints are checked apart."""
+
 _SUM_KINDS = {"checkpoints": "i"} | {
     f"sum_{name}": "i" if kind == "b" else kind for name, kind in _KINDS.items() if name != "starts"
 }
@@ -99,11 +102,10 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
             raise ValueError(f"its {name} are of another type")
         if array.shape != (n,):
             raise ValueError(f"its {name} have another shape than its settings say")
-        if kind == "f":
-            if not np.isfinite(array).all():
-                raise ValueError(f"its {name} are not all finite")
-        elif kind == "i" and array.min() < 0:
-            raise ValueError(f"its {name} include a negative number")
+        if kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"its {name} are not all finite")
+        if name.removeprefix(prefix) in _LEAST and array.min() < _LEAST[name.removeprefix(prefix)]:
+            raise ValueError(f"its {name} include a number that is too small")
 
 
 def _check_checkpoints(checkpoints: Any, most: int, episodes: int) -> int:
