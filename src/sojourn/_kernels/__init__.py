@@ -25,8 +25,7 @@ from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
 from sojourn._kernels.learning._full_replan import SweepScratch
 from sojourn._kernels.learning._greedy import choose_action, fill_policy
 from sojourn._kernels.learning._incremental_replan import IncrementalScratch, find_all_incumbents
-from sojourn._kernels.learning._learner_state import LearnerState
-from sojourn._kernels.learning._play import Episodes, PlayStatus, play, sample_successor
+from sojourn._kernels.learning._play import Episodes, LearnerState, PlayStatus, play, sample_successor
 from sojourn._kernels.learning._play_options import PlayOptions
 from sojourn._kernels.learning._tables import MOST_MASKED, Tables, count_step, find_state, number_state
 from sojourn._kernels.learning._tie_breaking import priority

@@ -7,24 +7,23 @@ the episode, or its valuation, visits.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._problem import ProblemArrays
-from sojourn._kernels.learning._assumed_law import initialize_q_row
+from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
 from sojourn._kernels.learning._greedy import episode_policy, greedy_action
-from sojourn._kernels.learning._learner_state import LearnerState
-from sojourn._kernels.learning._play_options import next_layer
-from sojourn._kernels.learning._tables import N_ARCS, N_PAIRS, N_STATES, count_step, number_state
+from sojourn._kernels.learning._play_options import PlayOptions, next_layer
+from sojourn._kernels.learning._tables import N_ARCS, N_PAIRS, N_STATES, Tables, count_step, number_state
 from sojourn._kernels.learning._tie_breaking import hash_in
 from sojourn._kernels.learning._updates import EpisodeBuffer, update_learner
 from sojourn._kernels.valuation._forward_value import Valuation, fill_state_numbers, policy_value
 from sojourn._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Episodes", "PlayStatus", "play", "sample_successor"]
+__all__ = ["Episodes", "LearnerState", "PlayStatus", "play", "sample_successor"]
 
 
 class PlayStatus(IntEnum):
@@ -33,6 +32,15 @@ class PlayStatus(IntEnum):
     FINISHED = 0  # all episodes were played
     NEEDS_ROOM = 1  # the tables or the buffer may be too small for the next episode
     NEEDS_VALUE = 2  # the policy of the next episode could not be valued
+
+
+class LearnerState(NamedTuple):
+    """A learner: its tables, the law it assumes, its update and its options."""
+
+    tables: Tables  # counts, Q and V
+    assumed: AssumedLaw  # the law that it plans with
+    update: Any  # parameters and scratch arrays of its update; the type selects the update, see `_updates`
+    options: PlayOptions  # how it plays
 
 
 class Episodes(NamedTuple):
