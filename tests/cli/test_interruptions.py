@@ -58,11 +58,13 @@ def test_ctrl_c_at_any_time_prints_one_line_and_exits_with_130(run, arguments, t
     (tmp_path / "tiny.toml").write_text(long)
     delay = 0.0
     monkeypatch.setattr(_errors, "_check_encoding", lambda _: signal.setitimer(signal.ITIMER_REAL, delay))
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    numbers = (signal.SIGALRM, signal.SIGINT)  # a background job of a shell ignores SIGINT
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
     try:
         for k in range(10):
             delay = 0.001 + 0.03 * k
-            result = run(*arguments)
+            with repeated_interrupts():  # as `sojourn.cli.main` does
+                result = run(*arguments)
             signal.setitimer(signal.ITIMER_REAL, 0)
             assert result.exit_code == 130, result.output
             assert printable.startswith(result.stdout)
@@ -70,7 +72,8 @@ def test_ctrl_c_at_any_time_prints_one_line_and_exits_with_130(run, arguments, t
             assert "Error" not in result.stderr
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def test_a_sigint_stops_planning():

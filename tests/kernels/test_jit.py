@@ -23,8 +23,13 @@ def double(x):
 USE = "from kernels import double; print(double(1.0))"
 
 
+@pytest.fixture(autouse=True)
+def module(tmp_path):
+    """A module with a small kernel, which `USE` imports."""
+    (tmp_path / "kernels.py").write_text(KERNEL)
+
+
 def run(folder, code=USE, **variables):
-    (folder / "kernels.py").write_text(KERNEL)
     names = ("PATH", "PYTHONPATH", "HOME", "TMPDIR")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     done = subprocess.run(

@@ -41,7 +41,7 @@ def all_equilibria(
         >>> from sojourn import behavior
         >>> import sojourn as sj
         >>> found = behavior.all_equilibria(sj.mdps.cash_or_invest(2), sj.QuasiHyperbolic(0.6, 0.9))
-        >>> [list(one.policy[0]) for one in found]
+        >>> [one.policy[0].tolist() for one in found]
         [[1, 0, 0]]
     """
     task = Task.of(mdp, law, None, tolerance=tolerance)

@@ -195,8 +195,8 @@ class LengthLaw:
             Mixture(weights=(0.30000000000000004, 0.7), laws=(Geometric(gamma=0.0), Geometric(gamma=0.9)))
             >>> law = Polynomial(2.0)
             >>> mixture = law.as_mixture(1e-4)
-            >>> len(mixture.laws), distance(law, mixture) <= 1e-4
-            (21, True)
+            >>> len(mixture.laws) < 40, distance(law, mixture) <= 1e-4
+            (True, True)
         """
         from sojourn.laws._as_mixture import as_mixture  # noqa: PLC0415 - mixtures are laws too
 
