@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from sojourn.behavior import tasks
 from sojourn.behavior._agents import committed, naive, partially_naive, sophisticated
-from sojourn.behavior._compare import AgentComparison, Run, compare
+from sojourn.behavior._compare import AgentComparison, Stretch, compare
 from sojourn.behavior._decisions import Decisions
 from sojourn.behavior._discounting import beta_delta
 from sojourn.behavior._equilibria import all_equilibria
@@ -46,8 +46,8 @@ __all__ = [
     "GoodnessOfFit",
     "GreenMyersonLaw",
     "RachlinLaw",
-    "Run",
     "SequentialFit",
+    "Stretch",
     "SubjectFit",
     "all_equilibria",
     "analyze_choices",

@@ -17,7 +17,7 @@ from sojourn.mdps import TabularMDP
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AgentComparison", "Run", "compare"]
+__all__ = ["AgentComparison", "Stretch", "compare"]
 
 _SHOWN = 12
 """Number of steps that are shown without a deadline."""
@@ -26,7 +26,7 @@ _SURE = 0.995
 
 
 @dataclass(frozen=True)
-class Run:
+class Stretch:
     """Consecutive steps with the same likeliest action.
 
     Attributes:
@@ -54,27 +54,29 @@ class AgentComparison:
     agents: tuple[Decisions, ...]
     last: int
 
-    def runs(self, agent: Decisions) -> list[Run]:
-        """Return what an agent does from the start states, as runs of steps with the same action."""
-        found: list[Run] = []
+    def stretches(self, agent: Decisions) -> list[Stretch]:
+        """Return what an agent does from the start states, as stretches of steps with the same action."""
+        found: list[Stretch] = []
         for h, shares in enumerate(agent.action_shares(self.last), start=1):
             total = float(shares.sum())
             action = int(np.argmax(shares)) if total > 1e-9 else None
             share = float(shares.max() / total) if total > 1e-9 else 1.0
             if found and found[-1].action == action:
-                found[-1] = Run(found[-1].first, h, action, min(share, found[-1].share))
+                found[-1] = Stretch(found[-1].first, h, action, min(share, found[-1].share))
             else:
-                found.append(Run(h, h, action, share))
+                found.append(Stretch(h, h, action, share))
         return found
 
     def does(self, agent: Decisions) -> str:
         """Return what an agent does in words: "1–3 wait, 4 write"."""
         words = []
-        for run in self.runs(agent):
-            if run.action is not None:
-                steps = f"{run.first}" if run.first == run.last else f"{run.first}–{run.last}"
-                share = "" if run.share >= _SURE else f" ({100.0 * run.share:.0f}% or more)"
-                words.append(f"{steps} {agent.mdp.action_label(run.action)}{share}")
+        for stretch in self.stretches(agent):
+            if stretch.action is not None:
+                steps = (
+                    f"{stretch.first}" if stretch.first == stretch.last else f"{stretch.first}–{stretch.last}"
+                )
+                share = "" if stretch.share >= _SURE else f" ({100.0 * stretch.share:.0f}% or more)"
+                words.append(f"{steps} {agent.mdp.action_label(stretch.action)}{share}")
         return ", ".join(words) or "no choice"
 
     def rows(self) -> list[dict[str, str | float | None]]:

@@ -54,7 +54,7 @@ def behavior_cells(comparison: AgentComparison) -> BehaviorCells:
     runs = tuple(
         tuple(
             (run.first, run.last, run.action, run.share)
-            for run in comparison.runs(one)
+            for run in comparison.stretches(one)
             if run.action is not None
         )
         for one in agents
