@@ -1,0 +1,69 @@
+"""The stored trials of the counterexample show what the theory page says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sojourn.learning import estimate_mean
+from sojourn.theory import proven_bound
+
+ROOT = Path(__file__).parents[2]
+MEASURED = ("1e-2",)
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    sys.path.insert(0, str(ROOT / "evidence"))
+    try:
+        import counterexample
+    finally:
+        sys.path.pop(0)
+    return counterexample
+
+
+def test_at_least_twenty_seeds_are_stored(evidence):
+    for name in evidence.AGENTS:
+        for beta in MEASURED:
+            assert evidence.regrets(name, beta).shape[1] >= 20
+
+
+def test_regret_on_the_worse_problem_is_above_29_9(evidence):
+    for name in evidence.AGENTS:
+        for beta in MEASURED:
+            assert evidence.worse(name, beta).mean() > 29.9
+
+
+def test_regret_over_both_problems_agrees_with_theorem_a_and_does_not_depend_on_beta(evidence):
+    for name in evidence.AGENTS:
+        means = [estimate_mean(evidence.regrets(name, beta).mean(axis=0)) for beta in MEASURED]
+        assert all(one.mean + one.half_width >= 29.99 for one in means)
+        assert abs(means[0].mean - means[-1].mean) <= means[0].half_width + means[-1].half_width
+
+
+def test_regret_is_never_above_its_largest_value(evidence):
+    # The wrong arm in each of T episodes: gap·Γ(3)·T = 0.025·(0.81/0.1)·β·400/(0.9·β) = 90.
+    found = [trial["regret"] for trial in evidence.load()]
+    assert -1e-6 <= min(found) <= max(found) <= 90.01
+
+
+def test_regret_is_below_the_proven_bound(evidence):
+    sizes = {"n_states": 4, "n_actions": 2, "n_successors": 2, "delta": evidence.DELTA}
+    for beta in MEASURED:
+        bound = proven_bound(*evidence.setting(beta), count="all", **sizes)
+        assert evidence.regrets("UCBVI, PaperBonus", beta).max() < bound.total
+
+
+def test_a_stored_trial_can_be_repeated(evidence):
+    wanted = ("PSRL", "1e-2", 1, 0)
+    stored = next(trial for trial in evidence.load() if evidence.identity(trial) == wanted)
+    again = evidence.play({key: stored[key] for key in ("agent", "beta", "better", "seed")})
+    assert again["regret"] == pytest.approx(stored["regret"], abs=1e-3)
+
+
+def test_the_page_shows_the_stored_trials(evidence):
+    from tuned import table
+
+    assert table(*evidence.rows()) in evidence.PAGE.read_text(encoding="utf-8")
