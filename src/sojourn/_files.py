@@ -63,6 +63,7 @@ _DAMAGE = (
 _MAX_DEFLATE_RATIO = 1032
 """Largest factor by which deflate can compress; a member that declares a larger one is damaged."""
 
+_PIECE = 1 << 20
 _MAX_HEADER = 4096  # largest header of an array, in bytes
 
 _NOT_REGULAR = (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENODEV)
@@ -143,7 +144,13 @@ def read_archive(
 
 
 def unpack_archive(
-    file: IO[bytes], *, name: str, form: str, writer: str, only_about: bool = False
+    file: IO[bytes],
+    *,
+    name: str,
+    form: str,
+    writer: str,
+    only_about: bool = False,
+    check_sizes: Callable[[Any, Mapping[str, int]], object] | None = None,
 ) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     """Return the JSON description and the arrays of an open archive.
 
@@ -153,15 +160,20 @@ def unpack_archive(
         form: As for `read_archive`.
         writer: As for `read_archive`.
         only_about: Whether to read only the description and return no arrays.
+        check_sizes: Called with the description and the declared size of each array in bytes, before the
+            arrays are unpacked; raises an error if they are not what the description says.
     """
     try:
         with zipfile.ZipFile(file) as archive:
             about = json.loads(str(_read_member(archive, f"{_ABOUT}.npy")))
             has_form = about["format"] == form
-            members = [] if only_about or not has_form else archive.namelist()
-            arrays = {
-                member: _read_member(archive, member) for member in members if member != f"{_ABOUT}.npy"
-            }
+            sizes = {info.filename: info.file_size for info in archive.infolist()}
+            if len(sizes) != len(archive.infolist()):
+                raise ValueError("it has two members of one name.")
+            members = [] if only_about or not has_form else [one for one in sizes if one != f"{_ABOUT}.npy"]
+            if members and check_sizes is not None:
+                check_sizes(about, {member.removesuffix(".npy"): sizes[member] for member in members})
+            arrays = {member: _read_member(archive, member) for member in members}
     except _DAMAGE as error:
         raise ValueError(f"{name} is not a file that {writer} wrote, or it is damaged.") from error
     if not has_form:
@@ -175,14 +187,24 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
     if info.file_size > _MAX_DEFLATE_RATIO * (info.compress_size + 64):
         raise ValueError(f"{name} declares more than it can hold.")
     check_fits(info.file_size, name, "read it on a larger machine")
-    content = io.BytesIO(archive.read(info))
-    np.lib.format.read_magic(content)
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content, max_header_size=_MAX_HEADER)
-    data = bytearray(content.read())
-    if dtype.hasobject or min(shape, default=0) < 0:
-        raise ValueError(f"{name} is not an array of numbers or text.")
-    if math.prod(shape) * dtype.itemsize != len(data):
-        raise ValueError(f"{name} declares another size than it has.")
+    with archive.open(info) as opened:
+        content: Any = opened
+        np.lib.format.read_magic(content)
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content, max_header_size=_MAX_HEADER)
+        if dtype.hasobject or min(shape, default=0) < 0:
+            raise ValueError(f"{name} is not an array of numbers or text.")
+        size = math.prod(shape) * dtype.itemsize
+        if size > info.file_size:
+            raise ValueError(f"{name} declares another size than it has.")
+        data = bytearray(size)
+        rest, done = memoryview(data), 0
+        while done < size:
+            n_read = content.readinto(rest[done : done + _PIECE])
+            if not n_read:
+                raise ValueError(f"{name} declares another size than it has.")
+            done += n_read
+        if content.read(1):  # also checks the sum of the member
+            raise ValueError(f"{name} declares another size than it has.")
     return np.ndarray(shape, dtype, data, order="F" if by_columns else "C")
 
 

@@ -289,7 +289,7 @@ def test_an_inventory_of_3000_trials_is_quick(write, tmp_path):
     spec = write(("seeds = 3", "seeds = 1500"), ("[0.1, 0.01]", "[0.1]"))
     experiment, folder = read_experiment(spec), Store(tmp_path / "many")
     arrays = {name: np.linspace(0.0, 1.0, 20) for name in ("rewards", "regret", "regret_width", "price")}
-    arrays |= {name: np.arange(20) for name in ("starts", "lengths")} | {"observed": np.ones(20, bool)}
+    arrays |= {name: np.arange(1, 21) for name in ("starts", "lengths")} | {"observed": np.ones(20, bool)}
     with folder.writing():
         for _, trial in experiment.trials():
             content = pack_archive(header_of(trial), arrays)

@@ -20,7 +20,7 @@ __all__ = ["compare_trials", "group_by_agent", "rebuild_agent", "shared_seeds", 
 def group_by_agent(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
     """Return the trials by the agent's name and then by seed; equal names are numbered."""
     found: dict[str, dict[int, TrialResult]] = {}
-    taken: dict[str, dict[str, int]] = {}
+    taken: dict[str, str] = {}
     for trial in trials:
         name = unique_name(trial.agent, to_text(trial.settings), taken)
         found.setdefault(name, {})[trial.seed] = trial

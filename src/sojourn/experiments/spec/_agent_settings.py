@@ -40,17 +40,21 @@ def to_text(settings: Any) -> str:
     return json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def unique_name(name: str, settings: str, taken: dict[str, dict[str, int]]) -> str:
+def unique_name(name: str, settings: str, taken: dict[str, str]) -> str:
     """Return a name, with a number if it already stands for other settings; `taken` is updated.
+
+    `taken` has the settings that each name stands for, so that different settings never share a name.
 
     Example:
         >>> taken = {}
         >>> [unique_name("ours", settings, taken) for settings in ("1", "2", "1")]
         ['ours', 'ours (2)', 'ours']
     """
-    numbers = taken.setdefault(name, {})
-    number = numbers.setdefault(settings, len(numbers) + 1)
-    return name if number == 1 else f"{name} ({number})"
+    numbered, number = name, 1
+    while taken.setdefault(numbered, settings) != settings:
+        number += 1
+        numbered = f"{name} ({number})"
+    return numbered
 
 
 def resolve(given: Mapping[str, Any], true_law: LengthLaw, place: str) -> dict[str, Any]:

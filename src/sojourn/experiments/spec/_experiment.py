@@ -265,7 +265,7 @@ def _cells(
     agents: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
 ) -> Iterator[Cell]:
     """Yield the cells of all agents on one problem under one law."""
-    taken: dict[str, dict[str, int]] = {}
+    taken: dict[str, str] = {}
     codes: dict[tuple[str, ...], dict[str, str]] = {}
     for name, agent in agents.items():
         place = f"agents.{name}"

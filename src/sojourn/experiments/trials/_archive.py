@@ -23,7 +23,13 @@ from typing import IO, Any, NamedTuple
 from sojourn._files import open_regular_file, pack_archive, unpack_archive
 from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._content_checks import Layout, check_arrays, check_header, layout_of
+from sojourn.experiments.trials._content_checks import (
+    Layout,
+    check_arrays,
+    check_header,
+    check_sizes,
+    layout_of,
+)
 from sojourn.experiments.trials._quick_archive import array_of, read_members, text_of
 from sojourn.experiments.trials._trial import RESULTS_VERSION, Trial, trial_key
 
@@ -75,7 +81,12 @@ def read_trial(content: bytes | IO[bytes], key: str, *, header_only: bool = Fals
     file = io.BytesIO(content) if isinstance(content, bytes) else content
     try:
         header, arrays = unpack_archive(
-            file, name="it", form=_FORMAT, writer="sojourn run", only_about=header_only
+            file,
+            name="it",
+            form=_FORMAT,
+            writer="sojourn run",
+            only_about=header_only,
+            check_sizes=lambda about, sizes: check_sizes(layout_of(about["settings"]), sizes),
         )
         found = trial_key(Trial(to_text(header["settings"]), header["seed"]).text, header["results"])
     except (KeyError, RecursionError, TypeError, ValueError) as error:

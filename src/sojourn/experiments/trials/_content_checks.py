@@ -15,9 +15,10 @@ import numpy as np
 from sojourn._files import is_utf8
 from sojourn.laws import LengthLaw, parse_law
 
-__all__ = ["Layout", "check_arrays", "check_header", "layout_of", "parse_stored_law"]
+__all__ = ["Layout", "check_arrays", "check_header", "check_sizes", "layout_of", "parse_stored_law"]
 
 _MOST_EPISODES = 1_000_000_000
+_MOST_HEADER_BYTES = 4_096
 _KINDS = {
     "starts": "i",
     "lengths": "i",
@@ -73,6 +74,18 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
     if not isinstance(record, Mapping) or not _is_whole(record.get("checkpoints")) or len(record) != 1:
         raise ValueError("its settings do not say what was recorded")
     return Layout(_SUM_KINDS, "sum_", max(1, record["checkpoints"]), episodes)
+
+
+def check_sizes(layout: Layout, sizes: Mapping[str, int]) -> None:
+    """Check the names of a trial's arrays and their declared sizes in bytes, before they are unpacked.
+
+    Raises:
+        ValueError: If there is an unknown array, or one is larger than the settings allow.
+    """
+    most = _MOST_HEADER_BYTES + 8 * layout.most
+    for name, size in sizes.items():
+        if name not in layout.kinds or size > most:
+            raise ValueError(f"it has an array {name[:60]!r} that its settings do not allow")
 
 
 def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
