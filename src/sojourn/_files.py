@@ -168,8 +168,6 @@ def unpack_archive(
             about = json.loads(str(_read_member(archive, f"{_ABOUT}.npy")))
             has_form = about["format"] == form
             sizes = {info.filename: info.file_size for info in archive.infolist()}
-            if len(sizes) != len(archive.infolist()):
-                raise ValueError("it has two members of one name.")
             members = [] if only_about or not has_form else [one for one in sizes if one != f"{_ABOUT}.npy"]
             if members and check_sizes is not None:
                 check_sizes(about, {member.removesuffix(".npy"): sizes[member] for member in members})
