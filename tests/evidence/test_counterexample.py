@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import sojourn as sj
 from sojourn.learning import estimate_mean
 from sojourn.theory import proven_bound
 
@@ -61,6 +63,19 @@ def test_a_stored_trial_can_be_repeated(evidence):
     stored = next(trial for trial in evidence.load() if evidence.identity(trial) == wanted)
     again = evidence.play({key: stored[key] for key in ("agent", "beta", "better", "seed")})
     assert again["regret"] == pytest.approx(stored["regret"], abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["UCBVI, PaperBonus(0.03)", "PSRL"])
+def test_valuing_few_policies_changes_nothing_else(evidence, name):
+    law, mdp = sj.QuasiHyperbolic(0.1, 0.9), sj.mdps.rare_choice()
+    agent = evidence.AGENTS[name](law)
+    runs = [
+        sj.learn(one, mdp, law, episodes=1_000, seed=1)
+        for one in (agent, evidence.SparselyValued(agent, 16, 5))
+    ]
+    np.testing.assert_array_equal(np.flatnonzero(~np.isnan(runs[1].regret)), np.arange(5, 1_000, 16))
+    np.testing.assert_array_equal(runs[1].regret[5::16], runs[0].regret[5::16])
+    np.testing.assert_array_equal(runs[1].rewards, runs[0].rewards)
 
 
 def test_the_page_shows_the_stored_trials(evidence):
