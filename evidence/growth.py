@@ -71,7 +71,7 @@ class Series:
         bonus = sj.PaperBonus(self.scale)
         if self.horizon is not None:
             return sj.UnknownLaw(self.horizon(episodes), bonus, form="literal", **LITERAL)
-        truncation = theory.choose_truncation(self.law, episodes).truncation
+        truncation = theory.printed_truncation(self.law, episodes).truncation
         return sj.UCBVI(self.law, bonus, truncation=truncation, **LITERAL)
 
     def settings(self, episodes: int) -> dict[str, Any]:

@@ -67,7 +67,7 @@ bonus = {{ type = "hoeffding", scale = {{ grid = {scales} }} }}
 
 
 def _spec(law: str, problems: list[str], *, episodes: int, parts: str) -> str:
-    horizon = sj.theory.choose_truncation(sj.parse_law(law), episodes).horizon
+    horizon = sj.theory.printed_truncation(sj.parse_law(law), episodes).horizon
     quoted = "[" + ", ".join(f'"{problem}"' for problem in problems) + "]"
     settings = {"problems": quoted, "law": law, "episodes": episodes, "seeds": SEEDS}
     return parts.format(**settings, horizon=horizon, scales=SCALES)

@@ -13,11 +13,11 @@ from theory import transcription as paper
 
 import sojourn as sj
 from sojourn.theory import (
-    choose_truncation,
     error_growth,
     log_estimation_growth,
     printed_known_law_bound,
     printed_known_law_exponent,
+    printed_truncation,
     printed_unknown_law_bound,
     printed_unknown_law_exponent,
 )
@@ -101,7 +101,7 @@ def test_a_horizon_implies_the_truncation_of_its_tail():
 
 def test_default_truncation_is_the_corollary_s():
     law = sj.Polynomial(1.4, offset=20)
-    choice = choose_truncation(law, 5000)
+    choice = printed_truncation(law, 5000)
     assert printed_known_law_bound(law, 5000, **SMALL) == printed_known_law_bound(
         law, 5000, **SMALL, truncation=choice.truncation
     )
@@ -189,7 +189,7 @@ def test_estimation_is_the_least_over_all_splits(law, episodes):
 )
 def test_known_law_bound_grows_with_the_corollary_s_exponent(law, low):
     def bound(episodes):
-        beta = choose_truncation(law, episodes).beta
+        beta = printed_truncation(law, episodes).beta
         return printed_known_law_bound(law, episodes, n_states=1, n_actions=1, beta=beta)
 
     high, exponent = 100 * low, printed_known_law_exponent(law)
@@ -202,7 +202,7 @@ def test_known_law_bound_grows_with_the_corollary_s_exponent(law, low):
     assert exponent - 0.5 * share - 1e-3 <= found <= exponent + 1.5 / math.log(low)
 
     def without_logarithms(episodes):
-        n_layers = choose_truncation(law, episodes).horizon
+        n_layers = printed_truncation(law, episodes).horizon
         cleared = bound(episodes).bonus / math.log(episodes * n_layers / 0.1)
         return cleared / math.sqrt(n_layers) if printed_known_law_exponent(law) == 0.5 else cleared
 

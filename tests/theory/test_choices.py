@@ -10,8 +10,8 @@ from laws.cases import EVERY_LAW
 import sojourn as sj
 from sojourn.theory import (
     block_length,
-    choose_truncation,
     printed_known_law_exponent,
+    printed_truncation,
     printed_unknown_law_exponent,
 )
 
@@ -19,7 +19,7 @@ TOO_HEAVY = [sj.Polynomial(1.01), sj.BetaGeometric(1.01, 0.1), sj.DiscreteWeibul
 
 
 def test_geometric_laws_follow_corollary_3():
-    choice = choose_truncation(sj.Geometric(0.95), 100)
+    choice = printed_truncation(sj.Geometric(0.95), 100)
     assert (choice.beta, choice.source) == (1.5, "corollary 3")
     assert choice.truncation == pytest.approx(0.2, rel=1e-14)  # 1/(100 · 0.05)
     # 0.95^(N−1) ≤ 1/100: N − 1 ≥ 89.78
@@ -28,9 +28,9 @@ def test_geometric_laws_follow_corollary_3():
 
 def test_quasi_hyperbolic_laws_follow_corollary_3():
     law = sj.QuasiHyperbolic(0.7, 0.95)
-    choice = choose_truncation(law, 100)
+    choice = printed_truncation(law, 100)
     assert (choice.beta, choice.source) == (1.5, "corollary 3")
-    assert choice.truncation == choose_truncation(sj.Geometric(0.95), 100).truncation
+    assert choice.truncation == printed_truncation(sj.Geometric(0.95), 100).truncation
     # 0.7 · 0.95^(N−1) ≤ 1/100: N − 1 ≥ 82.83
     assert choice.horizon == 84
 
@@ -46,14 +46,14 @@ def test_quasi_hyperbolic_laws_follow_corollary_3():
 @pytest.mark.parametrize("offset", [0, 20])
 def test_polynomial_laws_follow_corollary_2(p, episodes, truncation, offset):
     law = sj.Polynomial(p, offset=offset)
-    choice = choose_truncation(law, episodes)
+    choice = printed_truncation(law, episodes)
     assert (choice.beta, choice.source) == (p - 1.0, "corollary 2")
     assert choice.truncation == pytest.approx(truncation, rel=1e-14)
     assert law.tail(choice.horizon) <= choice.truncation < law.tail(choice.horizon - 1)
 
 
 def test_an_offset_adds_its_layers():
-    plain, shifted = (choose_truncation(sj.Polynomial(1.4, offset=k), 5000) for k in (0, 20))
+    plain, shifted = (printed_truncation(sj.Polynomial(1.4, offset=k), 5000) for k in (0, 20))
     assert shifted.truncation == plain.truncation
     assert shifted.horizon == plain.horizon + 20
 
@@ -68,7 +68,7 @@ def test_an_offset_adds_its_layers():
     ids=repr,
 )
 def test_laws_without_a_corollary_get_the_default_choice(law):
-    choice = choose_truncation(law, 1000)
+    choice = printed_truncation(law, 1000)
     assert (choice.source, choice.beta) == ("default", 1.5)
     assert choice.truncation == pytest.approx(law.mean / 1000, rel=1e-14)
     assert choice.horizon == law.effective_horizon(choice.truncation)
@@ -77,9 +77,9 @@ def test_laws_without_a_corollary_get_the_default_choice(law):
 
 
 def test_finite_laws_have_no_layers_past_their_longest():
-    assert choose_truncation(sj.Fixed(20), 10**6).horizon == 20
-    assert choose_truncation(sj.Geometric(0.0), 10**6).horizon == 1
-    assert choose_truncation(sj.QuasiHyperbolic(0.0, 0.9), 10**6).horizon == 1
+    assert printed_truncation(sj.Fixed(20), 10**6).horizon == 20
+    assert printed_truncation(sj.Geometric(0.0), 10**6).horizon == 1
+    assert printed_truncation(sj.QuasiHyperbolic(0.0, 0.9), 10**6).horizon == 1
 
 
 @settings(deadline=None)
@@ -89,7 +89,7 @@ def test_finite_laws_have_no_layers_past_their_longest():
     st.integers(1, 10**6),
 )
 def test_the_horizon_grows_with_the_number_of_episodes(law, one, other):
-    few, many = (choose_truncation(law, episodes) for episodes in sorted((one, other)))
+    few, many = (printed_truncation(law, episodes) for episodes in sorted((one, other)))
     assert many.truncation <= few.truncation
     assert many.horizon >= few.horizon
 
@@ -98,7 +98,7 @@ def test_geometric_horizon_is_the_paper_s():
     # N = ln T/ln(1/γ), to within the two steps that rounding up and 1-based steps make
     for episodes in (10, 10**3, 10**6, 10**12):
         expected = math.log(episodes) / math.log(1 / 0.9)
-        assert 0 <= choose_truncation(sj.Geometric(0.9), episodes).horizon - expected <= 2
+        assert 0 <= printed_truncation(sj.Geometric(0.9), episodes).horizon - expected <= 2
 
 
 @pytest.mark.parametrize("law", TOO_HEAVY, ids=repr)
@@ -107,7 +107,7 @@ def test_tails_too_heavy_for_a_horizon_are_refused(law):
         r"\) has too heavy a tail for 1000 episodes: Γ\(N\) ≤ .* needs N above 2\*\*53; give a horizon\.$"
     )
     with pytest.raises(ValueError, match=message):
-        choose_truncation(law, 1000)
+        printed_truncation(law, 1000)
 
 
 def test_exponents_by_hand():
@@ -155,10 +155,10 @@ def test_a_block_has_at_least_one_episode(episodes, delta):
         (lambda: block_length(0), "episodes must be a whole number ≥ 1; got 0."),
         (lambda: block_length(100, delta=0), r"delta must be in \(0, 1\); got 0."),
         (
-            lambda: choose_truncation(0.9, 100),
+            lambda: printed_truncation(0.9, 100),
             "law must be a LengthLaw, such as Geometric\\(0.95\\); got 0.9.",
         ),
-        (lambda: choose_truncation(sj.Fixed(2), 1.5), "episodes must be a whole number ≥ 1; got 1.5."),
+        (lambda: printed_truncation(sj.Fixed(2), 1.5), "episodes must be a whole number ≥ 1; got 1.5."),
         (lambda: printed_known_law_exponent("polynomial"), "law must be a LengthLaw, .*; got 'polynomial'."),
         (lambda: printed_unknown_law_exponent(None), "law must be a LengthLaw, .*; got None."),
     ],

@@ -116,7 +116,7 @@ def test_constant_of_corollary_3_is_too_small(gamma):
 def test_the_wrong_constant_matters_in_the_paper_s_own_experiment():
     # γ = 0.95 and 100 episodes: N = 91 layers, far past the eleventh.
     law = sj.Geometric(0.95)
-    n_layers = sj.theory.choose_truncation(law, 100).horizon
+    n_layers = sj.theory.printed_truncation(law, 100).horizon
     assert n_layers == 91
     assert error_growth(law, n_layers + 1, beta=1.5) > math.exp(0.05)
 

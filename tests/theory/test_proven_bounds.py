@@ -12,8 +12,8 @@ from scipy.special import zeta
 
 import sojourn as sj
 from sojourn.theory import (
-    choose_truncation,
     printed_known_law_bound,
+    printed_truncation,
     proven_bound,
     proven_exponent,
     proven_horizon,
@@ -100,7 +100,7 @@ def check_failure(found, failures, cost, delta, expected):
 def test_the_default_layers_value_later_steps_by_the_given_truncation():
     # Geometric laws: Δ = 1/(T(1−γ)) and N = N(Δ), so Δ/γ(N) can be above the remaining steps 1/(1−γ).
     law, T = sj.Geometric(0.9), 10**6
-    choice = choose_truncation(law, T)
+    choice = printed_truncation(law, T)
     by_default = proven_bound(law, T, **RIVER)
     by_layers = proven_bound(law, T, **RIVER, horizon=choice.horizon)
     assert by_default.horizon == choice.horizon == proven_horizon(law, T)
@@ -327,8 +327,8 @@ def test_truncations_by_hand():
 
 @pytest.mark.parametrize("law", [sj.Geometric(0.9), sj.QuasiHyperbolic(0.7, 0.95), sj.Fixed(7)], ids=repr)
 def test_layers_of_other_laws_are_those_of_the_printed_truncation(law):
-    assert proven_horizon(law, 1000) == choose_truncation(law, 1000).horizon
-    assert proven_horizon(law, 1000, bonus=MONOTONE, **RIVER) == choose_truncation(law, 1000).horizon
+    assert proven_horizon(law, 1000) == printed_truncation(law, 1000).horizon
+    assert proven_horizon(law, 1000, bonus=MONOTONE, **RIVER) == printed_truncation(law, 1000).horizon
     assert proven_exponent(law) == proven_exponent(law, bonus=MONOTONE) == 0.5
 
 

@@ -15,7 +15,7 @@ from sojourn.agents.tabular._checks import check_terminal_reward
 from sojourn.agents.tabular._learner import TabularLearner
 from sojourn.agents.tabular._table_memory import START_ROOM, table_bytes
 from sojourn.laws import Geometric, LengthLaw, geometric_with_mean
-from sojourn.theory import BonusKind, choose_truncation, proven_truncation
+from sojourn.theory import BonusKind, printed_truncation, proven_truncation
 
 __all__ = [
     "LayeredAgent",
@@ -123,7 +123,7 @@ def choose_layers(
     if truncation == "default":
         return proven_truncation(law, episodes, bonus=bound)
     if isinstance(truncation, str):
-        truncation = choose_truncation(law, episodes).truncation
+        truncation = printed_truncation(law, episodes).truncation
     return law.effective_horizon(truncation), truncation
 
 

@@ -52,7 +52,7 @@ class UCBVI(LayeredAgent):
         delta: Probability that the bounds may fail, in (0, 1).
         horizon: Number of layers N, with Δ = Γ(N+1), instead of `truncation`.
         truncation: Δ; N is the smallest with Γ(N) ≤ Δ. "default" is `sojourn.theory.proven_truncation`,
-            "paper" the choice of the paper's corollaries, `sojourn.theory.choose_truncation`.
+            "paper" the choice of the paper's corollaries, `sojourn.theory.printed_truncation`.
         ties: "random" breaks ties by a hash of (episode, layer, state, action); "first" takes the lowest
             action.
         after: Policy past step N: "restart" begins again with layer 1, and "hold" keeps playing layer N.

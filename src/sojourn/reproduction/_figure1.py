@@ -14,7 +14,7 @@ from sojourn.reports import Chapter, Claim, Picture, ReportTable
 from sojourn.reproduction._learners import N_PAPER_AGENTS, paper_agents, paper_names, random_row
 from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction.claims import judge_improvement, won_and_lost
-from sojourn.theory import choose_truncation
+from sojourn.theory import printed_truncation
 
 __all__ = ["figure1", "panel_table", "paper_reports_improvement"]
 
@@ -109,7 +109,7 @@ def _visits_needed(law: LengthLaw, most_lost: float) -> float:
         most_lost: The largest 1 − r: 1 for rewards in [0, 1], 11 for Taxi's own. (A pair that ends the
             episode needs fewer visits, but has at most one per episode.)
     """
-    layers = choose_truncation(law, _EPISODES).horizon
+    layers = printed_truncation(law, _EPISODES).horizon
     h = np.arange(1, layers + 1)
     reach = float((law.tail(h + 1) / law.survival(h)).min())
     log = math.log(_TAXI_PAIRS * _EPISODES * layers / 0.1)

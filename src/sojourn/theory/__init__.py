@@ -20,7 +20,7 @@ Modules:
 
 from __future__ import annotations
 
-from sojourn.theory._choices import Choice, block_length, choose_truncation
+from sojourn.theory._choices import Choice, block_length, printed_truncation
 from sojourn.theory._growth import error_growth, error_weight, log_error_growth
 from sojourn.theory._lower_bounds import lower_bound, polynomial_lower_bound, rare_choice_lower_bound
 from sojourn.theory._printed_exponents import printed_known_law_exponent, printed_unknown_law_exponent
@@ -41,7 +41,6 @@ __all__ = [
     "PrintedUnknownLawBound",
     "ProvenBound",
     "block_length",
-    "choose_truncation",
     "error_growth",
     "error_weight",
     "log_error_growth",
@@ -50,6 +49,7 @@ __all__ = [
     "polynomial_lower_bound",
     "printed_known_law_bound",
     "printed_known_law_exponent",
+    "printed_truncation",
     "printed_unknown_law_bound",
     "printed_unknown_law_exponent",
     "proven_bound",

@@ -9,7 +9,7 @@ from typing import Literal
 from sojourn.laws import Geometric, LengthLaw, Polynomial, QuasiHyperbolic
 from sojourn.theory._checks import check_delta, check_episodes, check_law
 
-__all__ = ["Choice", "block_length", "choose_truncation", "corollary", "exact_block_length"]
+__all__ = ["Choice", "block_length", "corollary", "exact_block_length", "printed_truncation"]
 
 Source = Literal["corollary 2", "corollary 3", "default"]
 
@@ -32,7 +32,7 @@ class Choice:
     source: Source
 
 
-def choose_truncation(law: LengthLaw, episodes: int) -> Choice:
+def printed_truncation(law: LengthLaw, episodes: int) -> Choice:
     """Return the truncation that the paper's corollary chooses for T episodes under this law.
 
     Geometric and quasi-hyperbolic laws: Δ = 1/(T(1−γ)), β = 3/2. Polynomial laws: Δ = T^(−(p−1)/(2p−1)),
@@ -48,11 +48,11 @@ def choose_truncation(law: LengthLaw, episodes: int) -> Choice:
 
     Example:
         >>> from sojourn.laws import Fixed, Geometric, Polynomial
-        >>> choose_truncation(Geometric(0.75), 1_000)
+        >>> printed_truncation(Geometric(0.75), 1_000)
         Choice(truncation=0.004, horizon=26, beta=1.5, source='corollary 3')
-        >>> choose_truncation(Polynomial(2.0), 1_000).horizon  # Δ = 1/10
+        >>> printed_truncation(Polynomial(2.0), 1_000).horizon  # Δ = 1/10
         11
-        >>> choose_truncation(Fixed(20), 1_000)
+        >>> printed_truncation(Fixed(20), 1_000)
         Choice(truncation=0.02, horizon=20, beta=1.5, source='default')
     """
     truncation, beta, source = corollary(check_law(law), check_episodes(episodes))

@@ -11,7 +11,7 @@ from sojourn._typing import ArrayLike, FloatArray
 from sojourn._validation import check_positive, check_whole
 from sojourn.laws import LengthLaw
 from sojourn.theory._checks import check_delta, check_episodes, check_law, check_layers
-from sojourn.theory._choices import choose_truncation
+from sojourn.theory._choices import printed_truncation
 from sojourn.theory._free_exponent import best_exponent, log_sum
 from sojourn.theory._growth import log_growth_by_beta
 
@@ -77,7 +77,7 @@ def printed_known_law_bound(
         delta: Failure probability δ of the bound.
         horizon: N, at most the longest length; then Δ = Γ(N+1).
         truncation: Δ; then N is `law.effective_horizon(truncation)`, the paper's N(Δ). If neither is given,
-            the result of `choose_truncation` is used.
+            the result of `printed_truncation` is used.
         beta: β; if it is None, the one with the smallest bound, found numerically.
 
     Raises:
@@ -140,7 +140,7 @@ def _truncate(
         return n_layers, float(law.tail(n_layers + 1))
     if truncation is not None:
         return law.effective_horizon(truncation), float(truncation)
-    choice = choose_truncation(law, int(episodes))
+    choice = printed_truncation(law, int(episodes))
     return choice.horizon, choice.truncation
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from sojourn._validation import check_choice, check_whole
 from sojourn.laws import LengthLaw, Polynomial
 from sojourn.theory._checks import check_episodes, check_law
-from sojourn.theory._choices import choose_truncation
+from sojourn.theory._choices import printed_truncation
 
 __all__ = ["PROVEN_BONUSES", "BonusKind", "check_sizes", "proven_horizon", "proven_truncation"]
 
@@ -32,7 +32,7 @@ def proven_horizon(
 
     Polynomial laws: ⌈T^(1/(p+1))⌉ layers with the paper's or Hoeffding's bonus, ⌈T^(1/p)⌉ with the monotone
     Bernstein bonus, plus the offset of the law. Geometric and quasi-hyperbolic laws: N(Δ) with the Δ of the
-    paper's Corollary 3. All others: N(Δ) with Δ = Γ(1)/T. The paper's own choice is `choose_truncation`.
+    paper's Corollary 3. All others: N(Δ) with Δ = Γ(1)/T. The paper's own choice is `printed_truncation`.
 
     Given the size of the problem, polynomial laws get ⌈(T/(SA))^(1/(p+1))⌉ and ⌈(T/(κSA))^(1/p)⌉ layers
     instead. That has the same power of T and a better constant.
@@ -62,7 +62,7 @@ def proven_horizon(
     check_choice("bonus", bonus, PROVEN_BONUSES)
     size = _size(bonus, n_states, n_actions, n_successors)
     if not isinstance(law, Polynomial):
-        return choose_truncation(law, int(n_episodes)).horizon
+        return printed_truncation(law, int(n_episodes)).horizon
     power = 1.0 / law.p if bonus == "monotone_bernstein" else 1.0 / (law.p + 1.0)
     # A power that is a whole number may come out slightly above it.
     layers = math.exp(power * (math.log(n_episodes) - math.log(size))) * (1.0 - 1e-12)
@@ -101,7 +101,7 @@ def proven_truncation(law: LengthLaw, episodes: int, *, bonus: BonusKind = "pape
         n_layers = proven_horizon(law, episodes, bonus=bonus)
         return n_layers, float(law.tail(n_layers + 1))
     check_choice("bonus", bonus, PROVEN_BONUSES)
-    choice = choose_truncation(law, episodes)
+    choice = printed_truncation(law, episodes)
     is_last = law.longest is not None and choice.horizon >= law.longest
     return choice.horizon, 0.0 if is_last else choice.truncation
 

@@ -10,9 +10,9 @@ from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic
 from sojourn.reports import Claim, ClaimVerdict
 from sojourn.reproduction.claims._optimism import Optimism
 from sojourn.theory import (
-    choose_truncation,
     error_growth,
     printed_known_law_bound,
+    printed_truncation,
     rare_choice_lower_bound,
 )
 
@@ -157,7 +157,7 @@ def printed_slope(law: LengthLaw, n_states: int, n_actions: int, first: int, las
     """
 
     def leading(episodes: int) -> float:
-        beta = choose_truncation(law, episodes).beta
+        beta = printed_truncation(law, episodes).beta
         bound = printed_known_law_bound(law, episodes, n_states=n_states, n_actions=n_actions, beta=beta)
         return bound.truncation + bound.noise + bound.bonus
 
