@@ -6,7 +6,6 @@ import importlib
 import json
 import os
 import sys
-import time
 
 import pytest
 from experiments.hostile import FILES, GOOD
@@ -210,14 +209,12 @@ def test_the_good_file_is_good(write):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_hostile_files_are_refused_in_one_line_and_soon(name, tmp_path):
+def test_hostile_files_are_refused_in_one_line(name, tmp_path):
     assert len(FILES) >= 40
     path, text = tmp_path / "hostile.toml", FILES[name]
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    begun = time.process_time()
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError) as error:  # `evidence/durability.py hostile` measures the time
         read_experiment(path)
-    assert time.process_time() - begun < 0.2
     assert str(error.value).startswith(str(path))
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < len(str(path)) + 400
