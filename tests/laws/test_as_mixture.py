@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sojourn as sj
@@ -68,6 +68,7 @@ def test_other_laws_are_refused_by_their_first_wrong_difference(law, place):
     st.lists(st.floats(0.01, 1.0), min_size=2, max_size=4),
     st.lists(st.floats(0.0, 0.99), min_size=4, max_size=4),
 )
+@example([0.75, 0.75], [0.75, 0.046875, 0.0, 0.0])
 def test_a_table_of_a_mixture_is_found_again(weights, gammas):
     shares = np.array(weights) / np.sum(weights)
     mixture = sj.Mixture(shares, [sj.Geometric(gamma) for gamma in gammas[: len(weights)]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import nnls
@@ -30,8 +30,11 @@ _FASTEST, _SLOWEST = 40.0, 0.05
 _MOST_STALLED = 3
 """The search ends if the error has not been halved on more than this many grids in a row."""
 
-_REFINEMENTS = 16
-"""Number of times that the grid is refined, by a factor of three, around the rates in use."""
+_FINE = 0.02
+"""Distance between the rates, on a logarithmic scale, among which heads are exchanged."""
+
+_EXCHANGES, _REFINEMENTS = 30, 16
+"""Number of times that heads are exchanged, and that their rates are moved after that."""
 
 _MOST_DIFFERENCES = 24
 _CHECKED_STEPS = 4_096
@@ -111,31 +114,54 @@ _Parts: TypeAlias = list[tuple[float, float]]
 def _smallest_fit(law: LengthLaw, tolerance: float, last: int | None) -> tuple[float, Mixture]:
     """Return the error and the mixture of the coarsest grid of rates that reaches the tolerance.
 
-    If none does, the best grid is refined around the rates that it uses, which finds single heads too. The
-    closest mixture is returned. Errors are estimated first and certified last.
+    If none does, heads are exchanged one by one, which finds single heads too. The closest mixture is
+    returned. Errors are estimated first and certified last.
     """
     end = float(last) if last is not None else _end_of_fit(law, tolerance)
     best: tuple[float, _Parts] = (math.inf, [(1.0, math.inf)])
-    n_stalled, coarsest = 0, _SPACINGS[0]
+    n_stalled = 0
     for logs in _grids(end):
         found = [(error > tolerance, len(parts), error, parts) for error, parts in _fit_all(law, end, logs)]
         error, parts = min(found)[2:] if found else (math.inf, [])
         n_stalled = 0 if error < 0.5 * best[0] else n_stalled + 1
         if error < best[0]:
-            best, coarsest = (error, parts), float(logs[0][1] - logs[0][0])
+            best = error, parts
         certified = _certify(law, parts, last) if error <= 2.0 * tolerance else None
         if certified is not None and certified[0] <= tolerance:
             return certified
         if n_stalled > _MOST_STALLED:
             break
-    for k in range(1, _REFINEMENTS + 1):
-        steps = coarsest * 3.0**-k * np.arange(-2, 3)
-        rates = np.array([rate for _, rate in best[1] if rate < math.inf])
-        refined = np.unique((np.log(rates)[:, np.newaxis] + steps).ravel())
-        best = min([best, *_fit_all(law, end, [refined])])
+    return _certify(law, _exchange_heads(law, end, best, tolerance), last)
+
+
+def _exchange_heads(law: LengthLaw, end: float, best: tuple[float, _Parts], tolerance: float) -> _Parts:
+    """Return the heads of a close fit whose rates are not bound to a grid.
+
+    First by conditional gradients: the rates at which one more head would lower the squared error fastest are
+    added, and the fit drops those that have become useless. Then the rates in use are moved, on grids around
+    them that get finer by a factor of three.
+    """
+    fine = np.arange(math.log(max(_SLOWEST / end, 2.0**-52)), math.log(_FASTEST), _FINE)
+    target = _FitTarget.of(law, end)
+    slopes_of = (target.heads(np.exp(fine)) * target.scale[:, np.newaxis]).T
+    current = best
+    for k in range(_EXCHANGES + _REFINEMENTS):
         if best[0] <= 0.5 * tolerance:
             break
-    return _certify(law, best[1], last)
+        logs = np.log([rate for _, rate in current[1] if rate < math.inf])
+        if k < _EXCHANGES:
+            slopes = slopes_of @ target.residual(current[1])
+            is_peak = np.r_[True, slopes[1:] > slopes[:-1]] & np.r_[slopes[:-1] >= slopes[1:], True]
+            logs = np.append(logs, fine[is_peak & (slopes > 0.0)])
+        else:
+            steps = _FINE * 3.0 ** (_EXCHANGES - k) * np.arange(-2, 3)
+            logs = (logs[:, np.newaxis] + steps).ravel()
+        fits = _fit_all(law, end, [np.unique(logs)])
+        if not fits:
+            break
+        current = fits[0]
+        best = min(best, current)
+    return best[1]
 
 
 def _certify(law: LengthLaw, parts: _Parts, last: int | None) -> tuple[float, Mixture]:
@@ -162,24 +188,45 @@ def _end_of_fit(law: LengthLaw, tolerance: float) -> float:
     return end
 
 
+class _FitTarget(NamedTuple):
+    """The survival function at steps that are spread evenly on a logarithmic scale."""
+
+    away: FloatArray  # number of steps after the first
+    survival: FloatArray
+    width: FloatArray  # number of steps that each stands for
+    scale: FloatArray  # root of the width, which turns sums over steps into sums of squares
+
+    @classmethod
+    def of(cls, law: LengthLaw, end: float) -> _FitTarget:
+        h = np.unique(np.geomspace(1.0, end, _FIT_STEPS).round())
+        width = np.gradient(h) if h.size > 1 else np.ones(1)
+        return cls(h - 1.0, law.survival(h), width, np.sqrt(width))
+
+    def heads(self, rates: FloatArray) -> FloatArray:
+        """Return the survival functions of geometric laws, one per column."""
+        away = self.away[:, np.newaxis]
+        return np.asarray(np.exp(-np.where(away > 0.0, rates, 0.0) * np.maximum(away, 1.0)))
+
+    def residual(self, parts: _Parts) -> FloatArray:
+        """Return what a fit is short of, scaled."""
+        shares, rates = np.array(parts).T
+        return np.asarray((self.survival - self.heads(rates) @ shares) * self.scale)
+
+
 def _fit_all(law: LengthLaw, end: float, grids: list[FloatArray]) -> list[tuple[float, _Parts]]:
     """Return the estimated error and the heads of a fit for each grid of ln rate; some may fail.
 
-    Weights are nonnegative least squares over steps that are spread evenly on a logarithmic scale.
+    Weights are nonnegative least squares.
     """
-    h = np.unique(np.geomspace(1.0, end, _FIT_STEPS).round())
-    away, survival = h[:, np.newaxis] - 1.0, law.survival(h)
-    width = np.gradient(h) if h.size > 1 else np.ones(1)
-    scale = np.sqrt(width)
-    fits = []
+    target, fits = _FitTarget.of(law, end), []
     for logs in grids:
         rates = np.append(np.exp(logs), math.inf)
-        heads = np.exp(-np.where(away > 0.0, rates, 0.0) * np.maximum(away, 1.0))
+        heads, scale = target.heads(rates), target.scale
         try:
-            shares, _ = nnls(heads * scale[:, np.newaxis], survival * scale, maxiter=50 * rates.size)
+            shares, _ = nnls(heads * scale[:, np.newaxis], target.survival * scale, maxiter=50 * rates.size)
         except RuntimeError:  # it cycles on some fine grids
             continue
-        error = float((np.abs(heads @ shares - survival) * width).sum())
+        error = float((np.abs(heads @ shares - target.survival) * target.width).sum())
         used = shares > 0.0
         fits.append((error, list(zip(shares[used].tolist(), rates[used].tolist(), strict=True))))
     return fits
