@@ -231,6 +231,20 @@ def test_the_monotone_bernstein_backup_is_monotone(c1, c2, data):
     assert f(p, low, n, iota, c1, c2) <= f(p, high, n, iota, c1, c2) + 1e-12
 
 
+@pytest.mark.parametrize(("c1", "c2"), CONSTANTS)
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_the_backup_of_the_last_layer_does_not_fall_if_the_value_of_unknown_states_is_raised(c1, c2, data):
+    # Known absorbing states keep their values in [0, 1]; the others share a value x ≥ 1, beyond B = 1.
+    size, n_unknown = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))
+    known = np.array(data.draw(st.lists(st.floats(0.0, 1.0), min_size=size, max_size=size)))
+    p = np.random.default_rng(data.draw(st.integers(0, 10**6))).dirichlet(np.full(size + n_unknown, 0.5))
+    low, high = sorted(data.draw(st.tuples(st.floats(1.0, 50.0), st.floats(1.0, 50.0))))
+    n, iota = data.draw(st.integers(1, 10**6)), data.draw(st.floats(0.7, 40.0))
+    backups = [f(p, np.r_[known, np.full(n_unknown, x)], n, iota, c1, c2) for x in (low, high)]
+    assert backups[0] <= backups[1] + 1e-9
+
+
 def switching_point(c1, c2):
     """Return the change of the backup when a small entry grows, where both parts of the maximum are close."""
     p, v, iota = np.array([0.99, 0.01]), np.array([1.0, 0.0]), 1.0
