@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import importlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -60,6 +61,11 @@ def test_every_cell_of_the_pages_survives_markdown(writer, published):
     assert table_cells(part)[1:] == [row[:3] for row in expected]
 
 
+def test_no_text_shows_an_unformatted_field(published):
+    for claim in published:
+        assert not re.search(r"\{[a-z_]{2,}[}.\[(:]", claim.text + claim.measured)
+
+
 def test_claims_are_in_the_order_of_the_paper_and_all_its_parts_have_one(published):
     places = [claim.source for claim in published]
     assert [places.index(place) for place in places] == sorted(places.index(place) for place in places)
@@ -77,7 +83,9 @@ def test_claims_that_need_no_trials_are_up_to_date(published):
         claims.announced_exponent(),
         claims.blocks(),
         claims.theorem_4(),
+        claims.dkw(),
         claims.lemma_5(),
+        claims.lemma_6(),
         claims.lemma_7(),
         claims.corollary_5(),
         claims.corollary_6(),

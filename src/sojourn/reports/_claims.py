@@ -7,7 +7,7 @@ from typing import Any
 
 from sojourn.reports._chapter import VERDICT_MEANINGS, Claim, ClaimVerdict
 
-__all__ = ["claims_as_json", "claims_page", "claims_table", "count_verdicts"]
+__all__ = ["claims_as_json", "claims_page", "claims_table", "count_verdicts", "used_verdicts"]
 
 _INTRODUCTION = """\
 # Which of the paper's claims hold
@@ -79,6 +79,12 @@ def count_verdicts(claims: Sequence[Claim]) -> str:
     return f"{len(claims)} claims: {', '.join(parts)}."
 
 
+def used_verdicts(claims: Sequence[Claim]) -> dict[ClaimVerdict, str]:
+    """Return the definitions of the verdicts that occur in `claims`."""
+    used = {claim.verdict for claim in claims}
+    return {verdict: meaning for verdict, meaning in VERDICT_MEANINGS.items() if verdict in used}
+
+
 def claims_page(claims: Sequence[Claim], *, quick: bool = False) -> str:
     """Return the page of claims in Markdown.
 
@@ -86,7 +92,7 @@ def claims_page(claims: Sequence[Claim], *, quick: bool = False) -> str:
         claims: The claims, in the order of the table.
         quick: Whether they come from a quick run; the page then says so.
     """
-    meanings = [f"- **{verdict.value}**: {meaning}." for verdict, meaning in VERDICT_MEANINGS.items()]
+    meanings = [f"- **{verdict.value}**: {meaning}." for verdict, meaning in used_verdicts(claims).items()]
     table = claims_table(claims_as_json(claims))
     for name in _PAGES:
         table = table.replace(f"docs/{name}", f"[docs/{name}]({name})")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sojourn.reports._chapter import VERDICT_MEANINGS, Chapter, Claim, chapter_context
-from sojourn.reports._claims import count_verdicts
+from sojourn.reports._chapter import Chapter, Claim, chapter_context
+from sojourn.reports._claims import count_verdicts, used_verdicts
 from sojourn.reports._page import render
 
 __all__ = ["reproduction_report"]
@@ -34,6 +34,6 @@ def reproduction_report(
         title="Online Reinforcement Learning with Uncertain Episode Lengths",
         summary=summary,
         claims=claims,
-        meanings=VERDICT_MEANINGS,
+        meanings=used_verdicts(claims),
         **chapter_context(chapters, command=command),
     )

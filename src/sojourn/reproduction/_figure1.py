@@ -51,8 +51,9 @@ def figure1(runner: ExperimentRunner) -> Chapter:
         f"the lowest action, all seven learners earn identical rewards in every episode, under {sum(alike)} "
         f"of {len(alike)} laws. In these panels no Q value of the paper's learner can leave its initial "
         f"value, with rewards in [0, 1] or raw: a pair would need at least {needed:.1f} times as many visits "
-        "as there are steps in 100 episodes. The paper reports differences, so a different bonus or "
-        "implementation must have been used; it states none.",
+        "as there are steps on average in 100 episodes. The paper reports differences; what it reports "
+        "depends on a bonus scale, reward scale, tie-breaking or implementation that the paper does not "
+        "state.",
     )
     return Chapter(
         "figure1",

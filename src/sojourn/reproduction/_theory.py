@@ -19,6 +19,7 @@ from sojourn.reproduction.claims import (
     corollary_3,
     describe_growth,
     error_growth_claim,
+    least_episodes,
     lemma_3,
     minimax_remark,
     optimism_cases,
@@ -32,6 +33,16 @@ __all__ = ["theory"]
 _EXPERIMENTS = ("growth-short", "growth-medium", "growth-long")
 _LEARNERS = {"published": "bonus scale 1", "proven": "bonus scale 0.075"}
 """Learners of the experiments; Theorem B of docs/theory.md holds from a scale of about 0.075 on."""
+
+_CHAIN = (2, 2)
+"""Numbers of states and actions of Chain(2), the problem of the experiments."""
+
+_FINDINGS = {
+    "consistent": "consistent with the bound's {:.2f}",
+    "linear": "linear so far (bound {:.2f})",
+    "not decided": "not decided (bound {:.2f})",
+}
+"""How the claims word each finding of `describe_growth`, with the slope of the printed bound."""
 
 
 @dataclass(frozen=True)
@@ -127,23 +138,29 @@ def _growth(comparisons: list[Comparison], learner: str) -> _Growth:
     rows = [rows_by_name(one)[learner] for one in comparisons]
     regrets = [one.cumulative_regret[row, :, -1] for one, row in zip(comparisons, rows, strict=True)]
     episodes, law = [one.episodes for one in comparisons], comparisons[0].law
-    printed = printed_slope(law, 2, 2, episodes[0], episodes[-1])  # Chain(2) has two states and two actions
+    printed = printed_slope(law, *_CHAIN, episodes[0], episodes[-1])
     means = [float(values.mean()) for values in regrets]
     return _Growth(law, learner, episodes, means, bootstrap_slope(episodes, regrets), printed)
 
 
 def _sentence(growths: list[_Growth], wanted: Callable[[LengthLaw], bool]) -> str:
-    """Return a sentence on the growth under the laws for which `wanted` is true."""
+    """Return sentences on the growth under the laws for which `wanted` is true."""
     found = [g for g in growths if wanted(g.law)]
-    parts = [
-        f"{label(g.law)}, scale {_LEARNERS[g.learner].rpartition(' ')[2]}: {g.slope}, printed bound "
-        f"{g.printed:.2f}, {g.finding}"
-        for g in found
-    ]
-    if not parts:
+    if not found:
         return ""
     first, last = found[0].episodes[0], found[0].episodes[-1]
-    return f"Measured log-log slopes of regret, Chain(2), T = {first:,} to {last:,}: {'; '.join(parts)}."
+    parts = [
+        f"{label(g.law)}, scale {_LEARNERS[g.learner].rpartition(' ')[2]}: {g.slope}, "
+        + _FINDINGS[g.finding].format(g.printed)
+        for g in found
+    ]
+    required = {label(g.law): least_episodes(g.law, *_CHAIN) for g in found}
+    too_few = [f"{least:,} for {name}" for name, least in required.items() if least > last]
+    below = f" These T are below the corollary's own condition: {', '.join(too_few)}." if too_few else ""
+    return (
+        f"Measured log-log slopes of regret on one problem, Chain(2), T = {first:,} to {last:,}, beside the "
+        f"slope of the printed bound with its logarithms over this range: {'; '.join(parts)}.{below}"
+    )
 
 
 def _optimism_claim(*, quick: bool) -> Claim:

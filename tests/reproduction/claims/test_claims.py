@@ -16,6 +16,7 @@ from sojourn.reproduction.claims import (
     _model,
     _unknown_law,
     check_optimism,
+    least_episodes,
     optimism_cases,
 )
 
@@ -74,6 +75,13 @@ def test_theorem_1_is_contradicted_with_a_margin(claims):
     k = -0.5 * math.log(1 - 4 / 1600)
     least = 0.5 / 40 * 9 * 400 * (1 - 2 / 3 * math.sqrt(k * 400 / 2))
     assert f"at least {least:.2f}" in claims["Theorem 1"].measured
+    # The two problems differ in a gain of 1/40 per step from step 3 on: 1/40 · T β 0.81/0.1, T = 400/(0.9 β).
+    most = 400 / 0.9 * 8.1 / 40
+    assert most == pytest.approx(90)
+    assert (
+        f"at least {least:.2f} − 90δ, which is {least - 0.9:.2f} for δ = 0.01;"
+        in claims["Theorem 1"].measured
+    )
     assert "2.4 at β = 10^−10 and 0.034 at β = 10^−14" in claims["Theorem 1"].measured
 
 
@@ -89,8 +97,57 @@ def test_the_factor_between_the_rates():
         assert (p + 1) / (2 * p) - p / (2 * p - 1) == pytest.approx((p - 1) / (2 * p * (2 * p - 1)))
 
 
-def test_corollary_6_leading_term_does_not_depend_on_t(claims):
-    assert "67.8 to 67.9 times √T ln³T" in claims["Corollary 6"].measured
+def test_the_growth_factor_of_corollary_6_is_bounded_with_the_other_exponent():
+    for gamma in (0.5, 0.9, 0.99):
+        for power in (8, 40, 120, 300):
+            log_t = power * mpmath.log(10)
+            horizon = log_t / (2 * mpmath.log(1 / mpmath.mpf(gamma)))
+            beta, last = log_t / (4 * mpmath.log(horizon)), int(horizon)
+            terms = [mpmath.mpf(gamma) ** (1 - k) * mpmath.mpf(k) ** -beta for k in range(1, last + 1)]
+            chord = (log_t / 4 + mpmath.log(gamma)) / (horizon - 1)
+            assert all(
+                term <= mpmath.exp(chord * (k - 1)) * (1 + mpmath.mpf(10) ** -9)
+                for k, term in enumerate(terms, start=1)
+            )
+            # The exponent of g(h): a sum of T^−¼/(γ(k) + k^β Γ(k)) over k from 2 to h.
+            exponent = mpmath.exp(-log_t / 4) * sum(
+                1 / (mpmath.mpf(gamma) ** (k - 1) * (1 + mpmath.mpf(k) ** beta / (1 - gamma)))
+                for k in range(2, last + 1)
+            )
+            assert exponent <= 2
+
+
+def test_the_leading_term_of_theorem_8_is_of_order_root_t_with_the_other_exponent():
+    law, ratios = sj.Geometric(0.9), []
+    for power in (8, 40, 120):
+        log_t = power * math.log(10)
+        horizon = round(log_t / (2 * math.log(1 / 0.9)))
+        bound = sj.theory.printed_unknown_law_bound(
+            law, 10**power, horizon=horizon, beta=log_t / (4 * math.log(horizon)), n_states=6, n_actions=2
+        )
+        ratios.append(bound.bonus / (10.0 ** (power / 2) * log_t**3))
+    assert max(ratios) / min(ratios) < 1.01
+
+
+def test_the_example_for_lemma_7_is_within_its_conditions(claims):
+    block = math.sqrt(10**6) * math.log(10**6) * math.log(math.log(10**6) / 0.1)
+    eps = math.sqrt(math.log(2 * math.log2(10**6 / block) / 0.1) / (2 * block))
+    assert f"{eps:.5f}" == "0.00565"
+    factor = 1 + math.sqrt(math.log(10**6))
+    assert eps >= 0.006 - 0.00035
+    assert eps * factor >= 0.08665 - 0.06
+    error, allowed = 0.08665 / 0.00035 - 0.06 / 0.006, eps * factor / 0.006
+    assert f"differ by {error:.0f}; the lemma allows {allowed:.1f}" in claims["Lemma 7"].measured
+
+
+def test_the_episodes_from_which_on_corollaries_are_stated():
+    assert least_episodes(sj.Geometric(0.9), 2, 2) == 160_000
+    assert least_episodes(sj.Geometric(0.5), 2, 2) == 256
+    assert least_episodes(sj.Polynomial(1.4), 2, 2) == 2**18
+    assert least_episodes(sj.Polynomial(1.6), 2, 2) == math.ceil(2 ** (4 * 2.2 / 0.6))
+    assert least_episodes(sj.Polynomial(2.0), 2, 2) == 16
+    with pytest.raises(ValueError, match="law must be geometric, or polynomial without an offset"):
+        least_episodes(sj.Fixed(3), 2, 2)
 
 
 def test_largest_error_of_the_empirical_survival_by_brute_force():

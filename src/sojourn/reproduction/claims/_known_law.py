@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic
+from sojourn.laws import Geometric, LengthLaw, Polynomial, QuasiHyperbolic
 from sojourn.reports import Claim, ClaimVerdict
 from sojourn.reproduction.claims._optimism import Optimism
 from sojourn.theory import (
@@ -20,6 +20,7 @@ __all__ = [
     "corollary_2_claims",
     "corollary_3",
     "error_growth_claim",
+    "least_episodes",
     "lemma_3",
     "minimax_remark",
     "printed_slope",
@@ -39,7 +40,8 @@ def theorem_1() -> Claim:
         printed, least = _smallest_printed_bound(law, episodes), rare_choice_lower_bound(law, episodes)
         # Regret is at most gap · Γ(3) per episode, so a bound that holds with probability 1 − δ on both
         # problems is at least this.
-        needed = least - _DELTA * 0.025 * float(law.tail(3)) * episodes
+        most = 0.025 * float(law.tail(3)) * episodes
+        needed = least - _DELTA * most
         contradicted = contradicted or 10.0 * printed < needed
         rows.append(f"{printed:.2g} at β = 10^−{exponent}")
     return Claim(
@@ -49,8 +51,9 @@ def theorem_1() -> Claim:
         ClaimVerdict.FAILS if contradicted else ClaimVerdict.OPEN,
         "Not for every law, if constants may not depend on the law and the learner sees steps 1 … H of an "
         "episode. For γ(h) = β·0.9^(h−1) (h > 1) and T = 400/(0.9β), one of two four-state problems costs "
-        f"every learner at least {least:.2f} in expectation, so that a bound that holds with probability "
-        f"0.99 is at least {needed:.0f}; the printed one, with constants 1, is {' and '.join(rows)}. The "
+        f"every learner at least {least:.2f} in expectation. Regret is at most {most:.0f} on every path, so "
+        f"a bound that holds with probability 1 − δ on both is at least {least:.2f} − {most:.0f}δ, which is "
+        f"{needed:.2f} for δ = {_DELTA}; the printed one, with constants 1, is {' and '.join(rows)}. The "
         "proof counts T·N(Δ) visits, before equation (19), as if every episode showed N(Δ) steps. The "
         "example needs a mean length near 1. For geometric laws, and for polynomial ones with p ≥ 2 and "
         "large T, we prove the paper's rates again (Theorem B of docs/theory.md).",
@@ -116,8 +119,7 @@ def corollary_3(growth: str) -> Claim:
         "For γ(h) = γ^{h−1} and T ≥ S³A/(1−γ)⁴, Algorithm 1 has regret at most Õ(√(SAT)/(1−γ)^{1.5}).",
         ClaimVerdict.HOLDS,
         "The printed proof has the gap of Theorem 1; Theorem B of docs/theory.md proves the same rate for "
-        "the "
-        "same learner, already from T ≥ κ²SA(1−γ) on, up to logarithms. " + growth,
+        "the same learner, already from T ≥ κ²SA(1−γ) on, up to logarithms. " + growth,
     )
 
 
@@ -148,6 +150,23 @@ def minimax_remark() -> Claim:
         "another bonus) and γ^1.5 √(SAT)/(1−γ) from below, up to constants and logarithms and for large T: "
         "the paper's bound is larger than the minimax rate for T episodes by (1−γ)^−½.",
     )
+
+
+def least_episodes(law: LengthLaw, n_states: int, n_actions: int) -> int:
+    """Return the T from which on the corollary for this law is stated, with constants 1, rounded up.
+
+    Example:
+        >>> least_episodes(Geometric(0.9), 2, 2), least_episodes(Polynomial(1.4), 2, 2)
+        (160000, 262144)
+    """
+    size = n_states**3 * n_actions
+    if isinstance(law, Geometric):
+        least = size / (1.0 - law.gamma) ** 4
+    elif isinstance(law, Polynomial) and law.offset == 0:
+        least = size if law.p >= 2.0 else size ** ((2.0 * law.p - 1.0) / (law.p - 1.0))
+    else:
+        raise ValueError(f"law must be geometric, or polynomial without an offset; got {law}.")
+    return math.ceil(round(least, 6))
 
 
 def printed_slope(law: LengthLaw, n_states: int, n_actions: int, first: int, last: int) -> float:
