@@ -66,9 +66,11 @@ def test_regret_is_never_above_its_largest_value(evidence):
 
 def test_regret_is_below_the_proven_bound(evidence):
     sizes = {"n_states": 4, "n_actions": 2, "n_successors": 2, "delta": evidence.DELTA}
+    learners = {"UCBVI, PaperBonus": "paper", "UCBVI, MonotoneBernstein": "monotone_bernstein"}
     for beta in MEASURED:
-        bound = proven_bound(*evidence.setting(beta), count="all", **sizes)
-        assert evidence.regrets("UCBVI, PaperBonus", beta).max() < bound.total
+        for name, bonus in learners.items():
+            bound = proven_bound(*evidence.setting(beta), bonus=bonus, count="all", **sizes)
+            assert evidence.regrets(name, beta).max() < bound.total
 
 
 def test_a_stored_trial_can_be_repeated(evidence):

@@ -123,7 +123,7 @@ def _empirical_law_claim(errors: Errors) -> Claim:
     return Claim(
         "Section 5",
         "“Since every episode we get one sample from the distribution of H (the random length of the "
-        "current episode) we can use the empirical distribution function of horizon length.”",
+        "current episode) we can use the empirical distribution function of horizon length to obtain γ̂.”",
         ClaimVerdict.DEPENDS
         if theirs[:, -1].mean() > _BIASED * ours[:, -1].mean()
         else ClaimVerdict.CONSISTENT,
