@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick install lint test docs wheel bench deep lock clean
+.PHONY: help reproduce quick install lint test pytest docs wheel bench deep lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,9 +23,14 @@ lint: .venv/installed ## ruff, mypy and the check of import directions
 	$(BIN)/lint-imports
 
 test: lint ## run all checks: lint, tests, doctests, documentation, wheel
-	$(BIN)/pytest --numprocesses auto --dist worksteal
-	$(MAKE) docs
-	$(MAKE) wheel
+	$(MAKE) --jobs 3 pytest docs wheel
+
+WORKERS = $(shell $(BIN)/python -c 'from sojourn._threads import usable_cores; print(usable_cores() + 1)')
+
+# One process more than there are cores, because some tests wait. Hypothesis draws the same examples every time;
+# plain `pytest` draws new ones.
+pytest: .venv/installed
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal --hypothesis-profile ci
 
 docs: .venv/installed ## build the documentation into build/docs; warnings are errors
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/docs

@@ -19,10 +19,15 @@ def nap(text: str) -> bytes:
     return text.encode()
 
 
-def plan(text: str) -> bytes:
-    import sojourn as sj
+def double(text: str) -> bytes:
+    """Return twice a number, computed by a kernel whose machine code is cached."""
+    from sojourn._kernels._jit import kernel
 
-    return repr(float(sj.plan(sj.mdps.two_paths(), sj.Fixed(int(text))).value[0])).encode()
+    @kernel
+    def twice(x):
+        return 2.0 * x
+
+    return repr(twice(float(text))).encode()
 
 
 def leave(text: str) -> bytes:

@@ -155,8 +155,8 @@ def test_a_damaged_read_only_or_shared_cache_breaks_no_run(tmp_path, monkeypatch
             for path in (cache, *cache.rglob("*")):
                 path.chmod(0o555 if path.is_dir() else 0o444)
         jobs = [Job(str(i), "3") for i in range(6)]
-        outcomes = list(Processes(2, retries=0).run("experiments.tasks:plan", jobs))
-        assert [outcome.content for outcome in outcomes] == [b"2.0"] * 6, state
+        outcomes = list(Processes(2, retries=0).run("experiments.tasks:double", jobs))
+        assert [outcome.content for outcome in outcomes] == [b"6.0"] * 6, state
     for path in cache.rglob("*"):
         path.chmod(0o755)
 

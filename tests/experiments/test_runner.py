@@ -343,11 +343,11 @@ def test_files_with_a_good_hash_but_another_form_are_read_in_the_general_way(sto
 def test_large_files_are_checked_in_full(write, tmp_path):
     experiment = read_experiment(write(("episodes = 20", 'episodes = 100_000\nrecord = "episodes"')))
     trial = experiment.cells[2].trials[0]
-    header, arrays = read_trial(play_trial(trial.text), trial.key)
-    arrays |= {"rewards": np.random.default_rng(0).random(100_000)}
-    for rewards, is_sound in ((arrays["rewards"], True), (arrays["rewards"] * np.nan, False)):
-        noise = {"regret": np.random.default_rng(1).random(100_000), "rewards": rewards}
-        content = pack_archive(header, arrays | noise)
+    arrays = {name: np.random.default_rng(0).random(100_000) for name in ("regret", "regret_width")}
+    arrays |= {name: np.ones(100_000, int) for name in ("starts", "lengths")}
+    arrays |= {"observed": np.ones(100_000, bool)}
+    for rewards, is_sound in ((arrays["regret"], True), (arrays["regret"] * np.nan, False)):
+        content = pack_archive(header_of(trial), arrays | {"rewards": rewards})
         path = tmp_path / f"{trial.key}-{content_hash(content)}.npz"
         path.write_bytes(content)
         assert path.stat().st_size > 1 << 20 or not is_sound

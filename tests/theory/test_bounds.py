@@ -1,6 +1,7 @@
 """The printed Theorems 1 and 4 against mpmath and against the rates of their corollaries."""
 
 import dataclasses
+import functools
 import math
 
 import mpmath as mp
@@ -188,6 +189,7 @@ def test_estimation_is_the_least_over_all_splits(law, episodes):
     ids=repr,
 )
 def test_known_law_bound_grows_with_the_corollary_s_exponent(law, low):
+    @functools.cache
     def bound(episodes):
         beta = printed_truncation(law, episodes).beta
         return printed_known_law_bound(law, episodes, n_states=1, n_actions=1, beta=beta)

@@ -35,11 +35,10 @@ class PlayStatus(IntEnum):
 
 
 class LearnerState(NamedTuple):
-    """A learner: its tables, the law it assumes, its update and its options."""
+    """A learner: its tables, the law it assumes and its options."""
 
     tables: Tables  # counts, Q and V
     assumed: AssumedLaw  # the law that it plans with
-    update: Any  # parameters and scratch arrays of its update; the type selects the update, see `_updates`
     options: PlayOptions  # how it plays
 
 
@@ -100,6 +99,7 @@ def _has_room(
 def play(
     problem: ProblemArrays,
     learner: LearnerState,
+    update: Any,
     valuation: Valuation,
     buffer: EpisodeBuffer,
     episodes: Episodes,
@@ -118,6 +118,8 @@ def play(
     Args:
         problem: The problem.
         learner: The learner, changed in place.
+        update: Parameters and scratch arrays of its update; the type selects the update, see `_updates`. Not
+            a part of `learner`, because numba finds the types of a struct slowly if it has a generator in it.
         valuation: Reference and scratch arrays; policies are not valued if `reference.survival` is empty.
         buffer: Room for the steps of one episode.
         episodes: The episodes and their results.
@@ -186,5 +188,5 @@ def play(
             state, number = following, successor
             h += 1
         episodes.lengths[k], episodes.observed[k], episodes.rewards[k] = h, not ended, total
-        update_learner(learner.update, tables, assumed, buffer, n_played, n_steps)
+        update_learner(update, tables, assumed, buffer, n_played, n_steps)
     return episodes.starts.size, PlayStatus.FINISHED

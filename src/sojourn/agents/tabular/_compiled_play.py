@@ -109,7 +109,8 @@ class CompiledPlay(TableViews, ABC):
         while done < starts.size:
             n_played, status = play(
                 problem,
-                LearnerState(self._tables, self._assumed, self.update, self.options),
+                LearnerState(self._tables, self._assumed, self.options),
+                self.update,
                 valuation,
                 empty_episode_buffer(self._tables.visits.size, longest),
                 episodes.since(done),
