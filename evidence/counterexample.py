@@ -11,7 +11,7 @@ played again, so that an interrupted run can be continued.
 Computing the value of a policy takes ten times as long as playing it for an episode. So for β < 10⁻² only
 every 256th policy is valued (10⁻⁴: every 2,560th), from a random one on, and the mean of these regrets times
 T is an unbiased estimate of the total regret, with a standard error of about 1 at most. A trial takes about a
-second for β = 10⁻², three for 10⁻³ and 20 for 10⁻⁴.
+second for β = 10⁻², three for 10⁻³ and 25 for 10⁻⁴.
 """
 
 from __future__ import annotations

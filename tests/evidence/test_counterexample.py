@@ -35,7 +35,7 @@ def test_at_least_twenty_seeds_are_stored(evidence):
 
 def test_regret_on_the_worse_problem_is_above_29_9(evidence):
     for name in evidence.AGENTS:
-        for beta in MEASURED:
+        for beta in (*MEASURED, "1e-4"):
             assert evidence.worse(name, beta).mean() > 29.9
 
 
@@ -67,7 +67,7 @@ def test_regret_is_never_above_its_largest_value(evidence):
 def test_regret_is_below_the_proven_bound(evidence):
     sizes = {"n_states": 4, "n_actions": 2, "n_successors": 2, "delta": evidence.DELTA}
     learners = {"UCBVI, PaperBonus": "paper", "UCBVI, MonotoneBernstein": "monotone_bernstein"}
-    for beta in MEASURED:
+    for beta in (*MEASURED, "1e-4"):
         for name, bonus in learners.items():
             bound = proven_bound(*evidence.setting(beta), bonus=bonus, count="all", **sizes)
             assert evidence.regrets(name, beta).max() < bound.total
