@@ -7,15 +7,18 @@ from typing import Annotated
 
 import typer
 
-from sojourn._validation import check_positive, check_whole
+from sojourn._validation import check_open_unit, check_positive, check_whole
 from sojourn.cli._errors import Invocation
 
 __all__ = [
     "Debug",
     "ExperimentName",
+    "FigureFile",
     "OutputFile",
+    "ReportFile",
     "StoreFolder",
     "Workers",
+    "parse_confidence",
     "parse_positive",
     "parse_whole",
     "parse_workers",
@@ -43,6 +46,12 @@ OutputFile = Annotated[
         "--to", metavar="FILE", help="The file to write.", show_default="next to DIR, with its name"
     ),
 ]
+FigureFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw to a .png, .svg or .pdf file.", show_default=False)
+]
+ReportFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a report to an .html file.", show_default=False)
+]
 ExperimentName = Annotated[
     str | None,
     typer.Option("--experiment", metavar="NAME", help="One of the store's experiments.", show_default="all"),
@@ -53,6 +62,14 @@ Workers = Annotated[
         "--workers", metavar="N", help="Number of trials at a time.", show_default="one per processor"
     ),
 ]
+
+
+def parse_confidence(text: str) -> float:
+    """Parse the value of `--confidence`, a number between 0 and 1."""
+    try:
+        return check_open_unit("--confidence", float(text))
+    except ValueError:
+        raise ValueError(f"--confidence must be in (0, 1); got {text!r}.") from None
 
 
 def parse_positive(option: str, text: str) -> float:

@@ -1,12 +1,28 @@
-"""Checks of output files before any work starts."""
+"""Output files: checked before any work starts, and written at its end."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["check_output_file"]
+from sojourn.cli._errors import reading_input
+from sojourn.cli.output._streams import print_message
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["check_output_file", "check_output_files", "write_figure", "write_report"]
+
+_SUFFIXES = {"--figure": (".png", ".svg", ".pdf"), "--report": (".html", ".htm"), "--table": (".csv",)}
+
+
+def check_output_files(source: Path, figure: Path | None, report: Path | None, table: Path | None) -> None:
+    """Raise `ValueError` unless the figure, report and table can be written; None is not wanted."""
+    for (option, suffixes), path in zip(_SUFFIXES.items(), (figure, report, table), strict=True):
+        if path is not None:
+            check_output_file(option, path, suffixes, source=source)
 
 
 def check_output_file(
@@ -30,3 +46,22 @@ def check_output_file(
         raise ValueError(f"{option} must not be the file that is read; got {str(path)!r}.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{option} must be a file that can be written; {str(path)!r} cannot.")
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure and say so."""
+    from sojourn._files import write_atomically  # noqa: PLC0415
+
+    with reading_input():
+        kind = path.suffix[1:].lower()
+        write_atomically(path, lambda file: figure.savefig(file, format=kind))
+    print_message(f"Figure written to {path}.")
+
+
+def write_report(page: str, path: Path) -> None:
+    """Write the page of a report and say so."""
+    from sojourn.reports import write_page  # noqa: PLC0415
+
+    with reading_input():
+        write_page(page, path)
+    print_message(f"Report written to {path}.")

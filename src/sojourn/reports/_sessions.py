@@ -47,7 +47,7 @@ def session_report(analysis: Analysis) -> str:
             ("best family", analysis.best.fit.family.replace("_", " ")),
             ("best single γ", gamma_words(analysis.geometric.gamma)),
         ],
-        advice=[(heading, text) for heading, text in advice if heading != "How long they last"],
+        findings=[(heading, text) for heading, text in advice if heading != "How long they last"],
         figures=_figures(curves),
         key=session_legend(curves),
         law=repr(law),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli._options import Debug
-from sojourn.cli._output_files import check_output_file
+from sojourn.cli._options import Debug, FigureFile, ReportFile, parse_confidence
+from sojourn.cli._output_files import check_output_files
+from sojourn.cli.output._analysis import print_account
 from sojourn.cli.output._choices import print_choice_analysis, write_choice_files
 from sojourn.cli.output._progress import show_progress
-from sojourn.cli.output._streams import print_json, print_message
+from sojourn.cli.output._streams import print_json
 
 if TYPE_CHECKING:
     from sojourn.behavior import ChoiceData
@@ -24,8 +25,6 @@ EXAMPLES = (
     "sojourn choices choices.csv --report choices.html --table subjects.csv",
     "sojourn choices choices.csv --family mazur --json",
 )
-
-_FIGURES, _PAGES, _TABLES = (".png", ".svg", ".pdf"), (".html", ".htm"), (".csv",)
 
 
 def choices(
@@ -53,14 +52,8 @@ def choices(
     simulations: Annotated[
         int, typer.Option(metavar="N", help="Simulated subjects and data sets, for errors and the test.")
     ] = 99,
-    figure: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw to a .png, .svg or .pdf file.", show_default=False),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a report to an .html file.", show_default=False),
-    ] = None,
+    figure: FigureFile = None,
+    report: ReportFile = None,
     table: Annotated[
         Path | None,
         typer.Option(
@@ -77,14 +70,10 @@ def choices(
     """
     with show_progress("Reading the choices") as task:
         with reading_input():
-            level = _parse_confidence(confidence)
-            pages = ("--report", report, _PAGES)
-            outputs = ("--figure", figure, _FIGURES), pages, ("--table", table, _TABLES)
-            for option, path, suffixes in outputs:
-                if path is not None:
-                    check_output_file(option, path, suffixes, source=Path(source))
+            level = parse_confidence(confidence)
+            check_output_files(Path(source), figure, report, table)
             data = _read(source)
-        _print_account(data)
+        print_account(data.name, data.account)
         task.describe("Fitting")
         with reading_input():
             from sojourn.behavior import analyze_choices  # noqa: PLC0415
@@ -98,27 +87,8 @@ def choices(
         write_choice_files(found, figure, report, table)
 
 
-def _parse_confidence(text: str) -> float:
-    from sojourn._validation import check_open_unit  # noqa: PLC0415
-
-    try:
-        return check_open_unit("--confidence", float(text))
-    except ValueError:
-        raise ValueError(f"--confidence must be in (0, 1); got {text!r}.") from None
-
-
 def _read(source: str) -> ChoiceData:
     from sojourn.behavior import read_choices, sample_choices  # noqa: PLC0415
 
     name = source.removeprefix("sample:")
     return read_choices(source) if name == source else sample_choices(name)
-
-
-def _print_account(data: ChoiceData) -> None:
-    """Print to stderr which rows could not be used."""
-    account = data.account
-    if account.n_rejected:
-        rows = f"{account.n_rejected:,} of {account.n_rows:,} rows"
-        print_message(f"{rows} cannot be used and are left out. The first of them:", label="Warning")
-        for one in account.first_rejected:
-            print_message(f"  {data.name} {one}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli._options import Debug, parse_positive
-from sojourn.cli._output_files import check_output_file
+from sojourn.cli._options import Debug, FigureFile, ReportFile, parse_confidence, parse_positive
+from sojourn.cli._output_files import check_output_files
 from sojourn.cli._problems import complete_problem, read_problem_option
 from sojourn.cli.output._analysis import print_account, print_analysis, write_files
 from sojourn.cli.output._progress import show_progress
@@ -28,8 +28,6 @@ EXAMPLES = (
     "sojourn fit sessions.parquet --length clicks --observed left --group country --json",
     "sojourn fit sessions.csv --truncation 0.1 --problem 'cash_or_invest(5)'",
 )
-
-_FIGURES, _PAGES, _TABLES = (".png", ".svg", ".pdf"), (".html", ".htm"), (".csv",)
 
 
 def fit(
@@ -95,14 +93,8 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw to a .png, .svg or .pdf file.", show_default=False),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a report to an .html file.", show_default=False),
-    ] = None,
+    figure: FigureFile = None,
+    report: ReportFile = None,
     table: Annotated[
         Path | None,
         typer.Option(
@@ -125,12 +117,12 @@ def fit(
     """
     with show_progress("Reading the log") as task:
         with reading_input():
-            confidence_level = _parse_confidence(confidence)
+            confidence_level = parse_confidence(confidence)
             truncations = _parse_truncations(truncation, delta)
-            _check_output_files(_log_path(source), figure, report, table)
+            check_output_files(_log_path(source), figure, report, table)
             given_problem = None if problem is None else read_problem_option(problem)
             found = _read_log(source, length, observed, entry, group, labels=labels)
-        print_account(found.log)
+        print_account(found.log.name, found.log.account)
         task.describe("Fitting")
         with reading_input():
             from sojourn.sessions import analyze  # noqa: PLC0415
@@ -150,15 +142,6 @@ def fit(
         write_files(analysis, figure, report, table)
 
 
-def _parse_confidence(text: str) -> float:
-    from sojourn._validation import check_open_unit  # noqa: PLC0415
-
-    try:
-        return check_open_unit("--confidence", float(text))
-    except ValueError:
-        raise ValueError(f"--confidence must be in (0, 1); got {text!r}.") from None
-
-
 def _parse_truncations(truncation: list[str] | None, delta: list[str] | None) -> list[float]:
     """Return the values of `--truncation` and of `--delta`, its name in version 0.1."""
     if delta:
@@ -173,13 +156,6 @@ def _log_path(source: str) -> Path:
 
     name = source.removeprefix("sample:")
     return Path(source) if name == source else sample_path(name)
-
-
-def _check_output_files(source: Path, figure: Path | None, report: Path | None, table: Path | None) -> None:
-    files = (("--figure", figure, _FIGURES), ("--report", report, _PAGES), ("--table", table, _TABLES))
-    for option, path, suffixes in files:
-        if path is not None:
-            check_output_file(option, path, suffixes, source=source)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from sojourn.cli._errors import reading_input
+from sojourn.cli._output_files import write_figure, write_report
 from sojourn.cli.output._streams import one_line, print_message, print_results, print_text, results_console
 from sojourn.cli.output._tables import labeled_texts, table_to_fit
 from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 
 if TYPE_CHECKING:
-    from sojourn.sessions import Analysis, RankedFit, SessionLog
+    from sojourn.sessions import Account, Analysis, RankedFit
 
 __all__ = ["print_account", "print_analysis", "write_files"]
 
@@ -23,14 +24,13 @@ _TAIL_DECADES = 3
 _MAX_TABLE_STEPS = 1_000_000
 
 
-def print_account(log: SessionLog) -> None:
-    """Print to stderr which rows could not be used."""
-    account = log.account
+def print_account(name: str, account: Account) -> None:
+    """Print to stderr which rows of a file could not be used, and what else to know about it."""
     if account.n_rejected:
         rows = f"{account.n_rejected:,} of {account.n_rows:,} rows"
         print_message(f"{rows} cannot be used and are left out. The first of them:", label="Warning")
         for one in account.first_rejected:
-            print_message(f"  {log.name} {one}")
+            print_message(f"  {name} {one}")
     for note in account.notes:
         print_message(note, label="Note")
 
@@ -105,21 +105,12 @@ def _print_curves(found: Analysis) -> None:
 
 def write_files(found: Analysis, figure: Path | None, report: Path | None, table: Path | None) -> None:
     """Write the figure, the report and the table of survival that were asked for."""
-    from sojourn._files import write_atomically  # noqa: PLC0415
-
     if figure is not None:
-        drawn = found.plot()
-        with reading_input():
-            kind = figure.suffix[1:].lower()
-            write_atomically(figure, lambda file: drawn.savefig(file, format=kind))
-        print_message(f"Figure written to {figure}.")
+        write_figure(found.plot(), figure)
     if report is not None:
-        from sojourn.reports import session_report, write_page  # noqa: PLC0415
+        from sojourn.reports import session_report  # noqa: PLC0415
 
-        page = session_report(found)
-        with reading_input():
-            write_page(page, report)
-        print_message(f"Report written to {report}.")
+        write_report(session_report(found), report)
     if table is not None:
         with reading_input():
             _write_survival(found, table)

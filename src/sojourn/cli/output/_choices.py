@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from sojourn.cli._errors import reading_input
+from sojourn.cli._output_files import write_figure, write_report
 from sojourn.cli.output._streams import print_message, print_results
 from sojourn.cli.output._tables import labeled_texts, table_to_fit
 
@@ -44,22 +45,15 @@ def write_choice_files(
     found: ChoiceAnalysis, figure: Path | None, report: Path | None, table: Path | None
 ) -> None:
     """Write the figure, the report and the table of subjects that were asked for."""
-    from sojourn._files import write_atomically  # noqa: PLC0415
-
     if figure is not None:
-        drawn = found.best.plot()
-        with reading_input():
-            kind = figure.suffix[1:].lower()
-            write_atomically(figure, lambda file: drawn.savefig(file, format=kind))
-        print_message(f"Figure written to {figure}.")
+        write_figure(found.best.plot(), figure)
     if report is not None:
-        from sojourn.reports import choice_report, write_page  # noqa: PLC0415
+        from sojourn.reports import choice_report  # noqa: PLC0415
 
-        page = choice_report(found)
-        with reading_input():
-            write_page(page, report)
-        print_message(f"Report written to {report}.")
+        write_report(choice_report(found), report)
     if table is not None:
+        from sojourn._files import write_atomically  # noqa: PLC0415
+
         text = _subject_table(found).encode()
         with reading_input():
             write_atomically(table, lambda file: file.write(text))
