@@ -254,3 +254,34 @@ def test_lapses_are_estimated():
     fit = behavior.fit_choices(data, family="mazur", lapse=True).pooled
     assert fit.parameters["lapse"] == pytest.approx(0.2, abs=0.08)
     assert fit.intervals["k"][0] <= 0.02 <= fit.intervals["k"][1]
+
+
+QUESTIONS = """54 55 117 .00016; 55 75 61 .006; 19 25 53 .006; 31 85 7 .25; 14 25 19 .041; 47 50 160 .0004;
+15 35 13 .1; 25 60 14 .1; 78 80 162 .00016; 40 55 62 .006; 11 30 7 .25; 67 75 119 .001; 34 35 186 .00016;
+27 50 21 .041; 69 85 91 .0025; 49 60 89 .0025; 80 85 157 .0004; 24 35 29 .016; 33 80 14 .1; 28 30 179 .0004;
+34 50 30 .016; 25 30 80 .0025; 41 75 20 .041; 54 60 111 .001; 54 80 30 .016; 22 25 136 .001; 20 55 7 .25"""
+"""Kirby, Petry and Bickel (1999): amount now, amount later, days, and the published k at indifference."""
+
+
+def test_estimates_agree_with_the_published_scores_of_a_questionnaire():
+    # Consistent people are scored by the geometric mean of the k of neighboring questions. Their choices say
+    # no more than that k lies between the two.
+    now, later, days, published = np.array([row.split() for row in QUESTIONS.split(";")], dtype=float).T
+    levels = np.unique(published)
+    scores = np.sqrt(levels[:-1] * levels[1:])
+    n = published.size
+    fit = behavior.fit_choices(
+        {
+            "subjID": np.repeat(np.arange(scores.size), n),
+            "amount_sooner": np.tile(now, scores.size),
+            "delay_sooner": np.zeros(n * scores.size),
+            "amount_later": np.tile(later, scores.size),
+            "delay_later": np.tile(days, scores.size),
+            "choice": (published > scores[:, np.newaxis]).astype(int).ravel(),
+        },
+        family="mazur",
+    )
+    found = np.array([subject.parameters["k"] for subject in fit.subjects])
+    ends = np.array([subject.intervals["k"] for subject in fit.subjects])
+    np.testing.assert_allclose(found, scores, rtol=0.11)
+    np.testing.assert_allclose(ends, np.stack([levels[:-1], levels[1:]], axis=1), rtol=0.03)

@@ -98,7 +98,13 @@ class ChoiceAnalysis:
         beta, (low, high) = fit.pooled.parameters["beta"], fit.pooled.intervals["beta"]
         verdict = "present bias" if high < 1.0 else "future bias" if low > 1.0 else "no clear bias"
         level = f"{100.0 * fit.confidence:g}%"
-        return f"Pooled β = {beta:.3f} ({level} interval {low:.3f} to {high:.3f}): {verdict}."
+        found = f"Pooled β = {beta:.3f} ({level} interval {low:.3f} to {high:.3f}): {verdict}."
+        if verdict != "present bias" or self.best.family in {"exponential", "beta_delta"}:
+            return found
+        return (
+            f"{found} But {self.best.family} has the lower BIC, and its curve also falls fastest at first: "
+            "β < 1 alone does not show a special weight on now."
+        )
 
     def _law(self) -> str:
         try:

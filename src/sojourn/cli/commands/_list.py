@@ -57,7 +57,7 @@ def list_names(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """List the laws, agents, problems, example experiments or sample logs that other commands accept."""
+    """List the laws, agents, problems, example experiments or samples that other commands accept."""
     readers = {
         Kind.laws: _laws,
         Kind.agents: _agents,
@@ -73,7 +73,10 @@ def list_names(
     elif kind is Kind.specs:
         _print(rows, "experiment")
     elif kind is Kind.samples:
-        _print(rows, "sample log, generated")
+        _print([row for row in rows if row["kind"] == "log"], "sample for fit")
+        print_results("")
+        _print([row for row in rows if row["kind"] == "choices"], "for choices")
+        print_results("", "All are generated; no real data.")
     elif kind is Kind.agents:
         _print([row for row in rows if row["kind"] == "agent"], "agent")
         print_results("")
@@ -115,11 +118,14 @@ def _specs() -> list[dict[str, Any]]:
 
 def _samples() -> list[dict[str, Any]]:
     with show_progress("Loading the samples"):
+        from sojourn.behavior import CHOICE_SAMPLES  # noqa: PLC0415
         from sojourn.sessions import SAMPLES  # noqa: PLC0415
 
+    found = [("log", name, sample.about) for name, sample in SAMPLES.items()]
+    found += [("choices", name, about) for name, about in CHOICE_SAMPLES.items()]
     return [
-        {"name": name, "signature": f"sample:{name}", "description": sample.about}
-        for name, sample in SAMPLES.items()
+        {"name": name, "kind": kind, "signature": f"sample:{name}", "description": about}
+        for kind, name, about in found
     ]
 
 
