@@ -22,8 +22,8 @@ lint: .venv/installed ## ruff, mypy and the check of import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint ## run all checks: lint, tests, doctests, documentation, wheel
-	$(MAKE) --jobs 3 pytest docs wheel
+test: .venv/installed ## run all checks: lint, tests, doctests, documentation, wheel
+	$(MAKE) --jobs 4 lint pytest docs wheel
 
 WORKERS = $(shell $(BIN)/python -c 'from sojourn._threads import usable_cores; print(usable_cores() + 1)')
 
