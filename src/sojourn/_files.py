@@ -168,6 +168,8 @@ def unpack_archive(
             about = json.loads(str(_read_member(archive, f"{_ABOUT}.npy")))
             has_form = about["format"] == form
             sizes = {info.filename: info.file_size for info in archive.infolist()}
+            if not all(member.endswith(".npy") for member in sizes):
+                raise ValueError("it has a member that is not an array.")
             members = [] if only_about or not has_form else [one for one in sizes if one != f"{_ABOUT}.npy"]
             if members and check_sizes is not None:
                 check_sizes(about, {member.removesuffix(".npy"): sizes[member] for member in members})
@@ -182,6 +184,9 @@ def unpack_archive(
 def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
     """Return one array after checking its declared sizes, which `np.load` would allocate unchecked."""
     info = archive.getinfo(name)
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # `zipfile` unpacks other forms without a limit: a few bytes could fill the memory.
+        raise ValueError(f"{name} is compressed in another way than NumPy does.")
     if info.file_size > _MAX_DEFLATE_RATIO * (info.compress_size + 64):
         raise ValueError(f"{name} declares more than it can hold.")
     check_fits(info.file_size, name, "read it on a larger machine")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import shutil
 import sys
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from experiments.forge import (
     sound_arrays,
     write_module,
 )
+from pyarrow import parquet
 from typer.testing import CliRunner
 
 import sojourn as sj
@@ -153,6 +156,11 @@ def test_arrays_without_regret_or_price_are_sound(tmp_path):
 CHECKPOINT_LIES = {
     "no checkpoints": lambda arrays: arrays.pop("checkpoints"),
     "too many": lambda arrays: arrays.update(checkpoints=np.arange(1, 6)),
+    "others": lambda arrays: arrays.update(checkpoints=np.array([1, 3, 5])),
+    "differences that wrap": lambda arrays: arrays.update(checkpoints=np.array([1, -128, 5], np.int8)),
+    "only the last": lambda arrays: arrays.update(
+        {name: array[:1] for name, array in arrays.items()} | {"checkpoints": np.array([5])}
+    ),
     "falling": lambda arrays: arrays.update(checkpoints=np.array([2, 1, 5])),
     "from 0": lambda arrays: arrays.update(checkpoints=np.array([0, 1, 5])),
     "an earlier end": lambda arrays: arrays.update(checkpoints=np.array([1, 2, 4])),
@@ -178,6 +186,68 @@ def test_run_verify_and_readers_agree_on_checkpoints(tmp_path, lie):
         assert len(verify_store(store).findings) == 2 * is_lying
     with pytest.raises(ValueError, match="is damaged: it"):
         load_results(store).comparisons()
+
+
+def test_trials_with_other_checkpoints_are_not_compared(tmp_path):
+    def change(header, arrays):
+        if header["seed"]:
+            whole = {name: np.cumsum(array)[[0, 4]] for name, array in arrays.items() if name != "starts"}
+            arrays.clear()
+            arrays.update({f"sum_{name}": array for name, array in whole.items()})
+            arrays["checkpoints"] = np.array([1, 5])
+            header["settings"]["record"] = {"checkpoints": 2}
+
+    store = forge_store(tmp_path / "store", change)
+    whole, last = load_results(store).comparisons()
+    assert (whole.seeds, whole.checkpoints.tolist()) == ((0,), [1, 2, 3, 4, 5])
+    assert (last.seeds, last.checkpoints.tolist()) == ((1,), [1, 5])
+
+
+def test_sizes_are_compared_with_the_settings_before_arrays_are_unpacked(tmp_path):
+    store = forge_store(tmp_path / "store", lambda header, arrays: arrays.update(junk=np.zeros(4_000_000)))
+    tracemalloc.start()
+    try:
+        assert [finding.what for finding in verify_store(store).findings] == ["it is not a trial file"] * 2
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_names_of_a_store_are_shown_on_one_line_and_cut(tmp_path):
+    store = forge_store(
+        tmp_path / "store", lambda header, arrays: header.update(problem="\x1b[31mred\n" * 999)
+    )
+    results = load_results(store)
+    trials = tuple(replace(trial, agent="\u202eW" * 100_000) for trial in results)
+    changed = Results(store, trials)
+    for shown in (repr(changed), repr(changed.comparisons()), changed._repr_html_()):
+        assert len(shown) < 5_000
+        assert all(line.isprintable() for line in shown.split("\n"))
+        assert "\\x1b[31mred\\n" in shown
+    results_report(changed, command="sojourn report store")  # a figure with the whole name would take minutes
+
+
+def test_different_settings_never_share_a_name(tmp_path):
+    def change(header, arrays):
+        header["settings"]["learner"]["x"] = header["seed"] % 3
+        arrays["regret"] = np.full(5, float(header["seed"] % 3))
+
+    results = load_results(forge_store(tmp_path / "store", change, seeds=3))
+    names = ("ours", "ours", "ours (2)")
+    trials = tuple(replace(each, agent=name, seed=0) for each, name in zip(results, names, strict=True))
+    (found,) = Results(results.folder, trials).comparisons()
+    assert found.names == ("ours", "ours (2)", "ours (2) (2)")
+    assert found.cumulative_regret[:, 0, -1].tolist() == [0.0, 5.0, 10.0]
+
+
+def test_numbers_too_large_for_parquet_are_exported_as_text(tmp_path):
+    results = load_results(forge_store(tmp_path / "store"))
+    values = (2**70, 1.5)
+    trials = tuple(replace(each, varied={"x": x, "y": 0.5}) for each, x in zip(results, values, strict=True))
+    export_parquet(Results(results.folder, trials), tmp_path / "table.parquet")
+    table = parquet.read_table(tmp_path / "table.parquet").to_pydict()
+    assert set(table["agent.x"]) == {str(2**70), "1.5"}
+    assert set(table["agent.y"]) == {0.5}
 
 
 def test_a_member_that_cannot_be_unpacked_is_found_by_run_too(honest, tmp_path):
@@ -232,10 +302,19 @@ def test_names_that_spreadsheets_take_for_formulas_are_escaped(tmp_path):
     store = forge_store(tmp_path / "store", problem="=cmd|' /C calc'!A0")
     results = load_results(store)
     first = results.trials[0]
-    for name in ("=1+1", "+1", "-1", "@x", "\tx", "\rx"):
+    escaped = {
+        "a;=1": "a;'=1",
+        "a;b": "a;b",
+        "a\n@x": "a\n'@x",
+        "a=1": "a=1",
+        "＝1": "'＝1",
+        "a;－1": "a;'－1",
+    }
+    for name in ("=1+1", "+1", "-1", "@x", "\tx", "\rx", *escaped):
         object.__setattr__(first, "agent", name)
         object.__setattr__(first, "varied", {"scale": -0.5, "law": name})
         export_csv(Results(store, (first,)), tmp_path / "table.csv")
         with (tmp_path / "table.csv").open(newline="") as file:
             row = next(csv.DictReader(file))
-        assert (row["agent"], row["agent.law"], row["agent.scale"]) == (f"'{name}", f"'{name}", "-0.5")
+        expected = escaped.get(name, f"'{name}")
+        assert (row["agent"], row["agent.law"], row["agent.scale"]) == (expected, expected, "-0.5")

@@ -24,6 +24,8 @@ __all__ = ["BadInputError", "Invocation", "OneLineGroup", "reading_input"]
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
+_LARGEST_WIDTH = 10_000  # columns of a terminal
+
 
 class BadInputError(Exception):
     """Raised for unusable input; the message says why, on one line."""
@@ -68,8 +70,7 @@ class OneLineGroup(NarrowHelp, TyperGroup):
     ) -> Any:
         """Run a command; exit with its code, or return it if not `standalone_mode`."""
         spell_missing_symbols(sys.stdout, sys.stderr)
-        if os.environ.get("COLUMNS") == "0":
-            del os.environ["COLUMNS"]  # rich would print nothing; elsewhere 0 means an unknown width
+        _ignore_impossible_width()
         with lasting_streams() as stdout:
             code = self._run(args, prog_name, complete_var, windows_expand_args, **extra)
             stdout.flush()
@@ -116,6 +117,16 @@ class OneLineGroup(NarrowHelp, TyperGroup):
             return super().invoke(ctx)
         except EOFError as error:
             raise BadInputError(f"EOFError: {error}") from error
+
+
+def _ignore_impossible_width() -> None:
+    """Remove a `COLUMNS` with which rich would fail or print nothing; elsewhere 0 means an unknown width."""
+    try:
+        is_possible = 0 < int(os.environ.get("COLUMNS", "1")) <= _LARGEST_WIDTH
+    except ValueError:
+        is_possible = False
+    if not is_possible:
+        del os.environ["COLUMNS"]
 
 
 def _check_encoding(arguments: Sequence[str]) -> None:

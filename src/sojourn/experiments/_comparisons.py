@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn._text import one_line
 from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._failure_reasons import describe_error
 from sojourn.experiments.spec._agent_settings import build_offered, to_text, unique_name
@@ -14,15 +15,26 @@ from sojourn.experiments.trials._content_checks import parse_stored_law
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.learning import Comparison
 
-__all__ = ["compare_trials", "group_by_agent", "rebuild_agent", "shared_seeds", "without_agent"]
+__all__ = [
+    "compare_trials",
+    "group_by_agent",
+    "problem_name",
+    "rebuild_agent",
+    "shared_seeds",
+    "without_agent",
+]
+
+_MOST_LETTERS = (
+    200  # of a name in a table or a figure; specs allow names of agents of 100 and values of grids
+)
 
 
 def group_by_agent(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
-    """Return the trials by the agent's name and then by seed; equal names are numbered."""
+    """Return the trials by the agent's name, on one line, and then by seed; equal names are numbered."""
     found: dict[str, dict[int, TrialResult]] = {}
     taken: dict[str, str] = {}
     for trial in trials:
-        name = unique_name(trial.agent, to_text(trial.settings), taken)
+        name = unique_name(one_line(trial.agent, _MOST_LETTERS), to_text(trial.settings), taken)
         found.setdefault(name, {})[trial.seed] = trial
     return found
 
@@ -58,8 +70,13 @@ def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult]
                 cumulative[i, j], width[i, j] = regret, _last(trial, "regret_width")
     agents = tuple(make_agent(next(iter(found.values()))) for found in by_agent.values())
     return Comparison(
-        tuple(by_agent), agents, first.problem, law, seeds, checkpoints, cumulative, width, rewards
+        tuple(by_agent), agents, problem_name(first), law, seeds, checkpoints, cumulative, width, rewards
     )
+
+
+def problem_name(trial: TrialResult) -> str:
+    """Return the name of a trial's problem for tables and figures: one line of some length."""
+    return one_line(trial.problem, _MOST_LETTERS)
 
 
 def _last(trial: TrialResult, name: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -30,8 +31,10 @@ _TEXTS = ("experiment", "problem", "law", "agent")
 _GRID_PREFIX = "agent."
 """Prefix of the columns of grids; `agent.law` is the agent's law, and `law` the true one."""
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA_STARTS = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
+"""Places where a formula may begin: of a text, and of a cell where `;` separates cells."""
 
+_LARGEST = 2**53  # largest number of a spec
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
 
 
@@ -53,7 +56,7 @@ def _columns(trial: TrialResult) -> dict[str, Any]:
 def export_csv(results: Results, path: str | Path, progress: Callable[[float], object] | None = None) -> int:
     """Write the table as CSV, atomically and with all digits; return the number of rows.
 
-    A text that begins like a formula of a spreadsheet gets a `'` in front of it.
+    What a spreadsheet would take for the beginning of a formula gets a `'` in front of it.
     """
     n_rows = 0
 
@@ -85,8 +88,8 @@ def _digits(column: Any, size: int) -> list[str]:
 
 
 def _without_formula(value: Any) -> Any:
-    """Return a cell, with `'` before a text that spreadsheets take for a formula, as OWASP advises."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    """Return a cell, with `'` where spreadsheets see the beginning of a formula, as OWASP advises."""
+    return _FORMULA_STARTS.sub("'", value) if isinstance(value, str) else value
 
 
 def _quoted(value: Any) -> str:
@@ -148,8 +151,12 @@ def _groups(results: Results) -> Iterator[list[TrialResult]]:
 
 def _grid_type(results: Results, grid: str, pyarrow: Any) -> Any:
     values = [trial.varied[grid] for trial in results if grid in trial.varied]
-    are_numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
-    return pyarrow.float64() if are_numbers else pyarrow.string()
+    return pyarrow.float64() if all(map(_is_number, values)) else pyarrow.string()
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value of a grid is a number; larger ones than specs allow count as text."""
+    return type(value) is float or (type(value) is int and abs(value) <= _LARGEST)
 
 
 def _table(trials: list[TrialResult], grid_types: dict[str, Any], schema: Any, pyarrow: Any) -> Any:

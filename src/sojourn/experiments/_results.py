@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _html
+from sojourn._text import one_line
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
 from sojourn.experiments._comparisons import (
     compare_trials,
     group_by_agent,
+    problem_name,
     rebuild_agent,
     shared_seeds,
     without_agent,
@@ -70,10 +72,11 @@ class Results:
         return [compare_trials(trials, rebuild_agent) for trials in self._groups()]
 
     def _groups(self) -> list[list[TrialResult]]:
-        """Return groups of comparable trials: same experiment, problem, law and number of episodes."""
-        groups: dict[tuple[str, str, str, int], list[TrialResult]] = {}
+        """Return groups of comparable trials: same experiment, problem, law, episodes and checkpoints."""
+        groups: dict[tuple[str, ...], list[TrialResult]] = {}
         for trial in self.trials:
-            group = (trial.experiment, trial.settings["problem"], trial.law, trial.episodes)
+            recorded = to_text([trial.episodes, trial.settings["record"]])
+            group = (trial.experiment, trial.settings["problem"], trial.law, recorded)
             groups.setdefault(group, []).append(trial)
         return list(groups.values())
 
@@ -86,7 +89,7 @@ class Results:
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
         for trials in self._groups():
-            where = (trials[0].problem, label(parse_stored_law(trials[0].law)))
+            where = (problem_name(trials[0]), label(parse_stored_law(trials[0].law)))
             if not shared_seeds(group_by_agent(trials)):
                 rows += [(*where, name, "0", "—", "—") for name in group_by_agent(trials)]
                 continue
@@ -101,7 +104,7 @@ class Results:
         try:
             return self.table()
         except (OSError, ValueError) as error:  # a file was removed or damaged since
-            return f"Results({str(self.folder)!r}, {len(self):,} trials: {error})"
+            return f"Results({str(self.folder)!r}, {len(self):,} trials: {one_line(str(error))})"
 
     def _repr_html_(self) -> str | None:
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from sojourn._text import one_line
 from sojourn.cli._errors import reading_input
 from sojourn.cli._laws import complete_law, effective_horizon
 from sojourn.cli._options import Debug, parse_positive, parse_whole
@@ -16,7 +17,7 @@ from sojourn.cli._problems import complete_problem, read_problem_option
 from sojourn.cli._solution import Bracket, Solution, solve
 from sojourn.cli.output._numbers import format_bounds, format_number, shorten
 from sojourn.cli.output._progress import show_progress
-from sojourn.cli.output._streams import one_line, print_json, print_message, print_results
+from sojourn.cli.output._streams import print_json, print_message, print_results
 from sojourn.cli.output._tables import labeled_texts
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from sojourn._text import one_line
 from sojourn._threads import use_one_thread
 from sojourn.cli._errors import FAILED, reading_input
 from sojourn.cli._options import Debug, Workers, parse_whole, parse_workers
@@ -17,7 +18,7 @@ from sojourn.cli._signals import stopped_by_sigterm
 from sojourn.cli.output._numbers import format_duration, format_number
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._run_progress import RunProgress
-from sojourn.cli.output._streams import one_line, print_json, print_message, print_results, print_text
+from sojourn.cli.output._streams import print_json, print_message, print_results, print_text
 from sojourn.cli.output._tables import labeled_texts
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from sojourn._text import one_line
 from sojourn.cli._errors import reading_input
 from sojourn.cli._output_files import write_figure, write_report
-from sojourn.cli.output._streams import one_line, print_message, print_results, print_text, results_console
+from sojourn.cli.output._streams import print_message, print_results, print_text, results_console
 from sojourn.cli.output._tables import labeled_texts, table_to_fit
 from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 

@@ -10,9 +10,10 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from sojourn._text import one_line
+
 __all__ = [
     "is_narrow",
-    "one_line",
     "print_json",
     "print_message",
     "print_results",
@@ -63,11 +64,6 @@ def _without_non_finite(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [_without_non_finite(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data
-
-
-def one_line(text: str) -> str:
-    """Return text with newlines and control characters escaped, such as a name that may contain any."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def print_message(message: str, *, label: str = "", as_one_line: bool = True) -> None:

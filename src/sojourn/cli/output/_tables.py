@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.cli.output._streams import is_narrow, one_line, results_console
+from sojourn._text import one_line
+from sojourn.cli.output._streams import is_narrow, results_console
 
 __all__ = ["labeled_texts", "new_table", "stacked_texts", "table_to_fit"]
 

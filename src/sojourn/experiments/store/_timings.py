@@ -41,7 +41,7 @@ class TimingLog:
             return {}
         timings = {}
         for line in content.splitlines() if len(content) <= _MAX_BYTES else ():
-            with contextlib.suppress(KeyError, TypeError, ValueError, RecursionError):
+            with contextlib.suppress(ArithmeticError, KeyError, TypeError, ValueError, RecursionError):
                 # From the last brace: version 0.1.0 wrote a checksum before it, a power cut half a line.
                 entry = json.loads(line[line.rfind(b"{") :])
                 if 0.0 <= float(entry["seconds"]) < math.inf:

@@ -13,11 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sojourn._files import is_utf8
+from sojourn._typing import IntArray
 from sojourn.laws import LengthLaw, parse_law
+from sojourn.learning import spread_by_ratios
 
 __all__ = ["Layout", "check_arrays", "check_header", "check_sizes", "layout_of", "parse_stored_law"]
 
 _MOST_EPISODES = 1_000_000_000
+_MOST_RECORDED = 100_000_000
+_MOST_CHECKPOINTS = 1_000_000
+_LARGEST_SEED = 2**53
+"""Limits of specs, in this version and in 0.1.0."""
+
+_LARGEST_INTEGER = 2**63 - 1
+_LARGEST_NORM = 1e100
+"""Below it, sums over episodes, means over seeds and their squares are finite."""
+
 _MOST_HEADER_BYTES = 4_096
 _KINDS = {
     "starts": "i",
@@ -69,11 +80,14 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
     episodes, record = settings["episodes"], settings["record"]
     if not _is_whole(episodes) or not 1 <= episodes <= _MOST_EPISODES:
         raise ValueError("its settings have no number of episodes")
-    if record == "episodes":
+    if record == "episodes" and episodes <= _MOST_RECORDED:
         return Layout(_KINDS, "", episodes, episodes)
-    if not isinstance(record, Mapping) or not _is_whole(record.get("checkpoints")) or len(record) != 1:
+    if not isinstance(record, Mapping) or record.keys() != {"checkpoints"}:
         raise ValueError("its settings do not say what was recorded")
-    return Layout(_SUM_KINDS, "sum_", max(1, record["checkpoints"]), episodes)
+    most = record["checkpoints"]
+    if not _is_whole(most) or not min(2, episodes) <= most <= min(_MOST_CHECKPOINTS, episodes):
+        raise ValueError("its settings do not say how many checkpoints were recorded")
+    return Layout(_SUM_KINDS, "sum_", most, episodes)
 
 
 def check_sizes(layout: Layout, sizes: Mapping[str, int]) -> None:
@@ -115,19 +129,30 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
             raise ValueError(f"its {name} are of another type")
         if array.shape != (n,):
             raise ValueError(f"its {name} have another shape than its settings say")
-        if kind == "f" and not np.isfinite(array).all():
-            raise ValueError(f"its {name} are not all finite")
+        if kind == "f" and not _has_small_norm(array):
+            raise ValueError(f"its {name} are not all finite, or too large to be added up")
         if name.removeprefix(prefix) in _LEAST and array.min() < _LEAST[name.removeprefix(prefix)]:
             raise ValueError(f"its {name} include a number that is too small")
+    if not prefix and arrays["lengths"].max() > _LARGEST_INTEGER // n:
+        raise ValueError("its lengths are too large to be added up")
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _has_small_norm(array: Any) -> bool:
+    """Whether an array is finite and its sums stay finite; false if it has a NaN."""
+    return bool(np.dot(array, array) < _LARGEST_NORM**2)
 
 
 def _check_checkpoints(checkpoints: Any, most: int, episodes: int) -> int:
-    """Return the number of checkpoints after checking that they rise from 1 or more to all episodes."""
-    if checkpoints.ndim != 1 or checkpoints.dtype.kind != "i" or not 1 <= checkpoints.size <= most:
-        raise ValueError("its checkpoints have another shape or type than its settings say")
-    if checkpoints[0] < 1 or checkpoints[-1] != episodes or not (np.diff(checkpoints) > 0).all():
-        raise ValueError("its checkpoints do not rise to the number of episodes")
+    """Return the number of checkpoints after checking that they are those that a run records."""
+    if checkpoints.dtype.kind != "i" or not np.array_equal(checkpoints, _checkpoints(episodes, most)):
+        raise ValueError("its checkpoints are not those that its settings say")
     return int(checkpoints.size)
+
+
+@functools.lru_cache(maxsize=16)
+def _checkpoints(episodes: int, most: int) -> IntArray:
+    return spread_by_ratios(episodes, most)
 
 
 def check_header(header: Mapping[str, Any]) -> None:
@@ -138,8 +163,8 @@ def check_header(header: Mapping[str, Any]) -> None:
         KeyError, TypeError: If it is not the header of a trial at all.
     """
     settings, seed = header["settings"], header["seed"]
-    if not _is_whole(seed) or seed < 0 or not _is_whole(header["results"]):
-        raise ValueError("its seed is not a whole number")
+    if not _is_whole(seed) or not 0 <= seed <= _LARGEST_SEED or not _is_whole(header["results"]):
+        raise ValueError("its seed is not a possible one")
     texts = (header["problem"], settings["problem"], settings["law"], settings["learner"]["type"])
     if not all(isinstance(text, str) and is_utf8(text) for text in texts):
         raise ValueError("its problem, law or agent is not a text")
