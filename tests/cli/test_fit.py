@@ -26,7 +26,7 @@ def test_a_log_is_fitted_and_explained(run):
 
 
 def test_samples_are_listed_and_each_can_be_fitted(run):
-    rows = json.loads(run("list", "samples", "--json").stdout)
+    rows = [row for row in json.loads(run("list", "samples", "--json").stdout) if row["kind"] == "log"]
     assert [row["signature"] for row in rows] == [f"sample:{name}" for name in SAMPLES]
     for row in rows:
         assert row["description"].split()[0] in run("list", "samples").stdout
@@ -41,7 +41,7 @@ def test_a_step_log_is_fitted_with_its_states_and_its_problem(run, tmp_path):
     assert data["groups"]["depends"] is False
     assert data["problem"]["loss"] / data["problem"]["value"] == pytest.approx(0.31, abs=0.01)
     report = tmp_path / "shop.html"
-    assert "not seen to depend on the state" in " ".join(
+    assert "shows no difference between states at the 5% level" in " ".join(
         run("fit", "sample:shop", "--no-plot", "--report", str(report)).stdout.split()
     )
     page = report.read_text(encoding="utf-8")
@@ -114,7 +114,7 @@ def test_hostile_logs_end_in_a_fit_or_in_one_line(run, name, tmp_path):
     content, expected = CASES[name]
     path = tmp_path / "log.csv"
     path.write_bytes(content)
-    done = run("fit", str(path), "--json", "--group", "none")
+    done = run("fit", str(path), "--json", "--group", "none", "--accept-rejects")
     assert "Traceback" not in done.output
     if done.exit_code:
         assert done.exit_code == 2
@@ -225,3 +225,42 @@ def test_the_tail_that_a_table_cuts_off_is_noted(run, tmp_path):
     assert sj.Tabulated.from_csv(table).mean == pytest.approx(2.0)
     path.write_text("length,ended\n" + "1,1\n" * 50 + "3,1\n" * 50, encoding="utf-8")
     assert "The table ends there" not in run("fit", str(path), "--no-plot", "--table", str(table)).stderr
+
+
+STATUS = "steps,treated,status\n" + "".join(f"{1 + i % 9},{i % 2},{1 + i % 2}\n" for i in range(40))
+
+
+def test_unused_columns_that_may_flag_open_sessions_are_pointed_out(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(STATUS)
+    done = run("fit", str(path), "--no-plot")
+    assert "The column 'status' may say otherwise" in " ".join(done.stderr.split())
+    assert "The column 'treated' has two values and is not used." in " ".join(done.stderr.split())
+    assert run("fit", str(path), "--no-plot", "--observed", "none").stderr == ""
+
+
+def test_a_column_of_counts_is_pointed_out(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("steps,count\n1,500\n2,300\n3,100\n")
+    assert "The column 'count' may be a number of sessions" in " ".join(run("fit", str(path)).stderr.split())
+
+
+def test_there_is_no_advice_if_many_rows_are_rejected(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("steps\n" + "".join(f"{1 + i % 9}\n" for i in range(90)) + "2.5\n" * 10)
+    done = run("fit", str(path))
+    assert (done.exit_code, done.stdout) == (2, "")
+    words = " ".join(done.stderr.split())
+    assert "There is no advice: 10% of the rows cannot be used" in words
+    assert "choose the unit of a step and round up" in words
+    assert run("fit", str(path), "--accept-rejects").exit_code == 0
+    done = run("fit", str(path), "--observed", "steps", "--length", "steps")
+    assert done.exit_code == 2
+
+
+def test_codes_of_a_status_are_not_read_as_flags(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(STATUS)
+    done = run("fit", str(path), "--observed", "status")  # R's code: 2 means that the session ended
+    assert done.exit_code == 2
+    assert "Recode a status such as 1 and 2" in " ".join(done.stderr.split())

@@ -5,20 +5,32 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sojourn.laws import MAX_STEP, Geometric, LengthLaw, quantile
 from sojourn.sessions._format import gamma_words, law_words, number, percent
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._groups import GroupTest
+    from sojourn.sessions._hazard_test import HazardTest
 
 __all__ = ["advise", "group_words"]
 
 _FEW_SESSIONS = 10
 """With fewer sessions, the advice is called a guess."""
 
+_PILE = 0.02
+"""Least share of sessions with the largest length that may be a cut-off."""
+
 _MISFIT = 0.01
 """If the best law leaves the band by more than this share of sessions, no family fits."""
+
+_REJECTED = 0.01
+"""Level at which the chances of leaving reject a law."""
+
+_SMALL_DIFFERENCE = 0.02
+"""Chances of leaving that differ by less matter little; relative between groups, absolute within a step."""
 
 _NEGLIGIBLE = 1e-6
 """A probability that is treated as zero."""
@@ -68,6 +80,7 @@ def _sessions(analysis: Analysis) -> str:
             "that far, and laws are compared with the data under that condition. What a law says about "
             "earlier steps, and so its mean length, is an extrapolation by its family."
         )
+    text += _pile(analysis)
     if log.account.n_rejected:
         bad = log.account.n_rejected
         text += f" {bad:,} row{'s' * (bad != 1)} of the file could not be used."
@@ -75,6 +88,22 @@ def _sessions(analysis: Analysis) -> str:
         used = [f"{what} from {name!r}" for what, name in log.account.columns]
         text += f" Columns used: {', '.join(used)}."
     return text
+
+
+def _pile(analysis: Analysis) -> str:
+    """Return a warning if many sessions end at the largest length, as if the log were cut off there."""
+    log = analysis.log
+    n_end, n = int(log.counts[(log.lengths == log.longest) & log.observed].sum()), len(log)
+    if n_end < max(_FEW_SESSIONS, _PILE * n):
+        return ""
+    before = log.lengths < log.longest
+    largest = int(np.bincount(log.lengths[before], log.counts[before]).max()) if before.any() else n
+    if n_end <= 2 * largest:
+        return ""
+    return (
+        f" {n_end:,} of them ({percent(n_end / n)}) have the largest length, {log.longest:,}: if the log or "
+        "the sessions were cut off there, mark these as open."
+    )
 
 
 def _lengths(analysis: Analysis) -> str:
@@ -168,9 +197,18 @@ def _leaving(analysis: Analysis) -> str:
         text = f"Of those who reach step {early:,},"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
     gain = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood)
-    if not gain > _CLEAR_CHANGE or 0.9 < end / begin < 1.1:
+    some = law.hazard(np.unique(np.geomspace(early, late, 200).round()))
+    if some.max() < 1.1 * some.min():
         since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         return f"{text} {since} is about as likely at every step."
+    if not gain > _CLEAR_CHANGE:
+        return f"{text} The log is too small to tell this from leaving that is as likely at every step."
+    if some.max() > 1.1 * max(begin, end):
+        peak = int(np.unique(np.geomspace(early, late, 200).round())[np.argmax(some)])
+        return f"{text} Leaving first speeds up, to {percent(some.max())} at step {peak:,}, then slows down."
+    if some.min() < 0.9 * min(begin, end):
+        dip = int(np.unique(np.geomspace(early, late, 200).round())[np.argmin(some)])
+        return f"{text} Leaving first slows down, to {percent(some.min())} at step {dip:,}, then speeds up."
     if end < begin and not analysis.determines_remaining:
         return (
             f"{text} Leaving slows down. Those who have stayed long tend to stay longer; how much longer, "
@@ -201,29 +239,60 @@ def _law(analysis: Analysis) -> str:
         )
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < 6.0 and one not in ahead]
     if rivals:
-        names = " and ".join(law_words(one.fit) for one in rivals[:2])
-        text += f", but {names} {'is' if len(rivals) == 1 else 'are'} almost as likely"
+        names = " and ".join(f"{law_words(one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2])
+        text += f"; the data do not rule out {names}"
     width = f"{100.0 * analysis.band.confidence:g}%"
-    if best.in_band:
-        return f"{text}. It stays inside the {width} band around the data at every step."
-    if best.excess < _MISFIT:
+    if best.excess >= _MISFIT:
         return (
-            f"{text}. It leaves the {width} band around the data by at most {percent(best.excess)} of the "
-            f"sessions (at step {best.step:,}): the log is large enough to show a difference, but it matters "
-            "little."
+            f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions "
+            f"at step {best.step:,}: {_NO_FAMILY}"
+        )
+    if best.in_band:
+        text += f". Its survival stays inside the {width} band around the data at every step"
+    else:
+        text += (
+            f". It leaves the {width} band around the data by at most {percent(best.excess)} of the sessions "
+            f"(at step {best.step:,}): the log is large enough to show a difference, but it matters little"
+        )
+    test = analysis.hazard_test
+    if test is None:
+        return f"{text}."
+    if test.p_value >= _REJECTED:
+        return f"{text}, and the chances of leaving at each step do not contradict it ({_chi_squared(test)})."
+    is_one = test.first == test.last
+    where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
+    shares = f"{where} {percent(test.observed)} left, and the law says {percent(test.expected)}"
+    if abs(test.observed - test.expected) < _SMALL_DIFFERENCE:
+        return (
+            f"{text}. The chances of leaving at each step reject it ({_chi_squared(test)}), but by little: "
+            f"{shares}."
         )
     return (
-        f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions at "
-        f"step {best.step:,}: no family fits, and what follows is only as good as that. Use the table of the "
-        "data itself."
+        f"{text}, but the chances of leaving at each step reject it ({_chi_squared(test)}): {shares}. So "
+        f"{_NO_FAMILY}"
     )
+
+
+_NO_FAMILY = (
+    "no family fits, and what follows is only as good as that. Use the table of the data itself: --table "
+    'FILE writes it, and tabulated("FILE") is a law.'
+)
+
+
+def _evidence(bic_gap: float) -> str:
+    """Return how strong the evidence against a fit is, in the words of Raftery (1995)."""
+    return f"weak evidence against it, ΔBIC {bic_gap:.1f}" if bic_gap < 2.0 else f"ΔBIC {bic_gap:.1f}"
 
 
 def _single_gamma(analysis: Analysis) -> str:
     law, gamma = analysis.law, analysis.geometric.gamma
+    if not analysis.determines_mean:
+        return (
+            "The log does not determine whether a single γ is good enough, nor which one: that depends on "
+            f"steps {_unseen_steps(analysis)}. {_WITHIN_THE_LOG}"
+        )
     if isinstance(law, Geometric):
-        exact = f"{gamma:.6g}" if gamma < 0.9999995 else repr(gamma)
-        return f"{_caveat(analysis)}A single γ says it all: discount with γ = {exact}."
+        return f"By the best fit a single γ is enough: discount with γ = {gamma_words(gamma)}."
     share = analysis.gap / law.mean
     usual = analysis.usual.gamma
     other = (
@@ -236,37 +305,48 @@ def _single_gamma(analysis: Analysis) -> str:
     )
     cost += f" (with {gamma_words(usual)}, {number(analysis.usual_gap)}). "
     if share <= 0.02:
-        return f"{_caveat(analysis)}A single γ is good enough. {cost}".strip()
+        return f"A single γ is good enough. {cost}".strip()
     if share <= 0.1:
-        caveat = _caveat(analysis)
-        return f"{caveat}A single γ will do if a loss of a few percent does not matter. {cost}".strip()
+        return f"A single γ will do if a loss of a few percent does not matter. {cost}".strip()
+    if analysis.ranked("geometric").bic_gap < 2.0:
+        return (
+            f"By the best fit a single γ is not good enough, but the log is too small to rule one out (ΔBIC "
+            f"{analysis.ranked('geometric').bic_gap:.1f}). {cost}".strip()
+        )
     return (
-        f"{_caveat(analysis)}A single γ is not good enough. {cost}Use ρ(h) = γ(h+1)/γ(h), which changes with "
-        "the step, and a policy that knows the step."
+        f"A single γ is not good enough. {cost}Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
+        "policy that knows the step."
     )
 
 
-def _caveat(analysis: Analysis) -> str:
-    """Return a caveat if the next statement rests on steps that are not in the log."""
-    if analysis.determines_mean:
-        return ""
+_WITHIN_THE_LOG = (
+    "For steps that the log covers, use the table of the data: --table FILE writes it, and "
+    'tabulated("FILE") is a law.'
+)
+
+
+def _unseen_steps(analysis: Analysis) -> str:
+    """Return which steps the log says nothing about."""
     if analysis.determines_remaining:
-        where = f"before step {analysis.first:,}, the first step seen"
-    else:
-        where = "beyond its longest session"
-    return f"The log does not determine this: it depends on steps {where}. By the best fit: "
+        return f"before step {analysis.first:,}, the first step seen"
+    return "beyond its longest session"
 
 
 def _horizons(analysis: Analysis) -> str:
+    longest = f"the longest session of the log has {_steps(analysis.log.longest)}"
+    if not analysis.determines_mean:
+        return (
+            "The log does not determine the effective horizon: it depends on steps "
+            f"{_unseen_steps(analysis)} ({longest})."
+        )
     parts = []
     for truncation in analysis.truncations:
         horizon = analysis.horizon(truncation)
         parts.append(f"{'more than 2^53' if horizon is None else f'{horizon:,}'} for Δ = {truncation:g}")
     return (
-        f"{_caveat(analysis)}Beyond the effective horizon all steps together weigh at most Δ: it is "
+        "Beyond the effective horizon all steps together weigh at most Δ: it is "
         + ", ".join(parts)
-        + " (the longest session of the log has "
-        + f"{_steps(analysis.log.longest)})."
+        + f" ({longest})."
     )
 
 
@@ -304,16 +384,25 @@ _CONSEQUENCES = {
 
 def group_words(test: GroupTest) -> str:
     """Explain the result of a test of groups."""
-    chance = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
-    freedom = f"{test.freedom} degree{'s' * (test.freedom > 1)} of freedom"
-    result = f"(log-rank χ² = {test.statistic:.4g} on {freedom}, {chance})"
-    if not test.depends:
-        finding = "is not seen to depend" if test.p_value >= 1e-3 else "hardly depends"
-        return f"Leaving {finding} on the {test.what} {result}: one law for all is justified."
+    what, result = test.what, f"(log-rank {_chi_squared(test)})"
     known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
     (low, quiet), (high, hasty) = min(known), max(known)
-    return (
-        f"Leaving depends on the {test.what} {result}: {test.what} {hasty} ends {high:.2f} times as often as "
-        f"expected if all left at the same rate, {test.what} {quiet} {low:.2f} times. "
-        f"{_CONSEQUENCES[test.what]}"
+    sizes = (
+        f"{what} {hasty} ends {high:.2f} times as often as expected if all left at the same rate, "
+        f"{what} {quiet} {low:.2f} times"
     )
+    if not test.depends:
+        return (
+            f"The log shows no difference between {what}s at the 5% level {result}: {sizes}. This does not "
+            "show that there is none; a larger log may find one."
+        )
+    if test.largest_difference <= _SMALL_DIFFERENCE:
+        return f"Leaving depends on the {what} {result}, but little: {sizes}."
+    return f"Leaving depends on the {what} {result}: {sizes}. {_CONSEQUENCES[what]}"
+
+
+def _chi_squared(test: GroupTest | HazardTest) -> str:
+    """Return the result of a χ² test."""
+    chance = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
+    freedom = f"{test.freedom} degree{'s' * (test.freedom > 1)} of freedom"
+    return f"χ² = {test.statistic:.4g} on {freedom}, {chance}"

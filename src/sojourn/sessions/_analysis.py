@@ -26,6 +26,7 @@ from sojourn.laws import (
     geometric_with_mean,
 )
 from sojourn.sessions._groups import GroupTest, compare_groups, group_samples
+from sojourn.sessions._hazard_test import HazardTest, compare_hazards
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 
@@ -128,6 +129,12 @@ class Analysis:
     def usual_gap(self) -> float:
         """Σ|γ − γ'| between the best fit and the geometric law of the same mean, in steps."""
         return distance(self.law, self.usual)
+
+    @cached_property
+    def hazard_test(self) -> HazardTest | None:
+        """Test of the best fit by the chances of leaving at each step; None if the log is too small."""
+        fit = self.best.fit
+        return compare_hazards(self.log.sample, fit.law, n_parameters=len(fit.parameters) - len(fit.edge))
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:

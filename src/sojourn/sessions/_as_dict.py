@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sojourn.laws import quantile
@@ -58,6 +59,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
             for truncation in analysis.truncations
         ],
         "band": _band(analysis),
+        "hazard_test": None if analysis.hazard_test is None else dataclasses.asdict(analysis.hazard_test),
         "groups": _groups(analysis, labels=labels),
         "problem": _price(analysis),
         "advice": [{"about": about, "text": text} for about, text in analysis.advice()],

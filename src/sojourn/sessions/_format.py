@@ -46,6 +46,8 @@ def law_words(fit: Fit) -> str:
 
 
 def gamma_words(gamma: float) -> str:
-    """Format γ with four digits, or in full where four digits would round it to 1."""
-    short = f"{gamma:.4g}"
-    return repr(gamma) if short == "1" else short
+    """Format γ with four digits, or with as many as show three digits of 1 − γ."""
+    if not 0.0 < gamma < 1.0:
+        return f"{gamma:.4g}"
+    decimals = max(4, 2 - math.floor(math.log10(1.0 - gamma)))
+    return f"{gamma:.{decimals}f}".rstrip("0") if decimals <= 16 else repr(gamma)

@@ -17,6 +17,9 @@ __all__ = ["MAX_GROUPS", "GroupTest", "compare_groups", "group_samples", "log_ra
 MAX_GROUPS = 30
 """Maximum number of groups that are compared; the smallest ones are pooled."""
 
+GROUP_LEVEL = 0.05
+"""Level at which groups are said to differ."""
+
 _MAX_CELLS = 1 << 18
 """Maximum number of groups times steps per table, which bounds the memory."""
 
@@ -55,9 +58,13 @@ class GroupTest:
 
     @property
     def depends(self) -> bool:
-        """Whether leaving depends on the group: p < 0.001, and a ratio is off 1 by more than 2%."""
-        apart = [abs(ratio - 1.0) for ratio in self.ratios if not math.isnan(ratio)]
-        return self.p_value < 1e-3 and max(apart, default=0.0) > 0.02
+        """Whether the groups differ at the 5% level."""
+        return self.p_value < GROUP_LEVEL
+
+    @property
+    def largest_difference(self) -> float:
+        """The largest distance from 1 of observed over expected ends."""
+        return max((abs(ratio - 1.0) for ratio in self.ratios if not math.isnan(ratio)), default=0.0)
 
 
 def group_samples(log: SessionLog) -> tuple[Iterator[Sample], int]:

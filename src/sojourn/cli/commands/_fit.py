@@ -12,7 +12,7 @@ from sojourn.cli._errors import reading_input
 from sojourn.cli._options import Debug, FigureFile, ReportFile, parse_confidence, parse_positive
 from sojourn.cli._output_files import check_output_files
 from sojourn.cli._problems import complete_problem, read_problem_option
-from sojourn.cli.output._analysis import print_account, print_analysis, write_files
+from sojourn.cli.output._analysis import check_rejected_share, print_account, print_analysis, write_files
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._streams import print_json, print_message
 
@@ -106,6 +106,10 @@ def fit(
     labels: Annotated[
         bool, typer.Option("--labels", help="Show the log's own names of groups (never in a report).")
     ] = False,
+    accept_rejects: Annotated[
+        bool,
+        typer.Option("--accept-rejects", help="Give advice even if many rows of the file cannot be used."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Leave out the curve in the terminal.")] = False,
     debug: Debug = False,
@@ -123,6 +127,9 @@ def fit(
             given_problem = None if problem is None else read_problem_option(problem)
             found = _read_log(source, length, observed, entry, group, labels=labels)
         print_account(found.log.name, found.log.account)
+        with reading_input():
+            if not accept_rejects:
+                check_rejected_share(found.log.account)
         task.describe("Fitting")
         with reading_input():
             from sojourn.sessions import analyze  # noqa: PLC0415

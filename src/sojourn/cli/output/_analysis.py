@@ -18,11 +18,18 @@ from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 if TYPE_CHECKING:
     from sojourn.sessions import Account, Analysis, RankedFit
 
-__all__ = ["print_account", "print_analysis", "write_files"]
+__all__ = ["check_rejected_share", "print_account", "print_analysis", "write_files"]
 
 _PLOT_COLUMNS = 100
 _TAIL_DECADES = 3
 _MAX_TABLE_STEPS = 1_000_000
+
+_MAX_REJECTED_SHARE = 0.05
+_REJECTION_HINTS = {
+    "must be a whole number": "Lengths are whole numbers of steps from 1 on: choose the unit of a step and "
+    "round up, add 1 if they count from 0, and leave out thousands separators.",
+    "must be true or false": "Recode a status such as 1 and 2 as true for sessions that were seen to end.",
+}
 
 
 def print_account(name: str, account: Account) -> None:
@@ -34,6 +41,25 @@ def print_account(name: str, account: Account) -> None:
             print_message(f"  {name} {one}")
     for note in account.notes:
         print_message(note, label="Note")
+
+
+def check_rejected_share(account: Account) -> None:
+    """Raise `ValueError` if so many rows were rejected that the others may give a wrong picture."""
+    share = account.n_rejected / max(account.n_rows, 1)
+    if share <= _MAX_REJECTED_SHARE:
+        return
+    rules = {one.rule for one in account.first_rejected}
+    hints = [hint for part, hint in _REJECTION_HINTS.items() if any(part in rule for rule in rules)]
+    raise ValueError(
+        " ".join(
+            [
+                f"There is no advice: {100.0 * share:.2g}% of the rows cannot be used, and the others may be "
+                "of another kind.",
+                *hints,
+                "Pass --accept-rejects to go on without them.",
+            ]
+        )
+    )
 
 
 def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sojourn._validation import did_you_mean
 from sojourn.sessions.reading._cells import looks_like_data
 
-__all__ = ["ColumnMap", "ColumnNames", "describe_names", "find_columns", "look_like_names"]
+__all__ = [
+    "ColumnMap",
+    "ColumnNames",
+    "describe_names",
+    "find_columns",
+    "look_like_names",
+    "note_two_values",
+]
 
 _LENGTHS = ("length", "session_length", "episode_length", "lengths", "steps", "n_steps", "duration")
 _ENDED = ("observed", "ended", "complete", "completed", "finished", "closed")
@@ -29,8 +36,25 @@ _FLAG_WORD_PARTS = (
     "finish",
     "closed",
     "event",
+    "status",
+    "dead",
+    "death",
+    "died",
+    "churn",
+    "left",
+    "done",
+    "fail",
 )
 """Parts of column names that hint at a flag for open or ended sessions."""
+
+_FLAG_NAMES = ("e", "d", "delta")
+"""Whole names of columns that hint at the same, as in data sets of survival analysis."""
+
+_COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "weight", "weights", "n_sessions", "sessions")
+"""Names of columns that hint at a number of sessions per row."""
+
+_LEAST_ROWS = 20
+"""Columns of fewer rows are not searched for two values."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +147,10 @@ def find_columns(names: Sequence[str], wanted: ColumnNames, source: str) -> Colu
         is_open=observed is not None and _normalize(names[observed]) in _OPEN,
         entry=_find(names, wanted.entry, _ENTRIES, source=source),
         group=_find(names, wanted.group, _GROUPS, source=source),
-        notes=_notes_on_unused_flags(names) if observed is None and wanted.observed is None else (),
+        notes=_notes_on_counts(names, length),
     )
+    if observed is None and wanted.observed is None:
+        found = replace(found, notes=found.notes + _notes_on_unused_flags(names))
     _check_distinct(found, source)
     return found
 
@@ -161,15 +187,50 @@ def _check_one_flag_column(names: Sequence[str], source: str) -> None:
 
 def _notes_on_unused_flags(names: Sequence[str]) -> tuple[str, ...]:
     """Return a note for each column whose name suggests that it flags open sessions."""
-    suspects = [
-        name.strip()[:40] for name in names if any(part in _normalize(name) for part in _FLAG_WORD_PARTS)
-    ]
-    return tuple(
+    suspects = [name.strip()[:40] for name in names if _is_flag_name(name)]
+    return tuple(_unused_flag(name) for name in suspects[:3] if not looks_like_data(name))
+
+
+def _is_flag_name(name: str) -> bool:
+    normal = _normalize(name)
+    return normal in _FLAG_NAMES or any(part in normal for part in _FLAG_WORD_PARTS)
+
+
+def _unused_flag(name: str) -> str:
+    return (
         f"All sessions count as seen to their end. The column {name!r} may say otherwise, and is not used: "
         "name it with --observed (true: seen to end), or pass --observed none."
-        for name in suspects[:3]
-        if not looks_like_data(name)
     )
+
+
+def _notes_on_counts(names: Sequence[str], length: int) -> tuple[str, ...]:
+    """Return a note for each column whose name suggests that it counts sessions."""
+    found = [name.strip() for i, name in enumerate(names) if i != length and _normalize(name) in _COUNT_NAMES]
+    return tuple(
+        f"Every row counts as one session. The column {name!r} may be a number of sessions, and is not used."
+        for name in found[:1]
+    )
+
+
+def note_two_values(columns: ColumnMap, wanted: ColumnNames, rows: Sequence[Sequence[str]]) -> ColumnMap:
+    """Add a note on each unused column that has two values in the first rows: it may flag open sessions.
+
+    Columns whose names say so already have a note.
+    """
+    if columns.observed is not None or wanted.observed is not None or len(rows) < _LEAST_ROWS:
+        return columns
+    used = {columns.length, columns.entry, columns.group}
+    notes = []
+    for i, name in enumerate(columns.names):
+        if i in used or _is_flag_name(name) or looks_like_data(name):
+            continue
+        values = {row[i].strip() for row in rows if i < len(row)} - {""}
+        if len(values) == 2:
+            notes.append(
+                f"The column {name.strip()[:40]!r} has two values and is not used. If it says which sessions "
+                "were seen to end, name it with --observed; otherwise pass --observed none."
+            )
+    return replace(columns, notes=columns.notes + tuple(notes[:3]))
 
 
 def _find(names: Sequence[str], asked: str | None, usual: Sequence[str], *, source: str) -> int | None:

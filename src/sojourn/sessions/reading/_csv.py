@@ -22,13 +22,15 @@ from sojourn.sessions.reading._cells import (
     parse_whole,
     whole_number_rule,
 )
-from sojourn.sessions.reading._columns import ColumnMap, ColumnNames, find_columns
+from sojourn.sessions.reading._columns import ColumnMap, ColumnNames, find_columns, note_two_values
 from sojourn.sessions.reading._ingest import LogBuilder
 from sojourn.sessions.reading._line_blocks import MAX_LINE_BYTES, MAX_QUOTED_BYTES, line_blocks
 
 __all__ = ["read_csv"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
+_FIRST_BYTES = 1 << 16
+"""Bytes below the header row in which unused columns are searched for two values."""
 
 
 def read_csv(file: BinaryIO, head: bytes, wanted: ColumnNames, source: str) -> SessionLog:
@@ -56,7 +58,7 @@ def read_csv(file: BinaryIO, head: bytes, wanted: ColumnNames, source: str) -> S
             line, text, n_skipped = _first_line(text, n_skipped)
             if not line:
                 continue
-            parser, is_data = _parser_for(line, wanted, source)
+            parser, is_data = _parser_for(line, text, wanted, source)
             parser.line = n_skipped if is_data else n_skipped + 1
             text = line + b"\n" + text if is_data else text
         if block.too_long:
@@ -79,8 +81,8 @@ def _first_line(text: bytes, n_skipped: int) -> tuple[bytes, bytes, int]:
     return (line.rstrip(b"\r"), rest, n_skipped) if line.strip() else (b"", b"", n_skipped)
 
 
-def _parser_for(line: bytes, wanted: ColumnNames, source: str) -> tuple[_CsvParser, bool]:
-    """Return a parser for the rows below a first line, and whether that line is itself a row of data.
+def _parser_for(line: bytes, text: bytes, wanted: ColumnNames, source: str) -> tuple[_CsvParser, bool]:
+    """Return a parser for the rows of `text` below a first line, and whether that line is itself a row.
 
     A file with a single column of numbers needs no header row.
     """
@@ -92,7 +94,10 @@ def _parser_for(line: bytes, wanted: ColumnNames, source: str) -> tuple[_CsvPars
         raise ValueError(f"{source} must begin with a header row; it cannot be read ({error}).") from None
     if len(names) == 1 and parse_whole(names[0]) is not None and not wanted.names_any:
         return _CsvParser(ColumnMap(("length",), 0), delimiter), True
-    return _CsvParser(find_columns(names, wanted, source), delimiter), False
+    lines = text[:_FIRST_BYTES].decode("utf-8", "replace").splitlines()[:-1]
+    first = [one.split(chr(delimiter)) for one in lines if '"' not in one]
+    columns = note_two_values(find_columns(names, wanted, source), wanted, first)
+    return _CsvParser(columns, delimiter), False
 
 
 class _CsvParser:
