@@ -1,8 +1,13 @@
-"""Text from files and users, made safe to print: control characters are escaped."""
+"""Text from files and users, made safe for terminals and spreadsheets."""
 
 from __future__ import annotations
 
-__all__ = ["one_line"]
+import re
+
+__all__ = ["one_line", "without_formula"]
+
+_FORMULA_STARTS = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
+"""Places where a formula may begin: of a text, and of a cell where `;` separates cells."""
 
 
 def one_line(text: str, most: int | None = None) -> str:
@@ -20,3 +25,15 @@ def one_line(text: str, most: int | None = None) -> str:
         c if c.isprintable() else repr(c)[1:-1] for c in (text if most is None else text[: most + 1])
     )
     return line if most is None or len(line) <= most else f"{line[: most - 1]}…"
+
+
+def without_formula(text: str) -> str:
+    """Return a text for a CSV file, with `'` where spreadsheets see the beginning of a formula.
+
+    This is what OWASP advises against CSV injection.
+
+    Example:
+        >>> without_formula("=1+1"), without_formula("a;@x"), without_formula("a=1")
+        ("'=1+1", "a;'@x", 'a=1')
+    """
+    return _FORMULA_STARTS.sub("'", text)

@@ -266,6 +266,7 @@ def test_tables_that_would_lead_compiled_loops_astray_are_refused(name, edit, me
         lambda about: about.pop("key"),
         lambda about: about["settings"].pop("law"),
         lambda about: about["settings"].update(law="geometric(2)"),
+        lambda about: about["settings"].update(law="tabulated('law.csv')"),
         lambda about: about["settings"]["bonus"].update(name="Other"),
         lambda about: about["settings"].update(unknown=1),
         lambda about: about.update(n_actions=3),

@@ -96,7 +96,18 @@ def test_laws_inside_agents_read_no_file(tmp_path, monkeypatch, law):
     (tmp_path / "trace").write_text("survival\n1.0\n0.5\n0.0\n")
     store = forge_store(tmp_path / "store", learner={"type": "UCBVI", "law": {"law": law}})
     ((agent,),) = (comparison.agents for comparison in load_results(store).comparisons())
-    assert agent.reason == "ValueError: its law names a file"
+    assert agent.reason == f"ValueError: its law {law!r} cannot be read"
+
+
+def test_laws_with_options_in_quotes_are_read(tmp_path):
+    law = sj.KaplanMeier([3, 5, 9], [True, True, False], tail="end")
+    store = forge_store(
+        tmp_path / "store", law=repr(law), learner={"type": "UCBVI", "law": {"law": repr(law)}}
+    )
+    assert verify_store(store).findings == ()
+    (found,) = load_results(store).comparisons()
+    assert found.law == law
+    assert found.agents[0].law == law
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 
 import numpy as np
@@ -87,8 +88,24 @@ def test_a_plan_whose_parts_do_not_fit_is_refused(plan, tmp_path):
     np.savez(path, **{**parts, "policy": parts["policy"] + 0.5})
     with pytest.raises(ValueError, match="its policy holds no actions"):
         sj.load_plan(path)
+    np.savez(path, **{**parts, "value": parts["value"].astype(str)})
+    with pytest.raises(ValueError, match="its values are not numbers"):
+        sj.load_plan(path)
     np.savez(path, **{**parts, "upper": parts["upper"] * np.nan})
     with pytest.raises(ValueError, match="its bounds are not in order"):
+        sj.load_plan(path)
+
+
+@pytest.mark.parametrize("law", ["tabulated('law.csv')", 'mixture([1], [tabulated("law.csv")])', 3, []])
+def test_the_law_of_a_plan_reads_no_other_file(plan, tmp_path, monkeypatch, law):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "law.csv").write_text("survival\n1.0\n0.5\n0.0\n")
+    path = plan.save(tmp_path / "plan.npz")
+    with np.load(path) as file:
+        parts = {name: file[name] for name in file.files}
+    about = json.loads(str(parts["about"])) | {"law": law}
+    np.savez(path, **{**parts, "about": np.array(json.dumps(about))})
+    with pytest.raises(ValueError, match="wrote, or it is damaged"):
         sj.load_plan(path)
 
 

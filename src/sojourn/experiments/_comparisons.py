@@ -11,8 +11,8 @@ from sojourn._text import one_line
 from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._failure_reasons import describe_error
 from sojourn.experiments.spec._agent_settings import build_offered, to_text, unique_name
-from sojourn.experiments.trials._content_checks import parse_stored_law
 from sojourn.experiments.trials._result import TrialResult
+from sojourn.laws import parse_stored_law
 from sojourn.learning import Comparison
 
 __all__ = [

@@ -12,9 +12,9 @@ from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.spec._experiment import Cell
 from sojourn.experiments.store._inventory import Inventory
 from sojourn.experiments.store._store import Store
-from sojourn.experiments.trials._content_checks import parse_stored_law
 from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import Trial
+from sojourn.laws import parse_stored_law
 
 __all__ = ["RemainingTime", "describe_long_run", "forecast"]
 

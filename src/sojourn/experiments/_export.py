@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from sojourn._files import write_atomically
+from sojourn._text import without_formula
 from sojourn.experiments._results import Results
 from sojourn.experiments.trials._result import TrialResult
 
@@ -30,9 +30,6 @@ _WHOLE = ("cumulative_steps", "cumulative_observed")
 _TEXTS = ("experiment", "problem", "law", "agent")
 _GRID_PREFIX = "agent."
 """Prefix of the columns of grids; `agent.law` is the agent's law, and `law` the true one."""
-
-_FORMULA_STARTS = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
-"""Places where a formula may begin: of a text, and of a cell where `;` separates cells."""
 
 _LARGEST = 2**53  # largest number of a spec
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
@@ -64,11 +61,11 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
         nonlocal n_rows
         grids = _grids(results)
         header = [*_TEXTS, *(_GRID_PREFIX + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
-        file.write((",".join(map(_quoted, map(_without_formula, header))) + "\n").encode())
+        file.write((",".join(map(_cell, header)) + "\n").encode())
         for i, trial in enumerate(each.uncached() for each in results):
             columns, size = _columns(trial), trial.checkpoints.size
             before = [*(getattr(trial, name) for name in _TEXTS), *(trial.varied.get(g, "") for g in grids)]
-            start = ",".join(_quoted(_without_formula(value)) for value in (*before, trial.seed))
+            start = ",".join(_cell(value) for value in (*before, trial.seed))
             texts = (_digits(columns.get(name), size) for name in ("episode", *_SUMS))
             lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*texts, strict=True))
             file.write("".join(lines).encode())
@@ -87,13 +84,9 @@ def _digits(column: Any, size: int) -> list[str]:
     return ["" if math.isnan(value) else repr(value) for value in column.tolist()]
 
 
-def _without_formula(value: Any) -> Any:
-    """Return a cell, with `'` where spreadsheets see the beginning of a formula, as OWASP advises."""
-    return _FORMULA_STARTS.sub("'", value) if isinstance(value, str) else value
-
-
-def _quoted(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
+def _cell(value: Any) -> str:
+    """Return a value as a cell of a CSV file; text never begins a formula."""
+    text = without_formula(value) if isinstance(value, str) else repr(value)
     if any(mark in text for mark in ',"\n\r'):
         return '"' + text.replace('"', '""') + '"'
     return text

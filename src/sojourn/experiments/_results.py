@@ -24,9 +24,8 @@ from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.store._manifest import Manifest, read_manifest_file
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
-from sojourn.experiments.trials._content_checks import parse_stored_law
 from sojourn.experiments.trials._result import TrialResult, read_result_file
-from sojourn.laws import label
+from sojourn.laws import label, parse_stored_law
 from sojourn.learning import Comparison
 from sojourn.mdps import is_size_label
 

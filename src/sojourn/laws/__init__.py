@@ -19,7 +19,7 @@ from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._distance import closest_geometric, distance
 from sojourn.laws._draw import draw_lengths
 from sojourn.laws._labels import label
-from sojourn.laws._parse import LAWS, law_to_text, parse_law
+from sojourn.laws._parse import LAWS, law_to_text, parse_law, parse_stored_law
 from sojourn.laws._summaries import geometric_with_mean, is_heavy, quantile, same_mean
 from sojourn.laws.estimates._bands import Band, band_of_sample, survival_band
 from sojourn.laws.estimates._empirical import Empirical
@@ -70,6 +70,7 @@ __all__ = [
     "law_to_text",
     "log_likelihood",
     "parse_law",
+    "parse_stored_law",
     "quantile",
     "same_mean",
     "steps",

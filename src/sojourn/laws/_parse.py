@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import re
 import reprlib
+from collections.abc import Callable
 from typing import Any
 
 from sojourn._validation import check_arguments, did_you_mean
@@ -23,7 +25,10 @@ from sojourn.laws.families._quasi_hyperbolic import QuasiHyperbolic
 from sojourn.laws.families._tabulated import Tabulated
 from sojourn.laws.families._uniform import Uniform
 
-__all__ = ["LAWS", "law_to_text", "parse_law"]
+__all__ = ["LAWS", "law_to_text", "parse_law", "parse_stored_law"]
+
+_ReadTable = Callable[[str], LengthLaw]
+"""Returns the law of a file that a text names."""
 
 LAWS: dict[str, type[LengthLaw]] = {
     "fixed": Fixed,
@@ -72,6 +77,29 @@ def parse_law(text: str) -> LengthLaw:
             ...
         ValueError: Unknown law 'geometrc'. Did you mean 'geometric'?
     """
+    return _parse(text, Tabulated.from_csv)
+
+
+@functools.lru_cache(maxsize=256)
+def parse_stored_law(text: str) -> LengthLaw:
+    """Return a law that a file of Sojourn names; unlike `parse_law`, this reads no other file.
+
+    Such files have laws written out, so that a law that names a file never occurs in them.
+
+    Raises:
+        ValueError: If the text is not such a law; one clause says so.
+    """
+    try:
+        return _parse(text, _refuse_file)
+    except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
+        raise ValueError(f"its law {str(text)[:60]!r} cannot be read") from error
+
+
+def _refuse_file(name: str) -> LengthLaw:
+    raise ValueError(f"tabulated must have numbers here; got the file {_shown(name)}.")
+
+
+def _parse(text: str, read_table: _ReadTable) -> LengthLaw:
     if not isinstance(text, str):
         raise TypeError(f"law must be a text such as 'geometric(0.95)'; got {text!r}.")
     if len(text) > _MAX_CHARACTERS:
@@ -81,8 +109,8 @@ def parse_law(text: str) -> LengthLaw:
         )
     stripped = text.strip()
     if re.fullmatch(_NAME, stripped):
-        return _make(stripped, [], {})
-    law = _value(_tree(stripped), depth=0)
+        return _make(stripped, [], {}, read_table)
+    law = _value(_tree(stripped), 0, read_table)
     if not isinstance(law, LengthLaw):
         raise ValueError(f"law must be a law such as 'geometric(0.95)'; got {_shown(stripped)}.")
     return law
@@ -126,7 +154,7 @@ def _tree(text: str) -> ast.expr:
         ) from None
 
 
-def _value(node: ast.expr, depth: int) -> Any:
+def _value(node: ast.expr, depth: int, read_table: _ReadTable) -> Any:
     if depth > _MAX_DEPTH:
         raise ValueError(f"law must be nested at most {_MAX_DEPTH} deep.")
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str, bool)):
@@ -134,24 +162,24 @@ def _value(node: ast.expr, depth: int) -> Any:
             raise ValueError("law must hold no whole number above 2**53.")
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        number = _value(node.operand, depth + 1)
+        number = _value(node.operand, depth + 1, read_table)
         if isinstance(number, (int, float)):
             return -number if isinstance(node.op, ast.USub) else number
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [_value(item, depth + 1) for item in node.elts]
+        return [_value(item, depth + 1, read_table) for item in node.elts]
     if isinstance(node, ast.Name):
         word = _WORDS.get(node.id.lower())
-        return word if word is not None else _make(node.id, [], {})
+        return word if word is not None else _make(node.id, [], {}, read_table)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if any(keyword.arg is None for keyword in node.keywords):
             raise ValueError("law must name its arguments; got **.")
-        positional = [_value(argument, depth + 1) for argument in node.args]
+        positional = [_value(argument, depth + 1, read_table) for argument in node.args]
         named: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg in named:
                 raise ValueError(f"{node.func.id} got {keyword.arg} twice.")
-            named[str(keyword.arg)] = _value(keyword.value, depth + 1)
-        return _make(node.func.id, positional, named)
+            named[str(keyword.arg)] = _value(keyword.value, depth + 1, read_table)
+        return _make(node.func.id, positional, named, read_table)
     try:
         shown = _shown(ast.unparse(node))
     except RecursionError:
@@ -159,7 +187,7 @@ def _value(node: ast.expr, depth: int) -> Any:
     raise ValueError(f"law must be made of laws, numbers, lists and quoted text; got {shown}.")
 
 
-def _make(name: str, positional: list[Any], named: dict[str, Any]) -> LengthLaw:
+def _make(name: str, positional: list[Any], named: dict[str, Any], read_table: _ReadTable) -> LengthLaw:
     known = {_plain(key): key for key in LAWS}
     if _plain(name) not in known:
         nearest = did_you_mean(_plain(name), known)
@@ -176,7 +204,7 @@ def _make(name: str, positional: list[Any], named: dict[str, Any]) -> LengthLaw:
         )
     given = check_arguments(key, law, positional, named)
     if law is Tabulated and isinstance(given["survival"], str):
-        return Tabulated.from_csv(given["survival"])
+        return read_table(given["survival"])
     return law(**given)
 
 

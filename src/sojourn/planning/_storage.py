@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn._files import read_archive, write_archive
 from sojourn._typing import FloatArray, PolicyArray
-from sojourn.laws import law_to_text, parse_law
+from sojourn.laws import law_to_text, parse_stored_law
 from sojourn.planning._plan import Plan
 
 __all__ = ["load_plan", "save_plan"]
@@ -39,7 +39,7 @@ def load_plan(path: str | Path) -> Plan:
     about, found = read_archive(path, form=_FORMAT, writer="Plan.save")
     try:
         arrays = {name: found[name] for name in _ARRAYS}
-        law, problem = parse_law(about["law"]), str(about["problem"])
+        law, problem = parse_stored_law(about["law"]), str(about["problem"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a file that Plan.save wrote, or it is damaged.") from error
     wrong = _describe_damage(**arrays)
@@ -57,8 +57,8 @@ def _describe_damage(policy: PolicyArray, value: FloatArray, lower: FloatArray, 
         return "its policy does not fit its values"
     if not (lower.shape == upper.shape == value.shape):
         return "its bounds do not fit its values"
-    if policy.dtype.kind != "u":
-        return "its policy holds no actions"
+    if policy.dtype.kind != "u" or {array.dtype.str for array in (value, lower, upper)} != {"<f8"}:
+        return "its policy holds no actions, or its values are not numbers"
     if not (np.isfinite([value, lower, upper]).all() and (lower <= upper).all()):
         return "its bounds are not in order"
     return ""

@@ -19,7 +19,7 @@ from sojourn.agents._registry import BONUSES
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner, UCBVIState
 from sojourn.agents.tabular._reward_map import RewardMap
 from sojourn.agents.tabular._table_memory import empty_tables, make_assumed_law
-from sojourn.laws import law_to_text, parse_law
+from sojourn.laws import law_to_text, parse_stored_law
 
 __all__ = ["load_learner", "save_learner"]
 
@@ -147,7 +147,7 @@ def _settings_to_json(settings: UCBVI) -> dict[str, Any]:
 def _settings_from_json(values: dict[str, Any]) -> UCBVI:
     bonus = dict(values["bonus"])
     kind = BONUSES[bonus.pop("name")]
-    return UCBVI(**{**values, "law": parse_law(values["law"]), "bonus": kind(**bonus)})
+    return UCBVI(**{**values, "law": parse_stored_law(values["law"]), "bonus": kind(**bonus)})
 
 
 def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from sojourn._text import one_line, without_formula
 from sojourn.cli._errors import reading_input
 from sojourn.cli._output_files import write_figure, write_report
 from sojourn.cli.output._streams import print_message, print_results
@@ -33,7 +34,7 @@ def print_choice_analysis(found: ChoiceAnalysis) -> None:
         rows.append((one.family, medians, *gaps, f"{100.0 * accuracy:.0f}%"))
     headings = ["family", "median subject", "ΔBIC", "ΔAIC", "predicted\nchoices"]
     print_results(
-        Text(found.data.name, style="bold cyan"),
+        Text(one_line(found.data.name), style="bold cyan"),
         "",
         labeled_texts(found.findings()),
         "",
@@ -72,5 +73,7 @@ def _subject_table(found: ChoiceAnalysis) -> str:
             for name, value in one.parameters.items():
                 low, high = one.intervals.get(name, (float("nan"), float("nan")))
                 numbers = (value, one.standard_errors[name], low, high, one.log_likelihood)
-                rows.writerow([fit.family, one.name, name, *(f"{number:.10g}" for number in numbers)])
+                rows.writerow(
+                    [fit.family, without_formula(one.name), name, *(f"{number:.10g}" for number in numbers)]
+                )
     return buffer.getvalue()

@@ -14,10 +14,10 @@ import numpy as np
 
 from sojourn._files import is_utf8
 from sojourn._typing import IntArray
-from sojourn.laws import LengthLaw, parse_law
+from sojourn.laws import parse_stored_law
 from sojourn.learning import spread_by_ratios
 
-__all__ = ["Layout", "check_arrays", "check_header", "check_sizes", "layout_of", "parse_stored_law"]
+__all__ = ["Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
 
 _MOST_EPISODES = 1_000_000_000
 _MOST_RECORDED = 100_000_000
@@ -170,20 +170,6 @@ def check_header(header: Mapping[str, Any]) -> None:
         raise ValueError("its problem, law or agent is not a text")
     layout_of(settings)
     parse_stored_law(settings["law"])
-
-
-@functools.lru_cache(maxsize=256)
-def parse_stored_law(text: str) -> LengthLaw:
-    """Return a law that a store names; unlike `parse_law`, this reads no file.
-
-    Stores have laws written out, so quoted text, which could name a file, never occurs in them.
-    """
-    if '"' in text or "'" in text:
-        raise ValueError("its law names a file")
-    try:
-        return parse_law(text)
-    except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
-        raise ValueError(f"its law {text[:60]!r} cannot be read") from error
 
 
 def _is_whole(value: Any) -> bool:
