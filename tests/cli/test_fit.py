@@ -133,7 +133,7 @@ def test_hostile_logs_end_in_a_fit_or_in_one_line(run, name, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing.csv"], "path must be a file that exists; got 'nothing.csv'."),
+        (["nothing.csv"], "source must be a file that exists; got 'nothing.csv'."),
         (["sample:streming"], "Unknown sample 'streming'. Did you mean 'streaming'?"),
         (["sample:streaming", "--length", "lenth"], "has no column 'lenth'. Did you mean 'length'?"),
         (
@@ -264,3 +264,18 @@ def test_codes_of_a_status_are_not_read_as_flags(run, tmp_path):
     done = run("fit", str(path), "--observed", "status")  # R's code: 2 means that the session ended
     assert done.exit_code == 2
     assert "Recode a status such as 1 and 2" in " ".join(done.stderr.split())
+
+
+def test_standard_input_and_several_files_are_read(run, tmp_path):
+    rows = [f"{1 + i % 7},{int(i % 5 > 0)}\n" for i in range(100)]
+    for name, some in (("a", rows[:60]), ("b", rows[60:])):
+        (tmp_path / f"{name}.csv").write_text("steps,ended\n" + "".join(some))
+    whole = "steps,ended\n" + "".join(rows)
+    piped = json.loads(run("fit", "-", "--json", input=whole).stdout)
+    several = json.loads(run("fit", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "--json").stdout)
+    folder = json.loads(run("fit", str(tmp_path), "--json").stdout)
+    for found in (piped, several, folder):
+        assert (found["sessions"], found["open"]) == (100, 20)
+        assert found["fits"] == piped["fits"]
+    survived = json.loads(run("fit", "-", "--json", "--open-survived", input=whole).stdout)
+    assert survived["mean"] > piped["mean"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 import time
 
@@ -168,9 +169,9 @@ def test_identifiers_are_not_used_as_groups(tmp_path):
     assert "user" not in log.account.notes[0]
 
 
-@pytest.mark.parametrize("path", ["nothing.csv", "."])
-def test_paths_that_are_not_files_are_refused(path, tmp_path):
-    with pytest.raises(ValueError, match=r"^path must be a file"):
+@pytest.mark.parametrize(("path", "words"), [("no.csv", "a file that exists"), (".", "a folder with .csv")])
+def test_paths_without_logs_are_refused(path, words, tmp_path):
+    with pytest.raises(ValueError, match=rf"^source must be {words}"):
         read_sessions(tmp_path / path)
 
 
@@ -320,3 +321,171 @@ def test_groups_do_not_depend_on_the_hash(weak_hash, tmp_path, monkeypatch):
     log = read_sessions(tmp_path / "log.csv")
     assert as_rows(log) == as_rows(expected)
     assert log.labels == expected.labels
+
+
+ROWS = {"steps": [5, 3, 3, 8], "ended": [True, True, False, False], "group": ["b", "a", "b", "b"]}
+TEXT = "steps,ended,group\n5,1,b\n3,1,a\n3,0,b\n8,0,b\n"
+EXPECTED = [(3, False, 1, 0), (3, True, 1, 1), (5, True, 1, 0), (8, False, 1, 0)]
+
+
+def packed(name, content):
+    import bz2
+    import gzip
+    import lzma
+
+    import pyarrow as pa
+
+    pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    pack["zst"] = lambda text: pa.compress(text, codec="zstd", asbytes=True)
+    return pack[name](content)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+def test_compressed_files_are_read(suffix, tmp_path):
+    path = tmp_path / f"log.csv.{suffix}"
+    path.write_bytes(packed(suffix, TEXT.encode()))
+    assert as_rows(read_sessions(path)) == EXPECTED
+    path.write_bytes(packed(suffix, TEXT.encode() * 1_000)[:-9])
+    with pytest.raises(ValueError, match=r"^log.csv.\w+ cannot be read: [^\n]+\.$"):
+        read_sessions(path)
+
+
+def frames():
+    import pandas as pd
+    import pyarrow as pa
+
+    table = pa.table(ROWS)
+    yield "a dictionary", ROWS
+    yield "a dictionary of arrays", {name: np.array(column) for name, column in ROWS.items()}
+    yield "pandas", pd.DataFrame(ROWS)
+    yield "pandas with an index", pd.DataFrame(ROWS, index=[0.5, 7.0, 7.0, -1.0])
+    yield "pandas with its own types", pd.DataFrame(ROWS).convert_dtypes()
+    yield "pandas with categories", pd.DataFrame(ROWS).astype({"group": "category"})
+    yield "an Arrow table", table
+    yield "a record reader", table.to_reader()
+    records = list(zip(*ROWS.values(), strict=True))
+    yield "a structured array", np.array(records, dtype=[("steps", int), ("ended", bool), ("group", "U1")])
+
+
+FRAMES = dict(frames())
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_tables_in_memory_are_read(kind):
+    assert as_rows(read_sessions(FRAMES[kind])) == EXPECTED
+
+
+def test_an_array_of_lengths_is_a_log():
+    assert as_rows(read_sessions(np.array([3, 1, 3]))) == [(1, True, 1, 0), (3, True, 1, 0), (3, True, 1, 0)]
+
+
+def test_a_query_is_read():
+    import sqlite3
+
+    with sqlite3.connect(":memory:") as base:
+        base.execute("CREATE TABLE visits (steps INTEGER, ended INTEGER, segment TEXT)")
+        base.executemany("INSERT INTO visits VALUES (?, ?, ?)", zip(*ROWS.values(), strict=True))
+        log = read_sessions(base.execute("SELECT steps, ended, segment FROM visits"))
+        assert as_rows(log) == EXPECTED
+        with pytest.raises(ValueError, match="the query must be the result of a query that returns rows"):
+            read_sessions(base.execute("CREATE TABLE other (steps INTEGER)"))
+
+
+def test_json_lines_are_read(tmp_path):
+    lines = [dict(zip(ROWS, row, strict=True)) for row in zip(*ROWS.values(), strict=True)]
+    text = "".join(json.dumps(line) + "\n\n" for line in lines)
+    assert as_rows(read_sessions(write(tmp_path / "log.jsonl", text))) == EXPECTED
+    log = read_sessions(write(tmp_path / "log.jsonl", text + '{"steps": 2.5}\n{"other": 1}\n'))
+    assert [one.row for one in log.account.first_rejected] == [5, 6]
+    with pytest.raises(ValueError, match=r"^log.jsonl must have one JSON object per line; line 2 has none"):
+        read_sessions(write(tmp_path / "log.jsonl", '{"steps": 2}\n[1]\n'))
+    with pytest.raises(ValueError, match="it is one JSON list"):
+        read_sessions(write(tmp_path / "log.json", '[{"steps": 2}]'))
+
+
+def test_several_files_are_one_log(tmp_path):
+    (tmp_path / "parts").mkdir()
+    write(tmp_path / "parts" / "b.csv", "steps,ended,group\n5,1,b\n3,1,a\n0,1,a\n")
+    (tmp_path / "parts" / "c.csv.gz").write_bytes(packed("gz", b"group;steps;ended\nb;3;0\nb;8;0\n"))
+    write(tmp_path / "parts" / "notes.md", "not a log")
+    for source in (
+        tmp_path / "parts",
+        str(tmp_path / "parts" / "*.csv*"),
+        [tmp_path / "parts" / "b.csv", tmp_path / "parts" / "c.csv.gz"],
+    ):
+        log = read_sessions(source)
+        assert as_rows(log) == EXPECTED
+        assert log.labels == ("b", "a")
+        assert (log.account.n_rows, log.account.n_rejected, log.name) == (5, 1, "2 files")
+        assert str(log.account.first_rejected[0]).startswith("row 4: in b.csv: steps must be a whole number")
+
+
+def test_several_files_count_like_one(tmp_path):
+    rng = np.random.default_rng(0)
+    text = [f"{n},{i % 3}\n" for i, n in enumerate(rng.geometric(0.2, 3_000))]
+    whole = read_sessions(write(tmp_path / "whole.csv", "length,group\n" + "".join(text)))
+    pieces = ["".join(text[i : i + 750]) for i in range(0, 3_000, 750)]
+    parts = [write(tmp_path / f"{i}.csv", f"length,group\n{piece}") for i, piece in enumerate(pieces)]
+    joined = read_sessions(parts)
+    for name in ("lengths", "observed", "entry", "group", "counts"):
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+    assert joined.labels == whole.labels
+    write(tmp_path / "plain.csv", "length\n3\n")
+    with pytest.raises(ValueError, match="All files must have groups, or none"):
+        read_sessions([*parts, tmp_path / "plain.csv"])
+
+
+def test_streams_are_read():
+    import io
+
+    assert as_rows(read_sessions(io.BytesIO(TEXT.encode()))) == EXPECTED
+    assert as_rows(read_sessions(io.BytesIO(packed("gz", TEXT.encode())))) == EXPECTED
+    with pytest.raises(TypeError, match="source must be a stream of bytes"):
+        read_sessions(io.StringIO(TEXT))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"SQLite format 3\0" + bytes(100), "it is an SQLite database; in Python pass a query"),
+        (b"ARROW1\0\0", "it is a Feather file"),
+        (b"\x80\x04\x95" + bytes(20), "it is a pickle, which cannot be read safely"),
+    ],
+)
+def test_other_formats_are_named(content, words, tmp_path):
+    (tmp_path / "log.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=words):
+        read_sessions(tmp_path / "log.csv")
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "words"),
+    [
+        (3, TypeError, "source must be a file, a table, a stream or a query; got int"),
+        ("https://example.org/log.csv", ValueError, "must be a file on this machine"),
+        ("nothing*.csv", ValueError, "nothing matches"),
+        ([], ValueError, "at least one file"),
+        ({"steps": [1, 2], "ended": [True]}, ValueError, "must have columns of the same length"),
+        ({"steps": [[1, 2], [3, 4]]}, ValueError, "must have one dimension"),
+        ({"other": [1]}, ValueError, "the table must have a column of session lengths"),
+    ],
+)
+def test_wrong_sources_are_one_line(source, error, words):
+    with pytest.raises(error, match=words) as found:
+        read_sessions(source)
+    assert "\n" not in str(found.value)
+
+
+def test_open_sessions_can_be_counted_as_lifelines_counts_them():
+    from lifelines import KaplanMeierFitter
+    from lifelines.datasets import load_dd
+
+    data = load_dd()
+    table = data[["duration", "observed"]]
+    rival = KaplanMeierFitter().fit(data.duration, data.observed)
+    found = analyze(read_sessions(table, open_survived=True)).kaplan_meier
+    h = np.arange(1, 40)
+    # Ours is P(H ≥ h), theirs P(H > t).
+    np.testing.assert_allclose(found.survival(h), rival.survival_function_at_times(h - 1), rtol=1e-12)
+    usual = analyze(read_sessions(table)).kaplan_meier
+    assert np.abs(usual.survival(h) - rival.survival_function_at_times(h - 1).to_numpy()).max() > 0.005

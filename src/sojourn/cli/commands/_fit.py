@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,11 +33,12 @@ EXAMPLES = (
 
 def fit(
     source: Annotated[
-        str,
+        list[str],
         typer.Argument(
             metavar="SESSIONS",
-            help="A .csv or .parquet file with one row per session, or a .csv file with one row per step; or "
-            "sample:NAME, a generated log that comes with Sojourn (streaming, support, course, shop).",
+            help="Files or folders with one row per session (CSV, JSON lines or Parquet; text may be "
+            "compressed), or - for standard input; a .csv file with one row per step; or sample:NAME, a "
+            "generated log that comes with Sojourn (streaming, support, course, shop).",
             show_default=False,
         ),
     ],
@@ -106,6 +108,13 @@ def fit(
     labels: Annotated[
         bool, typer.Option("--labels", help="Show the log's own names of groups (never in a report).")
     ] = False,
+    open_survived: Annotated[
+        bool,
+        typer.Option(
+            "--open-survived",
+            help="Open sessions of n steps went on after step n (H ≥ n + 1), as lifelines and R assume.",
+        ),
+    ] = False,
     accept_rejects: Annotated[
         bool,
         typer.Option("--accept-rejects", help="Give advice even if many rows of the file cannot be used."),
@@ -123,9 +132,12 @@ def fit(
         with reading_input():
             confidence_level = parse_confidence(confidence)
             truncations = _parse_truncations(truncation, delta)
-            check_output_files(_log_path(source), figure, report, table)
+            for one in source:
+                check_output_files(_log_path(one), figure, report, table)
             given_problem = None if problem is None else read_problem_option(problem)
-            found = _read_log(source, length, observed, entry, group, labels=labels)
+            found = _read_log(
+                source, length, observed, entry, group, labels=labels, open_survived=open_survived
+            )
         print_account(found.log.name, found.log.account)
         with reading_input():
             if not accept_rejects:
@@ -180,21 +192,26 @@ class _Log:
     problem: TabularMDP | None = None
 
 
-def _read_log(source: str, *columns: str | None, labels: bool) -> _Log:
+def _read_log(sources: list[str], *columns: str | None, labels: bool, open_survived: bool) -> _Log:
     """Read a log with one row per session or per step."""
     from sojourn.sessions import is_step_log, read_sessions, read_steps  # noqa: PLC0415
 
-    path = _log_path(source)
-    length, observed, entry, group = columns
-    if length is not None or not is_step_log(path):
-        return _Log(read_sessions(path, length=length, observed=observed, entry=entry, group=group))
-    given = {"--observed": observed is not None, "--entry": entry not in (None, "none"), "--labels": labels}
-    given["--group"] = group not in (None, "none")
+    names = dict(zip(("length", "observed", "entry", "group"), columns, strict=True))
+    if sources == ["-"]:
+        return _Log(read_sessions(sys.stdin.buffer, **names, open_survived=open_survived))
+    paths = [_log_path(source) for source in sources]
+    path = paths[0]
+    if names["length"] is not None or len(paths) > 1 or not is_step_log(path):
+        return _Log(read_sessions(paths, **names, open_survived=open_survived))
+    given = {f"--{name}": names[name] not in (None, "none") for name in ("entry", "group")}
+    given |= {"--observed": names["observed"] is not None, "--labels": labels}
+    given["--open-survived"] = open_survived
     for option in (option for option, is_given in given.items() if is_given):
         raise ValueError(f"{option} is for logs with one row per session; {path.name} has one row per step.")
     steps = read_steps(path)
     try:
         problem = steps.problem()
-    except ValueError:  # some action was never tried in some state, so there is no problem to price
+    except ValueError as error:  # such as an action that was never tried in some state
+        print_message(f"What a single γ costs on the log's own problem is unknown: {error}", label="Note")
         problem = None
-    return _Log(steps.sessions(), None if group == "none" else steps.leaving_by_state(), problem)
+    return _Log(steps.sessions(), None if names["group"] == "none" else steps.leaving_by_state(), problem)

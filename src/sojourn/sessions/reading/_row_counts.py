@@ -43,12 +43,19 @@ class RowCounts:
         """Pieces of four columns: 2 · (length − 1) + observed, entry − 1, group, and count − 1."""
         self._n_buffered, self._merge_at = 0, _MIN_BUFFERED
 
-    def add(self, lengths: IntArray, observed: BoolArray, entry: IntArray, group: IntArray) -> None:
-        """Add valid rows."""
+    def add(
+        self,
+        lengths: IntArray,
+        observed: BoolArray,
+        entry: IntArray,
+        group: IntArray,
+        counts: IntArray | None = None,
+    ) -> None:
+        """Add valid rows, once or as often as `counts` says."""
         if not lengths.size:
             return
-        once = np.zeros(lengths.size, dtype=np.uint8)
-        columns: tuple[NDArray[Any], ...] = (2 * (lengths - 1) + observed, entry - 1, group, once)
+        more = np.zeros(lengths.size, dtype=np.uint8) if counts is None else counts - 1
+        columns: tuple[NDArray[Any], ...] = (2 * (lengths - 1) + observed, entry - 1, group, more)
         for pieces, column in zip(self._pieces, columns, strict=True):
             pieces.append(_narrow(column))
         self._n_buffered += lengths.size
