@@ -186,6 +186,8 @@ def test_one_sided_choices_are_reported_as_undetermined():
         ({}, "hyperbola", "family must be one of 'exponential'"),
         ({"choice": "maybe"}, "mazur", "all 90 are rejected, row 1: choice must be 1 or 'later'"),
         ({"amount_later": -1}, "mazur", "amount_later must be a number > 0; got '-1'"),
+        ({"amount_later": 1e31}, "mazur", "amount_later must be between 1e-30 and 1e+30; got '1e+31'"),
+        ({"delay_later": 1e-300}, "mazur", "delay_later must be between 1e-30 and 1e+30; got '1e-300'"),
         (
             {"delay_later": 0, "delay_sooner": 0},
             "mazur",

@@ -30,6 +30,7 @@ _LATER = {"1": 1, "1.0": 1, "later": 1, "ll": 1, "true": 1, "yes": 1}
 _SOONER = {"0": 0, "0.0": 0, "sooner": 0, "ss": 0, "false": 0, "no": 0}
 _WORDS = _LATER | _SOONER
 _MAX_NAMED = 5
+_LARGEST = 1e30  # amount or delay; far larger and far smaller ones would overflow in fits
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +197,8 @@ def _broken_rule(cells: Mapping[str, str]) -> tuple[str, str]:
         good = numbers[what] > 0.0 if what.startswith("amount") else numbers[what] >= 0.0
         if not (good and math.isfinite(numbers[what])):
             return f"{what} must be a number {least}", repr(text[:40])
+        if numbers[what] and not 1.0 / _LARGEST <= numbers[what] <= _LARGEST:
+            return f"{what} must be between {1.0 / _LARGEST:g} and {_LARGEST:g}", repr(text[:40])
     if not numbers["delay_later"] > numbers["delay_sooner"]:
         return "delay_later must be larger than delay_sooner", f"{numbers['delay_later']:g}"
     if cells["choice"].lower() not in _WORDS:
