@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -46,6 +47,15 @@ def test_a_failed_write_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="disk full"):
         write_atomically(tmp_path / "x.txt", fail)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_error_of_a_full_disk_names_the_file(tmp_path):
+    def fail(file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        write_atomically(tmp_path / "x.txt", fail)
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(tmp_path / "x.txt"))
 
 
 def test_an_existing_temporary_file_is_not_written_over(tmp_path, monkeypatch):

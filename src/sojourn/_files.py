@@ -104,8 +104,10 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error  # such as a full disk
         raise
     sync_folder(path.parent)
     return path

@@ -11,9 +11,9 @@ from rich.text import Text
 from sojourn.cli._errors import reading_input
 from sojourn.cli._laws import LAST_STEP, complete_law, effective_horizon
 from sojourn.cli._options import Debug, parse_positive
-from sojourn.cli._output_files import check_output_file
+from sojourn.cli._output_files import check_output_file, write_figure
 from sojourn.cli.output._numbers import format_number, shorten
-from sojourn.cli.output._streams import print_json, print_message, print_results, results_console
+from sojourn.cli.output._streams import print_json, print_results, results_console
 from sojourn.cli.output._tables import table_to_fit
 from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 
@@ -91,10 +91,7 @@ def law(
         if plot is None and not no_plot:
             _print_curves(given, geometric)
     if plot is not None:
-        figure = given.plot()
-        with reading_input():
-            figure.savefig(plot)
-        print_message(f"Figure written to {plot}.")
+        write_figure(given.plot(), plot)
 
 
 def _read_steps(text: str) -> list[int]:
