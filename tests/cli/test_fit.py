@@ -279,3 +279,26 @@ def test_standard_input_and_several_files_are_read(run, tmp_path):
         assert found["fits"] == piped["fits"]
     survived = json.loads(run("fit", "-", "--json", "--open-survived", input=whole).stdout)
     assert survived["mean"] > piped["mean"]
+
+
+def test_the_schedule_is_that_of_the_law(run, tmp_path):
+    done = run("fit", "sample:streaming", "--no-plot", "--schedule", str(tmp_path / "discount.csv"))
+    header, *lines = (tmp_path / "discount.csv").read_text().splitlines()
+    assert header == "step,survival,discount,remaining"
+    law = sj.parse_law(done.stdout.strip().splitlines()[-1])
+    found = np.array([line.split(",") for line in lines], dtype=float)
+    h = np.arange(1, len(lines) + 1)
+    np.testing.assert_array_equal(
+        found, np.stack([h, law.survival(h), law.continuation(h), law.remaining(h)], 1)
+    )
+    assert law.tail(len(lines) + 1) <= 0.01 * law.mean
+
+
+def test_the_answer_comes_first(run, tmp_path):
+    first = {
+        "sample:streaming": "No single γ is good enough. Discount step h by ρ(h)",
+        "sample:support": "The groups differ",
+    }
+    for sample, words in first.items():
+        text = " ".join(run("fit", sample, "--no-plot").stdout.split())
+        assert words in text[:400]

@@ -489,3 +489,26 @@ def test_open_sessions_can_be_counted_as_lifelines_counts_them():
     np.testing.assert_allclose(found.survival(h), rival.survival_function_at_times(h - 1), rtol=1e-12)
     usual = analyze(read_sessions(table)).kaplan_meier
     assert np.abs(usual.survival(h) - rival.survival_function_at_times(h - 1).to_numpy()).max() > 0.005
+
+
+def test_counts_stand_for_many_rows(tmp_path):
+    import sqlite3
+
+    rng = np.random.default_rng(3)
+    lengths = np.minimum(rng.geometric(0.3, 2_000), 9)
+    table = {"steps": lengths, "ended": lengths < 9, "segment": rng.choice(["a", "b"], 2_000)}
+    whole = read_sessions(table)
+    with sqlite3.connect(":memory:") as base:
+        base.execute("CREATE TABLE visits (steps INTEGER, ended INTEGER, segment TEXT)")
+        rows = zip(lengths.tolist(), (lengths < 9).tolist(), table["segment"].tolist(), strict=True)
+        base.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
+        query = "SELECT steps, ended, segment, COUNT(*) AS n FROM visits GROUP BY steps, ended, segment"
+        counted = list(base.execute(query))
+        found = [read_sessions(base.execute(query), count="n")]
+    text = "steps,ended,segment,n\n" + "".join(",".join(map(str, row)) + "\n" for row in counted)
+    found.append(read_sessions(write(tmp_path / "log.csv", text), count="n"))
+    for log in found:
+        assert (as_rows(log), log.labels) == (as_rows(whole), whole.labels)
+        assert [one.fit for one in analyze(log).fits] == [one.fit for one in analyze(whole).fits]
+    bad = read_sessions(write(tmp_path / "log.csv", text + "3,1,a,0\n"), count="n")
+    assert str(bad.account.first_rejected[0]).startswith(f"row {len(counted) + 2}: n must be a whole number")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sojourn.laws import MAX_STEP, Geometric, LengthLaw, quantile
+from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE
 from sojourn.sessions._format import gamma_words, law_words, number, percent
 
 if TYPE_CHECKING:
@@ -23,15 +24,6 @@ _FEW_SESSIONS = 10
 _PILE = 0.02
 """Least share of sessions with the largest length that may be a cut-off."""
 
-_MISFIT = 0.01
-"""If the best law leaves the band by more than this share of sessions, no family fits."""
-
-_REJECTED = 0.01
-"""Level at which the chances of leaving reject a law."""
-
-_SMALL_DIFFERENCE = 0.02
-"""Chances of leaving that differ by less matter little; relative between groups, absolute within a step."""
-
 _NEGLIGIBLE = 1e-6
 """A probability that is treated as zero."""
 
@@ -42,6 +34,7 @@ _CLEAR_CHANGE = 10.0
 def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     """Return pairs of a heading and a paragraph."""
     found = [
+        ("In short", _in_short(analysis)),
         ("The sessions", _sessions(analysis)),
         ("How long they last", _lengths(analysis)),
         ("How people leave", _leaving(analysis)),
@@ -54,6 +47,32 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     if analysis.groups is not None:
         found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
     return tuple(found)
+
+
+def _in_short(analysis: Analysis) -> str:
+    """Return what to do."""
+    groups = analysis.groups
+    differ = groups is not None and groups.depends and groups.largest_difference > SMALL_DIFFERENCE
+    rest = f" The {groups.what}s differ: see below." if groups is not None and differ else ""
+    if not analysis.determines_mean:
+        return (
+            "The log does not show enough to choose a discount for all steps. Use the table of the data for "
+            f"the steps that it covers (--table FILE).{rest}"
+        )
+    if analysis.no_family_fits:
+        return f"No family of laws fits. Plan with the table of the data: --table FILE writes it.{rest}"
+    gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
+    if share <= SMALL_DIFFERENCE:
+        return f"One discount is enough: γ = {gamma}.{rest}"
+    if share <= 0.1 or analysis.ranked("geometric").bic_gap < 2.0:
+        return (
+            f"One discount, γ = {gamma}, will do for most purposes; a discount that changes with the step is "
+            f"more exact.{rest}"
+        )
+    return (
+        "No single γ is good enough. Discount step h by ρ(h) of the law at the end (--schedule FILE writes "
+        f"it), and let the policy know the step.{rest}"
+    )
 
 
 def _sessions(analysis: Analysis) -> str:
@@ -137,7 +156,7 @@ def _lengths(analysis: Analysis) -> str:
 def _mean_phrase(analysis: Analysis) -> str:
     """Return the start of the sentence on the mean; where no family fits, the data's mean comes first."""
     data_law = analysis.kaplan_meier
-    if data_law is None or analysis.best.excess < _MISFIT:
+    if data_law is None or analysis.best.excess < MISFIT:
         return "A session lasts "
     return (
         f"A session lasts {_steps(data_law.mean)} on average by the data themselves (Kaplan–Meier). No "
@@ -242,7 +261,7 @@ def _law(analysis: Analysis) -> str:
         names = " and ".join(f"{law_words(one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2])
         text += f"; the data do not rule out {names}"
     width = f"{100.0 * analysis.band.confidence:g}%"
-    if best.excess >= _MISFIT:
+    if best.excess >= MISFIT:
         return (
             f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions "
             f"at step {best.step:,}: {_NO_FAMILY}"
@@ -257,12 +276,12 @@ def _law(analysis: Analysis) -> str:
     test = analysis.hazard_test
     if test is None:
         return f"{text}."
-    if test.p_value >= _REJECTED:
+    if test.p_value >= REJECTED:
         return f"{text}, and the chances of leaving at each step do not contradict it ({_chi_squared(test)})."
     is_one = test.first == test.last
     where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
     shares = f"{where} {percent(test.observed)} left, and the law says {percent(test.expected)}"
-    if abs(test.observed - test.expected) < _SMALL_DIFFERENCE:
+    if abs(test.observed - test.expected) < SMALL_DIFFERENCE:
         return (
             f"{text}. The chances of leaving at each step reject it ({_chi_squared(test)}), but by little: "
             f"{shares}."
@@ -396,7 +415,7 @@ def group_words(test: GroupTest) -> str:
             f"The log shows no difference between {what}s at the 5% level {result}: {sizes}. This does not "
             "show that there is none; a larger log may find one."
         )
-    if test.largest_difference <= _SMALL_DIFFERENCE:
+    if test.largest_difference <= SMALL_DIFFERENCE:
         return f"Leaving depends on the {what} {result}, but little: {sizes}."
     return f"Leaving depends on the {what} {result}: {sizes}. {_CONSEQUENCES[what]}"
 

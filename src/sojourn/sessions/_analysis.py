@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -42,8 +42,20 @@ Among tied fits, one that is not at the edge of its family is preferred. A fit a
 equivalent to a simpler law, whose parameters BIC overcounts, or limited by the range of its family.
 """
 
+MISFIT = 0.01
+"""If the best law leaves the band by more than this share of sessions, no family fits."""
+
+REJECTED = 0.01
+"""Level at which the chances of leaving reject a law."""
+
+SMALL_DIFFERENCE = 0.02
+"""Differences that matter little: of chances of leaving, of observed over expected ends, of a mean."""
+
 _NEGLIGIBLE = 0.02
 """A share of the mean, or of the sessions, that is too small to matter."""
+
+_MAX_SCHEDULE = 100_000
+"""Largest number of steps of a schedule of discounts."""
 
 _MAX_KAPLAN_MEIER_STEPS = 1_000_000
 _MAX_DISTINCT_PER_GROUP = 1 << 12
@@ -136,6 +148,15 @@ class Analysis:
         fit = self.best.fit
         return compare_hazards(self.log.sample, fit.law, n_parameters=len(fit.parameters) - len(fit.edge))
 
+    @property
+    def no_family_fits(self) -> bool:
+        """Whether the data contradict the best fit, at some step, by enough to matter."""
+        test = self.hazard_test
+        if self.best.excess >= MISFIT:
+            return True
+        is_rejected = test is not None and test.p_value < REJECTED
+        return test is not None and is_rejected and abs(test.observed - test.expected) >= SMALL_DIFFERENCE
+
     @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:
         """The Kaplan–Meier law with a geometric tail, given H ≥ `first`.
@@ -204,6 +225,18 @@ class Analysis:
         if law.longest is None and float(law.tail(MAX_STEP)) > truncation:
             return None
         return law.effective_horizon(truncation)
+
+    def schedule_lines(self) -> Iterator[str]:
+        """Yield "step,γ(h),ρ(h),expected remaining steps" by the best fit, until 1% of the mean remains.
+
+        The last line's discount holds for later steps too, approximately.
+        """
+        law = self.law
+        last = min(self.horizon(0.01 * law.mean) or _MAX_SCHEDULE, _MAX_SCHEDULE)
+        h = np.arange(1, last + 1)
+        columns = (h, law.survival(h), law.continuation(h), law.remaining(h))
+        for step, survival, discount, remaining in zip(*(one.tolist() for one in columns), strict=True):
+            yield f"{step},{survival!r},{discount!r},{remaining!r}"
 
     def advice(self) -> tuple[tuple[str, str], ...]:
         """Return an explanation in plain words, as pairs of a heading and a paragraph."""

@@ -11,9 +11,15 @@ import typer
 
 from sojourn.cli._errors import reading_input
 from sojourn.cli._options import Debug, FigureFile, ReportFile, parse_confidence, parse_positive
-from sojourn.cli._output_files import check_output_files
+from sojourn.cli._output_files import check_output_file, check_output_files
 from sojourn.cli._problems import complete_problem, read_problem_option
-from sojourn.cli.output._analysis import check_rejected_share, print_account, print_analysis, write_files
+from sojourn.cli.output._analysis import (
+    check_rejected_share,
+    print_account,
+    print_analysis,
+    write_files,
+    write_schedule,
+)
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._streams import print_json, print_message
 
@@ -71,6 +77,14 @@ def fit(
             show_default="group, state, segment",
         ),
     ] = None,
+    count: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column with the number of sessions that a row stands for.",
+            show_default="every row is one",
+        ),
+    ] = None,
     truncation: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,6 +133,14 @@ def fit(
         bool,
         typer.Option("--accept-rejects", help="Give advice even if many rows of the file cannot be used."),
     ] = False,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write γ(h), ρ(h) and expected remaining steps of the fitted law to a .csv file.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Leave out the curve in the terminal.")] = False,
     debug: Debug = False,
@@ -134,9 +156,11 @@ def fit(
             truncations = _parse_truncations(truncation, delta)
             for one in source:
                 check_output_files(_log_path(one), figure, report, table)
+                if schedule is not None:
+                    check_output_file("--schedule", schedule, [".csv"], source=_log_path(one))
             given_problem = None if problem is None else read_problem_option(problem)
             found = _read_log(
-                source, length, observed, entry, group, labels=labels, open_survived=open_survived
+                source, length, observed, entry, group, count, labels=labels, open_survived=open_survived
             )
         print_account(found.log.name, found.log.account)
         with reading_input():
@@ -159,6 +183,8 @@ def fit(
         print_analysis(analysis, labels=labels, plot=not no_plot)
     with show_progress("Drawing"):
         write_files(analysis, figure, report, table)
+        if schedule is not None:
+            write_schedule(analysis, schedule)
 
 
 def _parse_truncations(truncation: list[str] | None, delta: list[str] | None) -> list[float]:
@@ -196,14 +222,14 @@ def _read_log(sources: list[str], *columns: str | None, labels: bool, open_survi
     """Read a log with one row per session or per step."""
     from sojourn.sessions import is_step_log, read_sessions, read_steps  # noqa: PLC0415
 
-    names = dict(zip(("length", "observed", "entry", "group"), columns, strict=True))
+    names = dict(zip(("length", "observed", "entry", "group", "count"), columns, strict=True))
     if sources == ["-"]:
         return _Log(read_sessions(sys.stdin.buffer, **names, open_survived=open_survived))
     paths = [_log_path(source) for source in sources]
     path = paths[0]
     if names["length"] is not None or len(paths) > 1 or not is_step_log(path):
         return _Log(read_sessions(paths, **names, open_survived=open_survived))
-    given = {f"--{name}": names[name] not in (None, "none") for name in ("entry", "group")}
+    given = {f"--{name}": names[name] not in (None, "none") for name in ("entry", "group", "count")}
     given |= {"--observed": names["observed"] is not None, "--labels": labels}
     given["--open-survived"] = open_survived
     for option in (option for option, is_given in given.items() if is_given):

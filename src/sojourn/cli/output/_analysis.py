@@ -18,7 +18,7 @@ from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 if TYPE_CHECKING:
     from sojourn.sessions import Account, Analysis, RankedFit
 
-__all__ = ["check_rejected_share", "print_account", "print_analysis", "write_files"]
+__all__ = ["check_rejected_share", "print_account", "print_analysis", "write_files", "write_schedule"]
 
 _PLOT_COLUMNS = 100
 _TAIL_DECADES = 3
@@ -143,6 +143,21 @@ def write_files(found: Analysis, figure: Path | None, report: Path | None, table
             _write_survival(found, table)
         print_message(f'Survival written to {table}; it is a law: tabulated("{table}").')
         _note_on_cut_tail(found)
+
+
+def write_schedule(found: Analysis, path: Path) -> None:
+    """Write the discount of every step by the fitted law, for other systems."""
+    from sojourn._files import write_atomically  # noqa: PLC0415
+
+    with reading_input():
+        if not found.determines_mean:
+            raise ValueError(
+                "--schedule must be left out: the log does not determine the discount of late steps; --table "
+                "writes what the data show."
+            )
+        text = "\n".join(["step,survival,discount,remaining", *found.schedule_lines()]) + "\n"
+        write_atomically(path, lambda file: file.write(text.encode()))
+    print_message(f"Discounts of {text.count(chr(10)) - 1:,} steps written to {path}.")
 
 
 def _note_on_cut_tail(found: Analysis) -> None:

@@ -68,13 +68,13 @@ class ColumnNames:
     observed: str | None = None
     entry: str | None = None
     group: str | None = None
+    count: str | None = None
 
     @property
     def names_any(self) -> bool:
         """Whether the user named at least one column."""
-        return any(
-            name not in (None, "none") for name in (self.length, self.observed, self.entry, self.group)
-        )
+        names = (self.length, self.observed, self.entry, self.group, self.count)
+        return any(name not in (None, "none") for name in names)
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class ColumnMap:
         is_open: Whether a true flag means that the session is open.
         entry: Index of the column with the entry steps.
         group: Index of the column with the groups.
+        count: Index of the column with the number of sessions per row.
         notes: Notes for the user about columns that are not used.
     """
 
@@ -97,6 +98,7 @@ class ColumnMap:
     is_open: bool = False
     entry: int | None = None
     group: int | None = None
+    count: int | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -107,6 +109,7 @@ class ColumnMap:
             "open sessions" if self.is_open else "ends": self.observed,
             "entries": self.entry,
             "groups": self.group,
+            "counts": self.count,
         }
         return tuple((what, self.names[at].strip()[:40]) for what, at in indices.items() if at is not None)
 
@@ -147,8 +150,10 @@ def find_columns(names: Sequence[str], wanted: ColumnNames, source: str) -> Colu
         is_open=observed is not None and _normalize(names[observed]) in _OPEN,
         entry=_find(names, wanted.entry, _ENTRIES, source=source),
         group=_find(names, wanted.group, _GROUPS, source=source),
-        notes=_notes_on_counts(names, length),
+        count=_find(names, wanted.count, (), source=source),
     )
+    if wanted.count is None:
+        found = replace(found, notes=_notes_on_counts(names, length))
     if observed is None and wanted.observed is None:
         found = replace(found, notes=found.notes + _notes_on_unused_flags(names))
     _check_distinct(found, source)
@@ -162,6 +167,7 @@ def _check_distinct(columns: ColumnMap, source: str) -> None:
         "--observed": columns.observed,
         "--entry": columns.entry,
         "--group": columns.group,
+        "--count": columns.count,
     }
     taken: dict[int, str] = {}
     for option, index in indices.items():
@@ -207,7 +213,8 @@ def _notes_on_counts(names: Sequence[str], length: int) -> tuple[str, ...]:
     """Return a note for each column whose name suggests that it counts sessions."""
     found = [name.strip() for i, name in enumerate(names) if i != length and _normalize(name) in _COUNT_NAMES]
     return tuple(
-        f"Every row counts as one session. The column {name!r} may be a number of sessions, and is not used."
+        f"Every row counts as one session. The column {name!r} may be a number of sessions, and is not used: "
+        "name it with --count, or pass --count none."
         for name in found[:1]
     )
 
@@ -219,7 +226,7 @@ def note_two_values(columns: ColumnMap, wanted: ColumnNames, rows: Sequence[Sequ
     """
     if columns.observed is not None or wanted.observed is not None or len(rows) < _LEAST_ROWS:
         return columns
-    used = {columns.length, columns.entry, columns.group}
+    used = {columns.length, columns.entry, columns.group, columns.count}
     notes = []
     for i, name in enumerate(columns.names):
         if i in used or _is_flag_name(name) or looks_like_data(name):

@@ -220,8 +220,9 @@ class _CsvParser:
             observed = self._parse_flags(cells, columns.observed, rows, good) != columns.is_open
         entry = ones if columns.entry is None else self._parse_wholes(cells, columns.entry, rows, good)
         self.builder.reject_late_entries(entry, lengths, rows, good)
+        counts = None if columns.count is None else self._parse_wholes(cells, columns.count, rows, good)
         group = ones - 1 if columns.group is None else self._parse_groups(cells, columns.group, good)
-        self.builder.add(lengths, observed, entry, group, good=good)
+        self.builder.add(lengths, observed, entry, group, good=good, counts=counts)
 
     def _parse_wholes(self, cells: CellTable, column: int, rows: IntArray, good: BoolArray) -> IntArray:
         """Return the whole numbers in a column; clears `good` for rows that have none."""

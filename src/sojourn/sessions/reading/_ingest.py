@@ -72,12 +72,20 @@ class LogBuilder:
             self.reject(int(rows[i]), rule, f"{entry[i]} and {lengths[i]}")
 
     def add(
-        self, lengths: IntArray, observed: BoolArray, entry: IntArray, group: IntArray, *, good: BoolArray
+        self,
+        lengths: IntArray,
+        observed: BoolArray,
+        entry: IntArray,
+        group: IntArray,
+        *,
+        good: BoolArray,
+        counts: IntArray | None = None,
     ) -> None:
-        """Count rows, and add those that are good to the log."""
+        """Count rows, and add those that are good to the log, once or as often as `counts` says."""
         self._n_rows += good.size
         self._n_used += int(good.sum())
-        self._counts.add(lengths[good], observed[good], entry[good], group[good])
+        repeated = None if counts is None else counts[good]
+        self._counts.add(lengths[good], observed[good], entry[good], group[good], repeated)
 
     def group_code(self, label: str) -> int:
         """Return the integer code of a group; 0 once there are too many groups."""

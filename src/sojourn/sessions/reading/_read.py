@@ -50,6 +50,7 @@ def read_sessions(
     observed: str | None = None,
     entry: str | None = None,
     group: str | None = None,
+    count: str | None = None,
     open_survived: bool = False,
 ) -> SessionLog:
     """Read a session log with one row per session.
@@ -76,6 +77,8 @@ def read_sessions(
             truncation); by default "entry". "none" means that all were observed from their first step.
         group: Name of the column with the session's group; by default "group", "state" or "segment". "none"
             means that there are no groups.
+        count: Name of the column with the number of sessions that a row stands for, as a query with GROUP BY
+            returns it; by default every row is one session.
         open_survived: Whether an open session of n steps was seen to go on after step n, so that H ≥ n + 1.
             This is what lifelines and R assume.
 
@@ -87,7 +90,7 @@ def read_sessions(
         >>> len(log), log.n_open
         (3, 1)
     """
-    log = _read_source(source, ColumnNames(length, observed, entry, group))
+    log = _read_source(source, ColumnNames(length, observed, entry, group, count))
     return log.with_open_sessions_one_longer() if open_survived else log
 
 

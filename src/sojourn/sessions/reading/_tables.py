@@ -58,7 +58,7 @@ class TableParser:
     def names(self) -> list[str]:
         """Names of the columns that are used."""
         columns = self._columns
-        indices = (columns.length, columns.observed, columns.entry, columns.group)
+        indices = (columns.length, columns.observed, columns.entry, columns.group, columns.count)
         return [columns.names[index] for index in indices if index is not None]
 
     def feed(self, batch: Mapping[str, TableColumn], n_rows: int) -> None:
@@ -72,9 +72,12 @@ class TableParser:
         if columns.entry is not None:
             entry = self._parse_wholes(batch, columns.name(columns.entry), good)
             self.builder.reject_late_entries(entry, lengths, self._n_rows + np.cumsum(ones), good)
+        counts = None
+        if columns.count is not None:
+            counts = self._parse_wholes(batch, columns.name(columns.count), good)
         if columns.group is not None:
             group = self._parse_groups(batch[columns.name(columns.group)], good)
-        self.builder.add(lengths, observed, entry, group, good=good)
+        self.builder.add(lengths, observed, entry, group, good=good, counts=counts)
         self._n_rows += n_rows
 
     def _reject(self, good: BoolArray, i: int, rule: str, cell: object) -> None:
