@@ -509,6 +509,6 @@ def test_counts_stand_for_many_rows(tmp_path):
     found.append(read_sessions(write(tmp_path / "log.csv", text), count="n"))
     for log in found:
         assert (as_rows(log), log.labels) == (as_rows(whole), whole.labels)
-        assert [one.fit for one in analyze(log).fits] == [one.fit for one in analyze(whole).fits]
+        assert repr(analyze(log).fits) == repr(analyze(whole).fits)
     bad = read_sessions(write(tmp_path / "log.csv", text + "3,1,a,0\n"), count="n")
     assert str(bad.account.first_rejected[0]).startswith(f"row {len(counted) + 2}: n must be a whole number")
