@@ -29,7 +29,7 @@ class ChoiceFitCurves:
     Attributes:
         family: Name and formula of the family.
         delays: Delays in the units of the data, `(m,)`.
-        subjects: D(t) of each subject whose parameters are determined, `(n, m)`.
+        subjects: D(t) of each subject whose choices determine or bound it, `(n, m)`; at most 60.
         median: Median of these functions at each delay, `(m,)`.
         pooled: D(t) of the pooled fit, `(m,)`.
         predicted: Predicted share of later choices in groups of choices, `(g,)`.
@@ -54,7 +54,7 @@ def choice_fit_curves(fit: ChoiceFit) -> ChoiceFitCurves:
     from sojourn.behavior import FAMILIES  # noqa: PLC0415 - loads numba
 
     delays = np.append(0.0, np.linspace(0.002, 1.0, 240) * float(fit.data.delay_later.max()))
-    determined = [one for one in fit.subjects if not one.undetermined]
+    determined = [one for one in fit.subjects if one.has_curve]
     curves = np.array([one.discount(delays) for one in determined]).reshape(-1, delays.size)
     pooled = fit.pooled.discount(delays)
     chances = fit.predictions()
@@ -94,7 +94,9 @@ def draw_choice_fit(curves: ChoiceFitCurves, axes: Sequence[Axes]) -> None:
     worth.set_xlim(0.0, float(curves.delays[-1]))
     set_labels(worth, title="Worth of a later reward", x="delay, in the unit of the data", y="worth of 1")
     plural = "s" * (curves.n_subjects != 1)
-    add_note(worth, f"{curves.n_subjects:,} subject{plural}")
+    n_drawn = len(curves.subjects)
+    drawn = f"{n_drawn:,} of " if n_drawn < curves.n_subjects else ""
+    add_note(worth, f"{drawn}{curves.n_subjects:,} subject{plural}")
     calibration.plot([0.0, 1.0], [0.0, 1.0], color=SOFT, linewidth=1.0, linestyle=dashes, zorder=1)
     calibration.errorbar(
         curves.predicted,

@@ -287,3 +287,69 @@ def test_estimates_agree_with_the_published_scores_of_a_questionnaire():
     ends = np.array([subject.intervals["k"] for subject in fit.subjects])
     np.testing.assert_allclose(found, scores, rtol=0.11)
     np.testing.assert_allclose(ends, np.stack([levels[:-1], levels[1:]], axis=1), rtol=0.03)
+
+
+def consistent_subject(k, without=()):
+    """Answers to the questionnaire that a person with this k and no errors gives."""
+    now, later, days, _ = np.array([row.split() for row in QUESTIONS.split(";")], dtype=float).T
+    keep = [i for i in range(now.size) if i not in without]
+    choice = (later / (1 + k * days) > now).astype(int)
+    columns = {"amount_sooner": now, "amount_later": later, "delay_later": days, "choice": choice}
+    return {name: column[keep] for name, column in columns.items()}
+
+
+@pytest.mark.parametrize(("k", "without"), [(0.00251, (14,)), (0.0157, ()), (0.0020, (15, 21))])
+def test_intervals_of_consistent_people_agree_with_a_brute_force(k, without):
+    # The likelihood of consistent choices has no largest μ. Profiles are maximized over a grid of μ.
+    data = consistent_subject(k, without)
+    one = behavior.fit_choices(data, family="mazur").subjects[0]
+    sign = np.where(data["choice"] > 0, 1.0, -1.0)
+    rates = np.exp(np.arange(math.log(k) - 2.0, math.log(k) + 2.0, 0.002))
+    worth = data["amount_later"] / (1 + rates[:, None] * data["delay_later"]) - data["amount_sooner"]
+    best = np.full(rates.size, -np.inf)
+    for mu in np.exp(np.arange(-5.0, 12.0, 0.05)):
+        best = np.maximum(best, -np.logaddexp(0.0, -mu * sign * worth).sum(axis=1))
+    inside = rates[-2.0 * best <= 3.841459]
+    assert one.log_likelihood == pytest.approx(0.0, abs=1e-6)
+    assert one.intervals["k"] == pytest.approx((inside[0], inside[-1]), rel=0.004)
+    assert one.undetermined == ("k", "sensitivity")  # other values predict every choice too
+    assert math.isnan(one.standard_errors["k"])
+    assert one.has_curve
+
+
+def test_a_design_that_separates_every_subject_tells_nothing():
+    two = {"amount_sooner": [2, 2], "amount_later": [3, 5], "delay_later": [4, 4], "choice": [0, 1]}
+    fit = behavior.fit_choices(two)
+    assert fit.design_errors(simulations=20).undetermined["k"] > 0.9
+    assert "does not determine k" in fit.design_errors(simulations=20).words()
+    assert not fit.pooled.has_curve
+    with pytest.raises(ValueError, match="There is no law: the choices do not determine k of mazur"):
+        fit.pooled.law(last=5)
+
+
+def test_a_lapse_rate_of_zero_is_an_estimate():
+    data = simulate("mazur", (0.02,), seed=1)
+    one = behavior.fit_choices(data, family="mazur", lapse=True).subjects[0]
+    plain = behavior.fit_choices(data, family="mazur").subjects[0]
+    assert one.parameters["lapse"] < 0.01
+    assert one.undetermined == ()
+    assert one.parameters["k"] == pytest.approx(plain.parameters["k"], rel=0.02)
+
+
+def test_pooled_intervals_need_three_subjects_and_have_quantiles_of_t():
+    fits = [
+        behavior.fit_choices(simulate("mazur", (0.02,), subjects=n, seed=4), family="mazur").pooled
+        for n in (2, 3)
+    ]
+    assert fits[0].intervals["k"] == (0.0, math.inf)
+    k, error = fits[1].parameters["k"], fits[1].standard_errors["k"]
+    width = math.log(fits[1].intervals["k"][1] / k)
+    assert width == pytest.approx(4.302653 * error / k, rel=1e-5)  # t with 2 degrees of freedom, 97.5%
+
+
+def test_a_pooled_fit_that_is_not_determined_has_no_interval():
+    data = simulate("mazur", (0.02,), subjects=4)
+    data["choice"] = [1] * len(data["choice"])
+    pooled = behavior.fit_choices(data, family="mazur").pooled
+    assert pooled.intervals["k"] == (0.0, math.inf)
+    assert "k" in pooled.undetermined

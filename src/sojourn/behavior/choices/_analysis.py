@@ -55,7 +55,8 @@ class ChoiceAnalysis:
                 (
                     "Not determined",
                     f"The choices of {len(unsure):,} of {self.data.n_subjects:,} subjects do not determine "
-                    "all parameters, for example because they always chose the same way.",
+                    "all parameters, for example because they always chose the same way, or because several "
+                    "discount functions predict every choice.",
                 ),
             )
         return found
@@ -63,7 +64,7 @@ class ChoiceAnalysis:
     def _discounting(self) -> str:
         best, data = self.best, self.data
         delays = np.append(0.0, np.geomspace(1e-3, 1.0, 400) * 4.0 * float(data.delay_later.max()))
-        curves = np.array([one.discount(delays) for one in best.subjects if not one.undetermined])
+        curves = np.array([one.discount(delays) for one in best.subjects if one.has_curve])
         middle = np.median(curves, axis=0) if len(curves) else best.pooled.discount(delays)
         below = np.flatnonzero(middle <= 0.5)
         half = (

@@ -15,7 +15,12 @@ from sojourn.behavior.choices._data import ChoiceData, read_choices
 from sojourn.behavior.choices._families import FAMILIES, DiscountFamily
 from sojourn.behavior.choices._likelihood import Maximum, Trials, maximize
 from sojourn.behavior.choices._results import DesignErrors, GoodnessOfFit, SubjectFit
-from sojourn.behavior.choices._scaling import SINGULAR, ScaledChoices, smallest_eigenvalue
+from sojourn.behavior.choices._scaling import (
+    SINGULAR,
+    ScaledChoices,
+    find_undetermined,
+    smallest_eigenvalue,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,12 +67,12 @@ class ChoiceFit:
         return math.fsum(one.bic for one in self.subjects)
 
     def medians(self) -> dict[str, float]:
-        """Return the medians of the subjects' estimates, without those that are not determined."""
+        """Return the medians of the subjects' estimates, over those whose choices at least bound them."""
         names = [name for name in self.pooled.parameters if name != "lapse"]
         return {
             name: float(np.median(values))
             for name in names
-            if (values := [one.parameters[name] for one in self.subjects if not one.undetermined])
+            if (values := [one.parameters[name] for one in self.subjects if one.bounds(name)])
         }
 
     def predictions(self) -> FloatArray:
@@ -75,11 +80,14 @@ class ChoiceFit:
         scaled = ScaledChoices.of(self.data, FAMILIES[self.family], has_lapses=self._has_lapses)
         found = np.empty(len(self.data))
         for i, best in enumerate(self._maxima):
-            found[self.data.of_subject(i)] = scaled.trials(i).chances(best.theta)[0]
+            found[self.data.of_subject(i)] = scaled.trials(i).chances(best.theta)
         return found
 
     def design_errors(self, *, simulations: int = 100, seed: int = 0) -> DesignErrors:
-        """Simulate subjects with the pooled parameters and this design, and return their errors.
+        """Simulate subjects with this design, and return the errors of their estimates.
+
+        They have the pooled discount function and the median subject's sensitivity: the pooled sensitivity
+        is lower, because it takes differences between subjects for errors.
 
         Args:
             simulations: Number of simulated subjects; each has the design of a real one in turn.
@@ -87,21 +95,26 @@ class ChoiceFit:
         """
         n, rng = check_whole("simulations", simulations, least=2), np.random.default_rng(seed)
         scaled = ScaledChoices.of(self.data, FAMILIES[self.family], has_lapses=self._has_lapses)
-        truth = scaled.theta_of(self.pooled.parameters)
+        typical = self.pooled.parameters | {
+            name: float(np.median(values))
+            for name in ("sensitivity", *(["lapse"] if self._has_lapses else []))
+            if (values := [one.parameters[name] for one in self.subjects if one.bounds(name)])
+        }
+        truth = scaled.theta_of(typical)
         names = FAMILIES[self.family].parameters
         found = np.empty((n, len(names)))
-        edges = np.zeros((n, len(names)), dtype=bool)
+        lost = np.zeros((n, len(names)), dtype=bool)
         for i in range(n):
             trials = _simulate(scaled.trials(i % self.data.n_subjects), truth, rng)
             best = maximize(trials)
-            found[i], edges[i] = best.theta[: len(names)], best.is_edge[: len(names)]
+            found[i], lost[i] = best.theta[: len(names)], find_undetermined(trials, best)[: len(names)]
         return DesignErrors(
-            parameters={name: self.pooled.parameters[name] for name in (*names, "sensitivity")},
+            parameters={name: typical[name] for name in (*names, "sensitivity")},
             errors={
-                name: float(np.std(found[~edges[:, j], j], ddof=1)) if (~edges[:, j]).sum() > 1 else math.nan
+                name: float(np.std(found[~lost[:, j], j], ddof=1)) if (~lost[:, j]).sum() > 1 else math.nan
                 for j, name in enumerate(names)
             },
-            undetermined={name: float(edges[:, j].mean()) for j, name in enumerate(names)},
+            undetermined={name: float(lost[:, j].mean()) for j, name in enumerate(names)},
             n_choices=round(len(self.data) / self.data.n_subjects),
             n_simulated=n,
         )
@@ -117,7 +130,7 @@ class ChoiceFit:
         scaled = ScaledChoices.of(self.data, FAMILIES[self.family], has_lapses=self._has_lapses)
         all_trials = [scaled.trials(i) for i in range(self.data.n_subjects)]
         chances = np.concatenate(
-            [trials.chances(best.theta)[0] for trials, best in zip(all_trials, self._maxima, strict=True)]
+            [trials.chances(best.theta) for trials, best in zip(all_trials, self._maxima, strict=True)]
         )
         chosen = np.concatenate([trials.chose_later for trials in all_trials])
         statistic, predicted, observed = _calibration(chances, chosen)
@@ -126,7 +139,7 @@ class ChoiceFit:
             again, drawn = [], []
             for trials, best in zip(all_trials, self._maxima, strict=True):
                 one = _simulate(trials, best.theta, rng)
-                again.append(one.chances(maximize(one, start=best.theta).theta)[0])
+                again.append(one.chances(maximize(one, start=best.theta).theta))
                 drawn.append(one.chose_later)
             n_worse += _calibration(np.concatenate(again), np.concatenate(drawn))[0] >= statistic
         return GoodnessOfFit(statistic, (1 + n_worse) / (1 + n), n, predicted, observed)
@@ -280,7 +293,7 @@ def _check_identified(data: ChoiceData, family: DiscountFamily) -> None:
 
 def _simulate(trials: Trials, theta: FloatArray, rng: np.random.Generator) -> Trials:
     """Return the same pairs of rewards with choices drawn from a discount function."""
-    drawn = (rng.random(trials.chose_later.size) < trials.chances(theta)[0]).astype(np.float64)
+    drawn = (rng.random(trials.chose_later.size) < trials.chances(theta)).astype(np.float64)
     return Trials(trials.family, trials.sooner, trials.later, drawn, trials.has_lapses)
 
 

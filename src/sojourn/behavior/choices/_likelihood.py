@@ -18,6 +18,7 @@ __all__ = ["LOWEST", "Maximum", "Trials", "maximize", "profile_interval"]
 LOWEST, _HIGHEST = -14.0, 14.0
 """Bounds of the logarithms of parameters, for delays and amounts in units of their medians."""
 
+_START_MU = 1.5
 _MAX_ITERATIONS = 200
 _CONVERGED = 1e-9
 
@@ -52,11 +53,32 @@ class Trials:
         shifts = [np.zeros(base.size), *(np.eye(base.size)[-1] * shift for shift in (-2.5, 2.5))]
         if base.size > 1:
             shifts += [np.eye(base.size)[0] * shift for shift in (-2.0, 2.0)]
-        rest = [1.5] + [-3.0] * self.has_lapses
+        rest = [_START_MU] + [-3.0] * self.has_lapses
         return [np.concatenate([base + shift, rest]) for shift in shifts]
 
-    def chances(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the chance of choosing later, `(n,)`, and its derivatives, `(p, n)`."""
+    def chances(self, theta: FloatArray) -> FloatArray:
+        """Return the chance of choosing later, `(n,)`."""
+        chance = expit(self._gap(theta)[0])
+        if not self.has_lapses:
+            return np.asarray(chance)
+        lapse = float(expit(theta[-1]))
+        return np.asarray(lapse / 2.0 + (1.0 - lapse) * chance)
+
+    def expand(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the log likelihood, its derivatives and the expected information."""
+        logs, score, root = self._expand_rows(theta)
+        return float(logs.sum()), score.sum(axis=1), np.asarray(root @ root.T)
+
+    def score(self, theta: FloatArray) -> FloatArray:
+        """Return the derivatives of the log likelihood, one row per trial, `(n, p)`."""
+        return np.asarray(self._expand_rows(theta)[1].T)
+
+    def information(self, theta: FloatArray) -> FloatArray:
+        """Return the expected information about the parameters, `(p, p)`."""
+        return self.expand(theta)[2]
+
+    def _gap(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return μ (worth later − worth sooner), `(n,)`, and its derivatives, one row per parameter."""
         n = len(self.family.parameters)
         worth, slopes = [], []
         for amount, delay in (self.later.T, self.sooner.T):
@@ -66,36 +88,25 @@ class Trials:
             slopes.append(value * d_log)
         mu = math.exp(min(theta[n], 700.0))
         gap = mu * (worth[0] - worth[1])
-        chance = expit(gap)
-        inner = chance * (1.0 - chance)
-        gradient = np.concatenate([mu * (slopes[0] - slopes[1]), gap[np.newaxis]]) * inner
+        return gap, np.concatenate([mu * (slopes[0] - slopes[1]), gap[np.newaxis]])
+
+    def _expand_rows(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return logarithms of the chances of the choices, their derivatives, and roots of the information.
+
+        No chance is rounded to 0 or 1, so that derivatives do not vanish where a large μ makes a choice
+        against the larger worth all but impossible.
+        """
+        gap, slopes = self._gap(theta)
+        sign = 2.0 * self.chose_later - 1.0
+        right, wrong = expit(sign * gap), expit(-sign * gap)
         if not self.has_lapses:
-            return chance, gradient
-        lapse = float(expit(theta[n + 1]))
-        lapsed = lapse / 2.0 + (1.0 - lapse) * chance
-        by_lapse = (0.5 - chance) * lapse * (1.0 - lapse)
-        return lapsed, np.concatenate([(1.0 - lapse) * gradient, by_lapse[np.newaxis]])
-
-    def expand(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the log likelihood, its derivatives and the expected information."""
-        chance, gradient = self.chances(theta)
-        variance = np.maximum(chance * (1.0 - chance), 1e-12)
-        inside = np.clip(chance, 1e-300, 1.0 - 1e-16)
-        value = float(np.where(self.chose_later > 0.0, np.log(inside), np.log1p(-inside)).sum())
-        scaled = gradient / variance
-        return value, scaled @ (self.chose_later - chance), scaled @ gradient.T
-
-    def score(self, theta: FloatArray) -> FloatArray:
-        """Return the derivatives of the log likelihood, one row per trial, `(n, p)`."""
-        chance, gradient = self.chances(theta)
-        variance = np.maximum(chance * (1.0 - chance), 1e-12)
-        return np.asarray(((self.chose_later - chance) / variance * gradient).T)
-
-    def information(self, theta: FloatArray) -> FloatArray:
-        """Return the expected information about the parameters, `(p, p)`."""
-        chance, gradient = self.chances(theta)
-        variance = np.maximum(chance * (1.0 - chance), 1e-12)
-        return np.asarray((gradient / variance) @ gradient.T)
+            return -np.logaddexp(0.0, -sign * gap), sign * wrong * slopes, np.sqrt(right * wrong) * slopes
+        lapse = float(expit(theta[-1]))
+        chance = lapse / 2.0 + (1.0 - lapse) * right
+        other = lapse / 2.0 + (1.0 - lapse) * wrong
+        by_lapse = (0.5 - right) * lapse * (1.0 - lapse)
+        gradient = np.concatenate([(1.0 - lapse) * right * wrong * sign * slopes, by_lapse[np.newaxis]])
+        return np.log(chance), gradient / chance, gradient / np.sqrt(chance * other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +125,14 @@ class Maximum:
     def is_edge(self) -> BoolArray:
         """Whether each parameter is at its bound, so that the data do not determine it, `(p,)`."""
         return np.asarray((self.theta <= LOWEST + 0.01) | (self.theta >= _HIGHEST - 0.01))
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether the function predicts every choice, so that the likelihood rises with μ without end.
+
+        A choice that it does not predict has a chance of at most ½.
+        """
+        return self.log_likelihood > -math.log(2.0)
 
 
 def maximize(
@@ -200,6 +219,18 @@ def profile_interval(
 def _root_of_ratio(
     trials: Trials, best: Maximum, index: int, value: float, start: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return the other parameters that are best for a value of one, and √(2 · loss of log likelihood)."""
-    found = maximize(trials, start=start, fixed=(index, value))
+    """Return the other parameters that are best for a value of one, and √(2 · loss of log likelihood).
+
+    Consistent choices have their maximum at an endless μ, which is a bad start for other values: there the
+    best μ is moderate.
+    """
+    starts = [start]
+    if best.is_separated:
+        for log_mu in (_START_MU, _START_MU + 3.0):
+            starts.append(start.copy())
+            starts[-1][len(trials.family.parameters)] = log_mu
+    found = max(
+        (maximize(trials, start=point, fixed=(index, value)) for point in starts),
+        key=lambda one: one.log_likelihood,
+    )
     return found.theta, math.sqrt(2.0 * max(best.log_likelihood - found.log_likelihood, 0.0))

@@ -28,10 +28,12 @@ class SubjectFit:
         n_later: Number of them that were for the later reward.
         parameters: Estimates in the units of the data, by name; `sensitivity` is μ of the choice rule.
         standard_errors: Their standard errors, NaN where the data do not determine a parameter.
-        intervals: Profile likelihood intervals; an end that the data do not bound is 0 or inf.
+        intervals: Profile likelihood intervals, and those of Student's t for the pooled fit; an end that the
+            data do not bound is 0 or inf. Pooled intervals need at least three subjects.
         log_likelihood: Of the choices.
         accuracy: Share of choices that the fitted function predicts.
-        undetermined: Parameters that the data do not determine.
+        undetermined: Parameters that the data do not determine: those without a finite standard error, and
+            all if the function predicts every choice, because other values do so too.
     """
 
     name: str
@@ -59,6 +61,16 @@ class SubjectFit:
     def _n_free(self) -> int:
         return len([name for name in self.parameters if name != "delta"])
 
+    def bounds(self, name: str) -> bool:
+        """Return whether the choices determine a parameter or at least bound it on both sides."""
+        low, high = self.intervals.get(name, (0.0, math.inf))
+        return name not in self.undetermined or 0.0 < low <= high < math.inf
+
+    @property
+    def has_curve(self) -> bool:
+        """Whether the choices determine the discount function, or at least bound its parameters."""
+        return all(self.bounds(name) for name in FAMILIES[self.family].parameters)
+
     def discount(self, delay: Any) -> FloatArray:
         """Return D(t), the worth of 1 after a delay in the units of the data."""
         family = FAMILIES[self.family]
@@ -74,7 +86,8 @@ class SubjectFit:
             last: Last step that counts; needed where the sum of the function is infinite.
 
         Raises:
-            ValueError: If the function has an infinite sum and `last` is not given, or if it rises.
+            ValueError: If the choices do not determine the function, if it has an infinite sum and `last` is
+                not given, or if it rises.
 
         Example:
             >>> from sojourn.behavior import fit_choices, sample_choices
@@ -83,6 +96,9 @@ class SubjectFit:
             (Geometric(gamma=0.9...), 52)
         """
         step, found = check_positive("step", step), self.parameters
+        if not self.has_curve:
+            names = " and ".join(name for name in self.undetermined if name in self.intervals)
+            raise ValueError(f"There is no law: the choices do not determine {names} of {self.family}.")
         if found.get("beta", 1.0) > 1.0:
             raise ValueError(
                 f"beta must be at most 1 for a law; got {found['beta']:.4g}: later is worth more than now."
@@ -112,8 +128,9 @@ class DesignErrors:
 
     Attributes:
         parameters: The parameters of the simulated subjects.
-        errors: Standard deviation of the estimates' logarithms, which is about their relative error.
-        undetermined: Share of simulated subjects in which each parameter is not determined.
+        errors: Standard error of each estimate's logarithm, which is about its relative standard error: the
+            standard deviation over simulated subjects whose choices determine it. NaN if fewer than two do.
+        undetermined: Share of simulated subjects whose choices do not determine each parameter.
         n_choices: Number of choices per subject.
         n_simulated: Number of simulated subjects.
     """
@@ -126,12 +143,14 @@ class DesignErrors:
 
     def words(self) -> str:
         """Return the errors in one sentence."""
-        parts = [f"{name} to within about {100.0 * error:.0f}%" for name, error in self.errors.items()]
+        known = {name: error for name, error in self.errors.items() if math.isfinite(error)}
         lost = max(self.undetermined.values(), default=0.0)
-        rest = f"; in {100.0 * lost:.0f}% of subjects not at all" if lost >= 0.005 else ""
-        return (
-            f"With {self.n_choices:,} choices per subject this design can tell {' and '.join(parts)}{rest}."
-        )
+        begin = f"With {self.n_choices:,} choices per subject"
+        if not known:
+            return f"{begin} this design does not determine {' and '.join(self.errors)} of a typical subject."
+        parts = [f"{100.0 * error:.0f}% for {name}" for name, error in known.items()]
+        rest = f"; in {100.0 * lost:.0f}% of subjects it does not determine all" if lost >= 0.005 else ""
+        return f"{begin} the relative standard error of an estimate is about {' and '.join(parts)}{rest}."
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,24 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.stats import t as student_t
 
-from sojourn._typing import FloatArray
+from sojourn._typing import BoolArray, FloatArray
 from sojourn.behavior.choices._data import ChoiceData
 from sojourn.behavior.choices._families import DiscountFamily
-from sojourn.behavior.choices._likelihood import Maximum, Trials, profile_interval
+from sojourn.behavior.choices._likelihood import LOWEST, Maximum, Trials, profile_interval
 from sojourn.behavior.choices._results import SubjectFit
 
-__all__ = ["SINGULAR", "ScaledChoices", "smallest_eigenvalue"]
+__all__ = ["SINGULAR", "ScaledChoices", "find_undetermined", "smallest_eigenvalue"]
 
 SINGULAR = 1e-9
 """Parameters are not determined if the smallest eigenvalue of their scaled information is below this."""
+
+_LARGEST_ERROR = 50.0
+"""Parameters are not determined if the standard error of their logarithm is above this."""
+
+_LEAST_CLUSTERS = 3
+"""Pooled intervals need at least this many subjects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +76,22 @@ class ScaledChoices:
         names = (*self.family.parameters, "sensitivity")
         theta = np.array([math.log(parameters[name]) for name in names])
         if self.has_lapses:
-            theta = np.append(theta, math.log(parameters["lapse"] / (1.0 - parameters["lapse"])))
+            odds = parameters["lapse"] / (1.0 - parameters["lapse"])
+            theta = np.append(theta, max(math.log(max(odds, 1e-300)), LOWEST))
         return np.asarray(theta - self._shift_of(theta))
 
     def subject_fit(
         self, name: str, trials: Trials, best: Maximum, confidence: float, clusters: Any = None
     ) -> SubjectFit:
-        """Return the fit in the units of the data; with clusters, intervals are ± standard errors of logs."""
+        """Return the fit in the units of the data.
+
+        With clusters, intervals are those of Student's t for standard errors of logarithms, with one degree
+        of freedom less than there are clusters.
+        """
         names = [*self.family.parameters, "sensitivity", *(["lapse"] if self.has_lapses else [])]
         logs = best.theta + self._shift_of(best.theta)
         errors = _standard_errors(trials, best, clusters)
+        lost = find_undetermined(trials, best)
         values = {one: math.exp(logs[i]) for i, one in enumerate(names)}
         slopes = dict(values)
         if self.has_lapses:
@@ -97,18 +109,19 @@ class ScaledChoices:
             if clusters is None:
                 low, high = profile_interval(own, there, i, confidence, float(errors[i]))
             else:
-                half = float(ndtri(0.5 + confidence / 2.0) * errors[i])
+                half = math.inf if lost[i] else _quantile(confidence, clusters) * float(errors[i])
                 low, high = there.theta[i] - half, there.theta[i] + half
             intervals[one] = _exp(low + shift), _exp(high + shift)
+        errors = np.where(lost, math.nan, errors)
         standard = {one: float(errors[i]) * slopes[one] for i, one in enumerate(names)}
-        undetermined = tuple(one for i, one in enumerate(names) if best.is_edge[i])
+        undetermined = tuple(one for i, one in enumerate(names) if lost[i])
         if self.family.name == "beta_delta":
             values["delta"], standard["delta"] = (
                 math.exp(-values["k"]),
                 standard["k"] * math.exp(-values["k"]),
             )
             intervals["delta"] = math.exp(-intervals["k"][1]), math.exp(-intervals["k"][0])
-        chance = trials.chances(best.theta)[0]
+        chance = trials.chances(best.theta)
         return SubjectFit(
             name=name,
             family=self.family.name,
@@ -121,6 +134,26 @@ class ScaledChoices:
             accuracy=float(((chance > 0.5) == (trials.chose_later > 0.5)).mean()),
             undetermined=undetermined,
         )
+
+
+def find_undetermined(trials: Trials, best: Maximum) -> BoolArray:
+    """Return which parameters the choices do not determine, `(p,)`.
+
+    These are parameters at their bounds, those with no finite standard error, and all of them if the function
+    predicts every choice: then other values do so too, and the likelihood rises with μ without end. A lapse
+    rate of 0 is an estimate like any other.
+    """
+    errors = _standard_errors(trials, best)
+    lost = best.is_edge | ~(errors <= _LARGEST_ERROR) | best.is_separated
+    if trials.has_lapses:
+        lost[-1] = False
+    return np.asarray(lost)
+
+
+def _quantile(confidence: float, clusters: Any) -> float:
+    """Return the quantile of Student's t for an interval from clusters; inf if they are too few for one."""
+    n = np.unique(clusters).size
+    return float(student_t.ppf(0.5 + confidence / 2.0, n - 1)) if n >= _LEAST_CLUSTERS else math.inf
 
 
 def _exp(value: float) -> float:
@@ -140,7 +173,7 @@ def _standard_errors(trials: Trials, best: Maximum, clusters: Any = None) -> Flo
     if free.size == 0 or not smallest_eigenvalue(information) > SINGULAR:
         return errors
     covariance = np.linalg.inv(information)
-    if clusters is not None and np.unique(clusters).size > 1:
+    if clusters is not None:  # for subjects with the same design, n/(n − 1) is the correction CR2
         score = trials.score(best.theta)[:, free]
         sums = np.array([score[clusters == one].sum(axis=0) for one in np.unique(clusters)])
         n = len(sums)
