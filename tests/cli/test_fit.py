@@ -263,7 +263,9 @@ def test_codes_of_a_status_are_not_read_as_flags(run, tmp_path):
     path.write_text(STATUS)
     done = run("fit", str(path), "--observed", "status")  # R's code: 2 means that the session ended
     assert done.exit_code == 2
-    assert "Recode a status such as 1 and 2" in " ".join(done.stderr.split())
+    assert "name it: --ended 2, --ended churned" in " ".join(done.stderr.split())
+    found = json.loads(run("fit", str(path), "--observed", "status", "--ended", "2", "--json").stdout)
+    assert (found["sessions"], found["open"]) == (40, 20)
 
 
 def test_standard_input_and_several_files_are_read(run, tmp_path):

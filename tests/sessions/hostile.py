@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 BOM = b"\xef\xbb\xbf"
 LONG = b"9" * 200
 
@@ -30,7 +32,15 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "latin-1 in the length": (b"length\n\xe94\n4\n", (2, 1)),
     "broken utf-8": (b"length\n\xc3\x28\n4\n", (2, 1)),
     "workbook": (b"PK\x03\x04rest", "workbook"),
-    "gzip": (b"\x1f\x8b\x08rest", "compressed"),
+    "gzip, cut off": (b"\x1f\x8b\x08rest", "cannot be read"),
+    "gzip, damaged": (gzip.compress(b"length\n" + b"5\n" * 999)[:25] + bytes(40), "cannot be read"),
+    "gzip in gzip": (gzip.compress(gzip.compress(b"length\n5\n")), "must have a column of session lengths"),
+    "bzip2, cut off": (b"BZh91AY&SY" + bytes(20), "cannot be read"),
+    "xz, cut off": (b"\xfd7zXZ\0" + bytes(20), "cannot be read"),
+    "zstd, cut off": (b"\x28\xb5\x2f\xfd" + bytes(20), "cannot be read"),
+    "json lines": (b'{"length": 4, "ended": true}\n{"length": "x"}\n{"length": 1e300}\n', (3, 1)),
+    "json lines, cut off": (b'{"length": 4}\n{"len', "line 2 has none"),
+    "json lines, deep": (b'{"length": 4, "x": ' + b"[" * 100_000 + b"\n", "line 1 has none"),
     "pdf": (b"%PDF-1.7\n", "a PDF"),
     "parquet, cut off": (b"PAR1" + b"\x00" * 20, "cannot be read as Parquet"),
     "old mac newlines": (b"length,ended\r3,1\r4,0\r", (2, 2)),
@@ -105,9 +115,11 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "a long row": (b"id,length\n" + b"x" * (1 << 21) + b",4\nb,5\n", (2, 1)),
     "a long row of names": (b"x" * (1 << 23) + b",length\n4\n", "must begin with a header row"),
     "a long row at the end": (b"id,length\nb,5\n" + b"x" * (1 << 24), (2, 1)),
-    "a comment line": (b"# exported today\nlength\n4\n", "must have a column of session lengths"),
+    "a comment line": (b"# exported today\nlength\n4\n", (1, 1)),
+    "comments only": (b"# exported today\n# nothing", "it is empty"),
+    "many comments": (b"#\n" * 20_000 + b"length\n4\n", (1, 1)),
     "html": (b"<html><body>404</body></html>\n", "must have a column of session lengths"),
-    "json": (b'[{"length": 4}]\n', "must have a column of session lengths"),
+    "json": (b'[{"length": 4}]\n', "it is one JSON list"),
     "names repeated inside": (b"length,ended\n4,1\nlength,ended\n5,1\n", (3, 2)),
     "a row of 100 kB over many lines": (b'id,length\n"' + b"z\n" * 50_000 + b'",7\nb,5\n', (50_002, 1)),
     "a row of 60 kB over many lines": (b'id,length\n"' + b"z\n" * 30_000 + b'",7\nb,5\n', (2, 2)),

@@ -512,3 +512,26 @@ def test_counts_stand_for_many_rows(tmp_path):
         assert repr(analyze(log).fits) == repr(analyze(whole).fits)
     bad = read_sessions(write(tmp_path / "log.csv", text + "3,1,a,0\n"), count="n")
     assert str(bad.account.first_rejected[0]).startswith(f"row {len(counted) + 2}: n must be a whole number")
+
+
+@pytest.mark.parametrize("word", ["churned", "Churned ", "gave up early", "2", "2.5"])
+def test_a_word_can_mean_the_end(word, tmp_path):
+    cells = [word, "active", word.upper(), "1", ""]
+    text = "steps,status\n" + "".join(f"{i + 1},{cell}\n" for i, cell in enumerate(cells))
+    for source in (
+        write(tmp_path / "log.csv", text),
+        {"steps": [1, 2, 3, 4, 5], "status": [*cells[:-1], None]},
+    ):
+        log = read_sessions(source, observed="status", ended=word)
+        assert as_rows(log) == [(1, True, 1, 0), (2, False, 1, 0), (3, True, 1, 0), (4, False, 1, 0)]
+        assert "status must not be empty" in str(log.account.first_rejected[0])
+    codes = read_sessions({"time": [3, 4], "status": [1.0, 2.0]}, length="time", observed="status", ended="2")
+    assert as_rows(codes) == [(3, False, 1, 0), (4, True, 1, 0)]
+    with pytest.raises(ValueError, match="must have a column for --ended"):
+        read_sessions({"steps": [1]}, ended="2")
+
+
+def test_comments_and_the_line_of_excel_before_the_header_are_skipped(tmp_path):
+    log = read_sessions(write(tmp_path / "log.csv", "# export\n\nsep=;\n#\nsteps;ended\n5;1\nx;1\n"))
+    assert as_rows(log) == [(5, True, 1, 0)]
+    assert log.account.first_rejected[0].row == 7

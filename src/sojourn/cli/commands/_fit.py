@@ -77,6 +77,14 @@ def fit(
             show_default="group, state, segment",
         ),
     ] = None,
+    ended: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            help="What the column of --observed holds for sessions that ended, such as 2 or churned.",
+            show_default="true, 1",
+        ),
+    ] = None,
     count: Annotated[
         str | None,
         typer.Option(
@@ -159,9 +167,8 @@ def fit(
                 if schedule is not None:
                     check_output_file("--schedule", schedule, [".csv"], source=_log_path(one))
             given_problem = None if problem is None else read_problem_option(problem)
-            found = _read_log(
-                source, length, observed, entry, group, count, labels=labels, open_survived=open_survived
-            )
+            columns = (length, observed, entry, group, count, ended)
+            found = _read_log(source, *columns, labels=labels, open_survived=open_survived)
         print_account(found.log.name, found.log.account)
         with reading_input():
             if not accept_rejects:
@@ -222,14 +229,14 @@ def _read_log(sources: list[str], *columns: str | None, labels: bool, open_survi
     """Read a log with one row per session or per step."""
     from sojourn.sessions import is_step_log, read_sessions, read_steps  # noqa: PLC0415
 
-    names = dict(zip(("length", "observed", "entry", "group", "count"), columns, strict=True))
+    names = dict(zip(("length", "observed", "entry", "group", "count", "ended"), columns, strict=True))
     if sources == ["-"]:
         return _Log(read_sessions(sys.stdin.buffer, **names, open_survived=open_survived))
     paths = [_log_path(source) for source in sources]
     path = paths[0]
     if names["length"] is not None or len(paths) > 1 or not is_step_log(path):
         return _Log(read_sessions(paths, **names, open_survived=open_survived))
-    given = {f"--{name}": names[name] not in (None, "none") for name in ("entry", "group", "count")}
+    given = {f"--{name}": names[name] not in (None, "none") for name in ("entry", "group", "count", "ended")}
     given |= {"--observed": names["observed"] is not None, "--labels": labels}
     given["--open-survived"] = open_survived
     for option in (option for option, is_given in given.items() if is_given):

@@ -28,7 +28,8 @@ _MAX_REJECTED_SHARE = 0.05
 _REJECTION_HINTS = {
     "must be a whole number": "Lengths are whole numbers of steps from 1 on: choose the unit of a step and "
     "round up, add 1 if they count from 0, and leave out thousands separators.",
-    "must be true or false": "Recode a status such as 1 and 2 as true for sessions that were seen to end.",
+    "must be true or false": "If another word or number means that a session was seen to end, name it: "
+    "--ended 2, --ended churned.",
 }
 
 

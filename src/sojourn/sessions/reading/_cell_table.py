@@ -67,6 +67,11 @@ class CellTable:
         """Return a word as the integer that `packed_words` uses for it."""
         return int.from_bytes(word.encode(), "little")
 
+    @staticmethod
+    def unpack_word(packed: int) -> str:
+        """Return the word of an integer of `packed_words`; empty for 0."""
+        return packed.to_bytes(8, "little").rstrip(b"\0").decode("ascii", "replace")
+
     def _column_bounds(self, column: int) -> tuple[IntArray, IntArray]:
         """Return where the cells of a column start and stop, without the quotes around them."""
         start, stop = self.starts, self.stops

@@ -15,6 +15,7 @@ __all__ = [
     "UNCLOSED",
     "UNREADABLE",
     "describe_cell",
+    "equals_word",
     "flag_rule",
     "guess_delimiter",
     "looks_like_data",
@@ -64,9 +65,15 @@ def whole_number_rule(name: str) -> str:
     return f"{name} must be a whole number ≥ 1"
 
 
-def flag_rule(name: str) -> str:
-    """Return the rule for a column of flags, as messages state it."""
-    return f"{name} must be true or false, 1 or 0"
+def flag_rule(name: str, ended: str = "") -> str:
+    """Return the rule for a column of flags, or of words with one for the end, as messages state it."""
+    return f"{name} must not be empty" if ended else f"{name} must be true or false, 1 or 0"
+
+
+def equals_word(cell: str, word: str) -> bool | None:
+    """Whether a cell is a word in any case; None if it is empty."""
+    text = cell.strip().lower()
+    return text == word if text else None
 
 
 @lru_cache(maxsize=4096)

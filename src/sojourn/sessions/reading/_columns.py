@@ -69,6 +69,8 @@ class ColumnNames:
     entry: str | None = None
     group: str | None = None
     count: str | None = None
+    ended: str | None = None
+    """The cell that means that a session was seen to end, such as "2" or "churned"; None for flags."""
 
     @property
     def names_any(self) -> bool:
@@ -89,6 +91,7 @@ class ColumnMap:
         entry: Index of the column with the entry steps.
         group: Index of the column with the groups.
         count: Index of the column with the number of sessions per row.
+        ended: The cell that means that a session was seen to end; empty for flags.
         notes: Notes for the user about columns that are not used.
     """
 
@@ -99,6 +102,7 @@ class ColumnMap:
     entry: int | None = None
     group: int | None = None
     count: int | None = None
+    ended: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -147,10 +151,11 @@ def find_columns(names: Sequence[str], wanted: ColumnNames, source: str) -> Colu
         names=tuple(names),
         length=length,
         observed=observed,
-        is_open=observed is not None and _normalize(names[observed]) in _OPEN,
+        is_open=observed is not None and wanted.ended is None and _normalize(names[observed]) in _OPEN,
         entry=_find(names, wanted.entry, _ENTRIES, source=source),
         group=_find(names, wanted.group, _GROUPS, source=source),
         count=_find(names, wanted.count, (), source=source),
+        ended=_ended_word(wanted, observed, source),
     )
     if wanted.count is None:
         found = replace(found, notes=_notes_on_counts(names, length))
@@ -158,6 +163,18 @@ def find_columns(names: Sequence[str], wanted: ColumnNames, source: str) -> Colu
         found = replace(found, notes=found.notes + _notes_on_unused_flags(names))
     _check_distinct(found, source)
     return found
+
+
+def _ended_word(wanted: ColumnNames, observed: int | None, source: str) -> str:
+    """Return the cell that means an end, in lower case; empty if flags are expected."""
+    if wanted.ended is None:
+        return ""
+    if observed is None:
+        raise ValueError(f"{source} must have a column for --ended (ended=…): name it with --observed.")
+    word = wanted.ended.strip().lower()
+    if not word:
+        raise ValueError("--ended (ended=…) must not be empty.")
+    return word
 
 
 def _check_distinct(columns: ColumnMap, source: str) -> None:

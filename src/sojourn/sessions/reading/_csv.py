@@ -16,6 +16,7 @@ from sojourn.sessions.reading._cells import (
     TOO_LONG,
     UNCLOSED,
     describe_cell,
+    equals_word,
     flag_rule,
     guess_delimiter,
     parse_flag,
@@ -29,6 +30,7 @@ from sojourn.sessions.reading._line_blocks import MAX_LINE_BYTES, MAX_QUOTED_BYT
 __all__ = ["read_csv"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
+_EXCEL_LINE, _BLANK = re.compile(rb"sep=."), re.compile(rb"\s*")
 _FIRST_BYTES = 1 << 16
 """Bytes below the header row in which unused columns are searched for two values."""
 
@@ -73,12 +75,23 @@ def read_csv(file: BinaryIO, head: bytes, wanted: ColumnNames, source: str) -> S
 
 
 def _first_line(text: bytes, n_skipped: int) -> tuple[bytes, bytes, int]:
-    """Return the first line that is not blank, the text after it, and the number of lines before it."""
-    blank = len(text) - len(text.lstrip())
-    start = text.rfind(b"\n", 0, blank) + 1
-    n_skipped += text.count(b"\n", 0, start)
-    line, _, rest = text[start:].partition(b"\n")
-    return (line.rstrip(b"\r"), rest, n_skipped) if line.strip() else (b"", b"", n_skipped)
+    """Return the first line that is not blank, the text after it, and the number of lines before it.
+
+    Comments, and the line `sep=;` that Excel writes, are skipped too.
+    """
+    start = 0
+    while start < len(text):
+        after_blank = text.rfind(b"\n", start, _BLANK.match(text, start).end()) + 1  # type: ignore[union-attr]
+        if after_blank > start:
+            start, n_skipped = after_blank, n_skipped + text.count(b"\n", start, after_blank)
+            continue
+        stop = text.find(b"\n", start)
+        stop = len(text) if stop < 0 else stop
+        line = text[start:stop].rstrip(b"\r")
+        if line.strip() and not line.startswith(b"#") and not _EXCEL_LINE.fullmatch(line):
+            return line, text[stop + 1 :], n_skipped
+        start, n_skipped = stop + 1, n_skipped + 1
+    return b"", b"", n_skipped
 
 
 def _parser_for(line: bytes, text: bytes, wanted: ColumnNames, source: str) -> tuple[_CsvParser, bool]:
@@ -240,18 +253,24 @@ class _CsvParser:
 
     def _parse_flags(self, cells: CellTable, column: int, rows: IntArray, good: BoolArray) -> BoolArray:
         """Return the flags in a column; clears `good` for rows that have none."""
-        words = cells.packed_words(column)
+        words, ended = cells.packed_words(column), self.columns.ended
         flags, parsed = np.zeros(words.size, dtype=bool), np.zeros(words.size, dtype=bool)
-        for word, meaning in FLAGS.items():
+        if ended:
+            distinct, place = np.unique(words, return_inverse=True)
+            found = [equals_word(CellTable.unpack_word(word), ended) for word in distinct.tolist()]
+            flags = np.array([flag is True for flag in found])[place]
+            parsed = np.array([flag is not None for flag in found])[place]
+        for word, meaning in () if ended else FLAGS.items():
             same = words == CellTable.pack_word(word)
             parsed |= same
             flags |= same & meaning
         for i in np.flatnonzero(~parsed & good).tolist():
             cell = cells.text(column, i)
-            flag = parse_flag(cell)
+            flag = equals_word(cell, ended) if ended else parse_flag(cell)
             if flag is None:
                 good[i] = False
-                self.builder.reject(int(rows[i]), flag_rule(self.columns.name(column)), describe_cell(cell))
+                rule = flag_rule(self.columns.name(column), ended)
+                self.builder.reject(int(rows[i]), rule, describe_cell(cell))
             else:
                 flags[i] = flag
         return flags

@@ -51,6 +51,7 @@ def read_sessions(
     entry: str | None = None,
     group: str | None = None,
     count: str | None = None,
+    ended: str | None = None,
     open_survived: bool = False,
 ) -> SessionLog:
     """Read a session log with one row per session.
@@ -79,6 +80,8 @@ def read_sessions(
             means that there are no groups.
         count: Name of the column with the number of sessions that a row stands for, as a query with GROUP BY
             returns it; by default every row is one session.
+        ended: What the `observed` column holds for sessions that were seen to end, if it is not true or 1:
+            such as "2" (R's code) or "churned". All other cells mean that the session is open.
         open_survived: Whether an open session of n steps was seen to go on after step n, so that H ≥ n + 1.
             This is what lifelines and R assume.
 
@@ -90,7 +93,7 @@ def read_sessions(
         >>> len(log), log.n_open
         (3, 1)
     """
-    log = _read_source(source, ColumnNames(length, observed, entry, group, count))
+    log = _read_source(source, ColumnNames(length, observed, entry, group, count, ended))
     return log.with_open_sessions_one_longer() if open_survived else log
 
 

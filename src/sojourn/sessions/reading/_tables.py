@@ -15,6 +15,7 @@ from sojourn.laws import MAX_STEP
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions.reading._cells import (
     describe_cell,
+    equals_word,
     flag_rule,
     parse_flag,
     parse_whole,
@@ -106,9 +107,11 @@ class TableParser:
 
     def _parse_flags(self, batch: Mapping[str, TableColumn], name: str, good: BoolArray) -> BoolArray:
         """Return the flags in a column; rejects rows that have none."""
-        numbers = batch[name].numbers(flags=True)
+        ended = self._columns.ended
+        numbers = None if ended else batch[name].numbers(flags=True)
         if numbers is None:
-            found = [_flag_of(cell) for cell in batch[name].cells()]
+            cells = batch[name].cells()
+            found = [_equals(cell, ended) if ended else _flag_of(cell) for cell in cells]
             valid = np.array([flag is not None for flag in found], dtype=bool)
             flags = np.array([flag is True for flag in found], dtype=bool)
         else:
@@ -116,7 +119,7 @@ class TableParser:
         wrong = np.flatnonzero(~valid & good).tolist()
         cells = batch[name].cells() if wrong else ()
         for i in wrong:
-            self._reject(good, i, flag_rule(name), cells[i])
+            self._reject(good, i, flag_rule(name, ended), cells[i])
         return flags
 
     def _parse_groups(self, column: TableColumn, good: BoolArray) -> IntArray:
@@ -134,6 +137,14 @@ def _whole_of(cell: object) -> int | None:
         is_whole = math.isfinite(cell) and cell == int(cell) and 1 <= cell <= MAX_STEP
         return int(cell) if is_whole else None
     return parse_whole(str(cell)) if isinstance(cell, (str, Decimal)) else None
+
+
+def _equals(cell: object, word: str) -> bool | None:
+    """Whether a cell is a word, or the number that it stands for; None if it has no value."""
+    if _is_missing(cell):
+        return None
+    text = f"{cell:g}" if isinstance(cell, float) else str(cell)
+    return equals_word(text, word)
 
 
 def _flag_of(cell: object) -> bool | None:
