@@ -56,10 +56,10 @@ def test_theorem_a_by_hand():
 
 
 def test_theorem_a_is_below_the_exact_bayes_value():
-    # Exactly 400 long episodes, stake 8 per wrong arm and unit of gap.
-    exact = 8 / 40 * bayes_regret(1 / 40, np.ones(400))
-    assert exact == pytest.approx(29.62, abs=0.01)
-    assert 26.658 < exact < 40.0  # half of the episodes wrong
+    # Exactly 400 long episodes, stake Γ(3)/γ(2) = 9 per wrong arm and unit of gap.
+    exact = 9 / 40 * bayes_regret(1 / 40, np.ones(400))
+    assert exact == pytest.approx(33.32, abs=0.01)
+    assert 29.990 < exact < 45.0  # half of the episodes wrong
 
 
 def test_theorem_d_is_below_the_exact_bayes_value():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import zeta
 from scipy.stats import binom
 
 S, A, N, T = 2, 2, 3, 3
@@ -321,3 +322,63 @@ def test_the_self_bounding_inequalities_have_the_stated_solutions(z, spread, the
     y = iota * z
     closed = 12 * math.sqrt(y * spread) + 4 * theta + (234 + 212 * kappa) * m * y + 4 * m * g
     assert solve(c) <= closed * (1 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("name", ["geometric", "heavy tail, cut", "rare long"])
+@pytest.mark.parametrize("slack", [1.0, 1.7])
+def test_the_printed_learner_is_that_of_theorem_b_with_one_layer_less(name, slack):
+    # Printed: Δ ≥ Γ(N), V_{N+1} = Δ/γ(N+1). Theorem B with N − 1 layers and Δ = Γ(N): V_N = Γ(N)/γ(N).
+    rng, n_layers = np.random.default_rng(5), 5
+    gamma = LAWS[name][: n_layers + 1]
+    tail = np.cumsum(LAWS[name][::-1])[::-1][: n_layers + 1]
+    rewards, P = rng.random((S, A)), rng.dirichlet([1.0] * S, size=(S, A))
+
+    def updated(q, counts, last):
+        n, v = counts.sum(axis=2), np.full(S, last)
+        q = q.copy()
+        for h in range(len(q) - 1, -1, -1):
+            mean = counts @ v / np.maximum(n, 1)
+            new = (
+                rewards
+                + gamma[h + 1] / gamma[h] * mean
+                + 0.3 * tail[h + 1] / gamma[h] / np.sqrt(n + (n == 0))
+            )
+            q[h] = np.where(n > 0, np.minimum(q[h], new), q[h])
+            v = q[h].max(axis=1)
+        return q
+
+    caps = tail[:n_layers] / gamma[:n_layers]
+    printed = np.broadcast_to(caps[:, None, None], (n_layers, S, A)).copy()
+    shorter, counts = printed[:-1].copy(), np.zeros((S, A, S))
+    for _ in range(200):
+        for x, a in itertools.product(range(S), range(A)):
+            counts[x, a] += rng.multinomial(rng.integers(3), P[x, a])
+        printed = updated(printed, counts, slack * tail[n_layers - 1] / gamma[n_layers])
+        shorter = updated(shorter, counts, tail[n_layers - 1] / gamma[n_layers - 1])
+        assert np.array_equal(printed[-1], np.full((S, A), caps[-1]))
+        assert np.array_equal(printed[:-1], shorter)
+    assert (shorter[0] < caps[0]).all()  # it has learned something
+
+
+@given(st.floats(2.0, 1e12))
+def test_the_printed_bonus_is_wide_enough(x):
+    assert 18 * math.log(x) ** 2 >= math.log(8 * x**2)
+
+
+@pytest.mark.parametrize("p", [2.0, 2.5, 3.0, 4.0])
+def test_the_orders_of_the_printed_choices_for_polynomial_laws(p):
+    shares = []
+    for episodes in 10.0 ** np.arange(4, 13):
+        delta = episodes ** (-(p - 1) / (2 * p - 1))
+        h = np.arange(1, round(20 * episodes ** (1 / (2 * p - 1))) + 20)
+        tail = zeta(p, h)  # Γ(h) = Σ_{j≥h} j^(−p)
+        n = int(h[tail <= delta][0])
+        spread = episodes * np.sum(tail[1:n] ** 2 * h[: n - 1] ** p)  # T Σ_{N−1}
+        unit = episodes ** (1 / (2 * p - 1))
+        assert episodes * tail[n - 1] <= episodes ** (p / (2 * p - 1)) * (1 + 1e-12)
+        assert delta * n**p < tail[n - 2] * (n - 1) ** p * 2**p  # Δ/γ(N) < m(N−1)/ρ(N−1), ρ ≥ 2^(−p)
+        assert np.all(tail[: n - 1] * h[: n - 1] ** p <= 1 + h[: n - 1] / (p - 1) + 1e-9)
+        shares.append((n / unit, spread / (unit ** (2 * p) * (1 + math.log(n)))))
+    layers, spreads = np.array(shares).T
+    assert layers.max() <= 4 * layers.min()
+    assert spreads.max() <= 2

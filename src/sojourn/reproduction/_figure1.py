@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from sojourn._typing import FloatArray
 from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic, parse_law
 from sojourn.learning import Comparison, learn
 from sojourn.mdps import TabularMDP
@@ -38,6 +39,7 @@ def figure1(runner: ExperimentRunner) -> Chapter:
     alike = [_all_behave_alike(comparison.law, episodes) for comparison in comparisons]
     named = [c.law for c, said in zip(comparisons, improved, strict=True) if said]
     needed = min(_visits_needed(law, 11.0) / (law.mean * _EPISODES) for law in named)
+    ending = min(_visits_needed_to_end(law) for law in named)
     claim = Claim(
         "Section 6, Figure 1",
         "On Taxi, over 100 episodes, “our algorithm (1)” has strictly less regret than all variants of "
@@ -50,8 +52,10 @@ def figure1(runner: ExperimentRunner) -> Chapter:
         f"and no learner differs from random play by more than {100 * deviation:.1f}%. With ties going to "
         f"the lowest action, all seven learners earn identical rewards in every episode, under {sum(alike)} "
         f"of {len(alike)} laws. In these panels no Q value of the paper's learner can leave its initial "
-        f"value, with rewards in [0, 1] or raw: a pair would need at least {needed:.1f} times as many visits "
-        "as there are steps on average in 100 episodes. The paper reports differences; what it reports "
+        "value, with rewards in [0, 1] or raw: a pair that does not end the episode would need at least "
+        f"{needed:.1f} times as many visits as there are steps on average in 100 episodes; one that does end "
+        f"it needs more than {100 * math.floor(ending / 100):,}, and it is visited at most once per episode. "
+        "The paper reports differences; what it reports "
         "depends on a bonus scale, reward scale, tie-breaking or implementation that the paper does not "
         "state.",
     )
@@ -107,14 +111,33 @@ def _visits_needed(law: LengthLaw, most_lost: float) -> float:
 
     Args:
         law: The law.
-        most_lost: The largest 1 − r: 1 for rewards in [0, 1], 11 for Taxi's own. (A pair that ends the
-            episode needs fewer visits, but has at most one per episode.)
+        most_lost: The largest 1 − r: 1 for rewards in [0, 1], 11 for Taxi's own. For a pair that ends the
+            episode, see `_visits_needed_to_end`.
     """
+    reach, log = _reach_and_log(law)
+    return float((3.0 * reach.min() * log / most_lost) ** 2)
+
+
+def _visits_needed_to_end(law: LengthLaw) -> float:
+    """Return how often a pair that ends the episode must be visited before a Q value of it can fall.
+
+    It leads to a state of known value. With x = Γ(h+1)/γ(h), its update r + v x + 3 x L/√n must fall below
+    the cap 1 + x. It pays r = 1 and the absorbing state v = 1/3 per step if rewards are mapped to [0, 1]; r =
+    20 and v = 0 if they are Taxi's own.
+    """
+    reach, log = _reach_and_log(law)
+    needed = []
+    for reward, value in ((1.0, 1.0 / 3.0), (20.0, 0.0)):
+        room = 1.0 + (1.0 - value) * reach - reward
+        needed += list((3.0 * reach * log)[room > 0.0] / room[room > 0.0])
+    return float(min(needed) ** 2)
+
+
+def _reach_and_log(law: LengthLaw) -> tuple[FloatArray, float]:
+    """Return Γ(h+1)/γ(h) for the layers h of the paper's learner, and the logarithm in its bonus."""
     layers = printed_truncation(law, _EPISODES).horizon
     h = np.arange(1, layers + 1)
-    reach = float((law.tail(h + 1) / law.survival(h)).min())
-    log = math.log(_TAXI_PAIRS * _EPISODES * layers / 0.1)
-    return float((3.0 * reach * log / most_lost) ** 2)
+    return np.asarray(law.tail(h + 1) / law.survival(h)), math.log(_TAXI_PAIRS * _EPISODES * layers / 0.1)
 
 
 def _deviation_from_random(comparison: Comparison) -> float:

@@ -121,11 +121,15 @@ def theory(runner: ExperimentRunner) -> Chapter:
             _optimism_claim(quick=runner.quick),
             *corollary_2_claims(
                 {
-                    "p ≥ 2": _sentence(growths, lambda law: isinstance(law, Polynomial) and law.p >= 2.0),
-                    "p < 2": _sentence(growths, lambda law: isinstance(law, Polynomial) and law.p < 2.0),
+                    "p ≥ 2": _sentence(
+                        growths, n_seeds, lambda law: isinstance(law, Polynomial) and law.p >= 2.0
+                    ),
+                    "p < 2": _sentence(
+                        growths, n_seeds, lambda law: isinstance(law, Polynomial) and law.p < 2.0
+                    ),
                 }
             ),
-            corollary_3(_sentence(growths, lambda law: isinstance(law, Geometric))),
+            corollary_3(_sentence(growths, n_seeds, lambda law: isinstance(law, Geometric))),
             error_growth_claim(),
             minimax_remark(),
         ),
@@ -143,7 +147,7 @@ def _growth(comparisons: list[Comparison], learner: str) -> _Growth:
     return _Growth(law, learner, episodes, means, bootstrap_slope(episodes, regrets), printed)
 
 
-def _sentence(growths: list[_Growth], wanted: Callable[[LengthLaw], bool]) -> str:
+def _sentence(growths: list[_Growth], n_seeds: int, wanted: Callable[[LengthLaw], bool]) -> str:
     """Return sentences on the growth under the laws for which `wanted` is true."""
     found = [g for g in growths if wanted(g.law)]
     if not found:
@@ -158,8 +162,9 @@ def _sentence(growths: list[_Growth], wanted: Callable[[LengthLaw], bool]) -> st
     too_few = [f"{least:,} for {name}" for name, least in required.items() if least > last]
     below = f" These T are below the corollary's own condition: {', '.join(too_few)}." if too_few else ""
     return (
-        f"Measured log-log slopes of regret on one problem, Chain(2), T = {first:,} to {last:,}, beside the "
-        f"slope of the printed bound with its logarithms over this range: {'; '.join(parts)}.{below}"
+        f"Measured log-log slopes of regret on one problem, Chain(2), T = {first:,} to {last:,} (separate "
+        f"runs for each T, {n_seeds} seeds), beside the slope of the printed bound with its logarithms over "
+        f"this range: {'; '.join(parts)}.{below}"
     )
 
 

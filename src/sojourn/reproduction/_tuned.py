@@ -51,7 +51,7 @@ def figure1_tuned(runner: ExperimentRunner) -> Chapter:
     pictures.append(Picture("taxi-policy", "The best blind policy on Taxi's grid at two steps.", figure))
     claim = Claim(
         "Section 6, Figure 1",
-        "“For several situations, our algorithm strict improves in regret compared to all the other "
+        "“[F]or several situations, our algorithm strict improves in regret compared to all the other "
         "variants of UCB-VI … For the other scenarios (e.g. polynomial discounting), our algorithm performs "
         "as well as the best version UCB-VI.”",
         judge_improvement(won, lost, improved),

@@ -12,12 +12,11 @@ from sojourn.reproduction.claims._known_law import (
     printed_slope,
     theorem_1,
 )
-from sojourn.reproduction.claims._model import equivalence, lemma_1, lemma_2, reward_range
+from sojourn.reproduction.claims._model import equivalence, lemma_1, lemma_2, same_minimizers
 from sojourn.reproduction.claims._optimism import Optimism, check_optimism, optimism_cases
 from sojourn.reproduction.claims._places import PLACES, in_order_of_the_paper
 from sojourn.reproduction.claims._unknown_law import (
     announced_exponent,
-    blocks,
     corollary_5,
     corollary_6,
     dkw,
@@ -41,7 +40,6 @@ __all__ = [
     "Interval",
     "Optimism",
     "announced_exponent",
-    "blocks",
     "bootstrap_ratio",
     "bootstrap_slope",
     "check_optimism",
@@ -66,7 +64,7 @@ __all__ = [
     "minimax_remark",
     "optimism_cases",
     "printed_slope",
-    "reward_range",
+    "same_minimizers",
     "theorem_1",
     "theorem_4",
     "won_and_lost",

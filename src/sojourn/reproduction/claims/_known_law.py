@@ -46,13 +46,15 @@ def theorem_1() -> Claim:
         rows.append(f"{printed:.2g} at β = 10^−{exponent}")
     return Claim(
         "Theorem 1",
-        "“A generic bound that holds for any discount factor”: with probability 1 − δ, Reg(π; γ) ≤ "
+        "“[A] generic bound that holds for any discount factor”: with probability 1 − δ, Reg(π; γ) ≤ "
         "ΔT·t(N+1)/γ(N+1) + max_h t(h)Γ(h+1)/γ(h) · Õ(√(SATN)), N = N(Δ). (In full: Theorem 7.)",
         ClaimVerdict.FAILS if contradicted else ClaimVerdict.OPEN,
-        "Not for every law, if constants may not depend on the law and the learner sees steps 1 … H of an "
-        "episode. For γ(h) = β·0.9^(h−1) (h > 1) and T = 400/(0.9β), one of two four-state problems costs "
-        f"every learner at least {least:.2f} in expectation. Regret is at most {most:.0f} on every path, so "
-        f"a bound that holds with probability 1 − δ on both is at least {least:.2f} − {most:.0f}δ, which is "
+        "Not for every law, if constants may not depend on the law and the learner sees only steps 1 … H of "
+        "an episode. We read it so because the model has steps h ∈ [H_k] only and the algorithm “acts in an "
+        "episodic setting with uncertain episode lengths”. For γ(h) = β·0.9^(h−1) (h > 1) and T = "
+        f"400/(0.9β), one of two four-state problems costs every learner at least {least:.2f} in "
+        f"expectation. Regret is at most {most:.0f} on every path, so a bound that holds with "
+        f"probability 1 − δ on both is at least {least:.2f} − {most:.0f}δ, which is "
         f"{needed:.2f} for δ = {_DELTA}; the printed one, with constants 1, is {' and '.join(rows)}. The "
         "proof counts T·N(Δ) visits, before equation (19), as if every episode showed N(Δ) steps. The "
         "example needs a mean length near 1. For geometric laws, and for polynomial ones with p ≥ 2 and "
@@ -95,9 +97,9 @@ def corollary_2_claims(growth: dict[str, str]) -> tuple[Claim, Claim]:
             "For γ(h) = h^−p, p ≥ 2 and T ≥ O(S³A): Reg(T) ≤ Õ(√(SA) T^{1/(2−1/p)}).",
             ClaimVerdict.HOLDS_IN_PART,
             "The rate is proven for larger T. The printed proof has the gap of Theorem 1; Theorem B of "
-            "docs/theory.md gives the same rate for the same learner and truncation once T ≥ "
-            "(κ²SA)^((2p−1)/(2p−2)) up to logarithms, where κ is the largest number of successors. From T = "
-            "S³A up to there it is unproven. " + growth["p ≥ 2"],
+            "docs/theory.md gives the same rate for the same learner and truncation (corollary in "
+            "docs/theory-proofs.md) once T ≥ (κ²SA)^((2p−1)/(2p−2)) up to logarithms, where κ is the largest "
+            "number of successors. From T = S³A up to there it is unproven. " + growth["p ≥ 2"],
         ),
         Claim(
             "Corollary 2, 1 < p < 2",
@@ -119,7 +121,8 @@ def corollary_3(growth: str) -> Claim:
         "For γ(h) = γ^{h−1} and T ≥ S³A/(1−γ)⁴, Algorithm 1 has regret at most Õ(√(SAT)/(1−γ)^{1.5}).",
         ClaimVerdict.HOLDS,
         "The printed proof has the gap of Theorem 1; Theorem B of docs/theory.md proves the same rate for "
-        "the same learner, already from T ≥ κ²SA(1−γ) on, up to logarithms. " + growth,
+        "the same learner with the printed Δ and N(Δ) (corollary in docs/theory-proofs.md) from T ≥ "
+        "κ²SA(1−γ) on, up to logarithms, which the printed condition implies. " + growth,
     )
 
 

@@ -9,8 +9,8 @@ from sojourn.reports import Claim
 __all__ = ["PLACES", "in_order_of_the_paper"]
 
 PLACES = (
+    "Abstract",
     "Introduction",
-    "Section 2",
     "Section 2.1",
     "Lemma 1",
     "Lemma 2",
@@ -21,7 +21,6 @@ PLACES = (
     "Corollary 3",
     "Proof of Corollary 3",
     "Section 4",
-    "Algorithm 2",
     "Theorem 4",
     "Proof of Theorem 4",
     "Lemma 5",

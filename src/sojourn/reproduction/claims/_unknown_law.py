@@ -18,7 +18,6 @@ from sojourn.theory import (
 
 __all__ = [
     "announced_exponent",
-    "blocks",
     "corollary_5",
     "corollary_6",
     "dkw",
@@ -31,9 +30,6 @@ __all__ = [
 
 _SIZE = {"n_states": 6, "n_actions": 2}
 """Size of the problem for which bounds are evaluated: that of RiverSwim(6)."""
-
-_SHORT = 100
-"""Number of episodes of the example for Algorithm 2: that of the paper's experiments."""
 
 
 def _fails(failed: bool) -> ClaimVerdict:
@@ -56,29 +52,10 @@ def announced_exponent() -> Claim:
     )
 
 
-def blocks() -> Claim:
-    """Compute up to which T the first block of Algorithm 2 is the whole trial."""
-    last = max(episodes for episodes in range(1, 5_000) if block_length(episodes) >= episodes)
-    return Claim(
-        "Algorithm 2",
-        "“Set block length B = √T log T log(log(T)/δ)”; “our algorithm partitions the entire sequence of T "
-        "episodes into blocks of lengths B, 2B, 2²B, …, 2^s B for s = log(T/B) − 1.”",
-        ClaimVerdict.DEPENDS if last >= _SHORT else ClaimVerdict.HOLDS,
-        f"T must be large. With natural logarithms in B and δ = 0.1, B ≥ T up to T = {last:,}, and nothing "
-        f"is estimated: at T = {_SHORT}, B = {block_length(_SHORT)} (the paper's experiments use Algorithm "
-        "1). With base 2 in s, the printed lengths add up to T − B, so we play further blocks until T.",
-    )
-
-
 def theorem_4() -> Claim:
     """Say which steps of the proof of Theorem 4 fail, and from which T on its bound could be contradicted."""
     law = Geometric(0.9)
-    first = next(
-        10**k
-        for k in range(3, 30)
-        if printed_unknown_law_bound(law, 10**k, horizon=_corollary_horizon(law, 10**k), **_SIZE).total
-        < 10**k * law.mean
-    )
+    last = max(k for k in range(3, 30) if _unknown_law_bound(law, 10**k) >= 10**k * law.mean)
     return Claim(
         "Theorem 4",
         "Run with horizon length H*, Algorithm 2 has with probability 1 − δ a regret of at most min_L "
@@ -90,9 +67,13 @@ def theorem_4() -> Claim:
         "with the true γ and weights with γ̂; it uses Lemmas 5 and 7, which fail; and in equation (30) it "
         "bounds a product of two sums by their sum. We know no counterexample. Runs are no test: with "
         "constants 1, geometric lengths with γ = 0.9 and a problem of RiverSwim's size, the bound is above "
-        "T·E[H], which no learner exceeds, up to "
-        f"about T = 10^{round(math.log10(first))}.",
+        f"T·E[H], which no learner exceeds, up to about T = 10^{last} (at the H* of Corollary 6).",
     )
+
+
+def _unknown_law_bound(law: Geometric, episodes: int) -> float:
+    """Return the bound of Theorem 8 with constants 1 and the best β, at the H* of Corollary 6."""
+    return printed_unknown_law_bound(law, episodes, horizon=_corollary_horizon(law, episodes), **_SIZE).total
 
 
 def _corollary_horizon(law: Geometric, episodes: float) -> int:
@@ -114,7 +95,8 @@ def dkw() -> Claim:
         "error of γ̂_j(h) over h is at most ε_j = √(log(2 log(T/B)/δ)/(2^j B)) in all blocks j.",
         ClaimVerdict.HOLDS if max(shares) <= delta / n_blocks else ClaimVerdict.OPEN,
         "γ̂_j comes from the 2^(j−1) B lengths of the block before, and for that number ε_j is exactly "
-        f"Massart's form of the inequality, which holds for every law. In {n_samples:,} samples of "
+        "Massart's form of the inequality, which holds for every law; log(T/B), in base 2, is the number of "
+        f"blocks. In {n_samples:,} samples of "
         f"2^(j−1) B = {n} lengths, with {n_blocks} blocks and δ = 0.1, it is exceeded in {shares[0]:.2%} "
         f"(Geometric(0.9)) and {shares[1]:.2%} (Polynomial(1.4)) of the samples; {delta / n_blocks:.2%} are "
         "allowed.",
@@ -233,8 +215,10 @@ def factor_between_rates() -> Claim:
     return Claim(
         "Section 5",
         "“For the polynomial discounting we get a regret of the order of T^{(p+1)/2p} which is worse than "
-        "the regret bound of theorem 1 by a factor of T^{1/2p}.”",
+        "the regret bound of theorem 1 by a factor of T^{1/2p}.” (Before Corollary 5: “we can obtain regret "
+        "bounds similar to corollary 2, and 3 up to logarithmic factors”.)",
         _fails(abs(exponent - stated) > 1e-9),
         "A slip to the paper's own disadvantage: T^((p+1)/2p) is T^((p−1)/(2p(2p−1))) times the "
-        f"T^(p/(2p−1)) of Corollary 2. At p = 2 that is T^{exponent:.3f}, not T^{stated:.2f}.",
+        f"T^(p/(2p−1)) of Corollary 2. At p = 2 that is T^{exponent:.3f}, not T^{stated:.2f}. The same "
+        "factor, which is no logarithm, contradicts the announcement before Corollary 5 for polynomial laws.",
     )
