@@ -9,6 +9,7 @@ import pytest
 from reference import rivals as reference
 from reference.playing import play, start
 from reference.problems import SMALL, live
+from scipy import stats
 
 import sojourn as sj
 from sojourn.errors import MemoryLimitError
@@ -77,6 +78,58 @@ def test_psrl_is_textbook_psrl_once_all_successors_were_seen():
         np.testing.assert_allclose(learner.q_values(np.arange(3)), q, atol=1e-10, rtol=0)
 
 
+@pytest.mark.parametrize("ends", [False, True], ids=["endless", "ending"])
+def test_each_successor_is_drawn_from_the_full_dirichlet_posterior(ends):
+    # Whatever was seen: one gamma variable for each of S states, and one for the end once it was seen.
+    rng, n_states, horizon = np.random.default_rng(1), 4, 5
+    mdp = sj.TabularMDP(
+        rng.dirichlet(np.ones(n_states), size=(n_states, 2)), rng.random((n_states, 2)), start=0
+    )
+    learner = start(sj.PSRL(sj.Fixed(horizon), 1.5, unseen="each"), mdp, 500)
+    counts = np.zeros((n_states, 2, n_states + ends))
+    for s, a, y in [(0, 1, 2), (0, 1, 2), (2, 0, 3), (3, 1, 0), *([(3, 0, n_states)] * ends)]:
+        learner._pending = (s, a, 1)  # whatever it would have played
+        learner.observe(s, a, float(mdp.rewards[s, a]), y, y == n_states)
+        counts[s, a, y] += 1
+    learner.end_episode(1, True)
+    assert sorted(learner.transition_counts) == sorted(
+        (int(s), int(a), -1 if y == n_states else int(y), int(counts[s, a, y]))
+        for s, a, y in np.argwhere(counts)
+    )
+    twin = np.random.default_rng()
+    for _ in range(20):
+        twin.bit_generator.state = learner._rng.bit_generator.state
+        learner._learn()
+        model = np.empty_like(counts)
+        for s, a in np.ndindex(n_states, 2):
+            for y in range(n_states):
+                model[s, a, y] = twin.standard_gamma(1.5 / (n_states + ends) + counts[s, a, y])
+            if not ends:
+                continue
+            model[s, a, -1] = twin.standard_gamma(1.5 / (n_states + ends) + counts[s, a, -1])
+            if counts[s, a, -1] == 0:  # it has no arc: a share, and draws until it is the target
+                twin.random()
+                while int(twin.random() * (n_states + 1)) > 0:
+                    pass
+        model /= model.sum(axis=2, keepdims=True)
+        q, value = np.empty((horizon, n_states, 2)), np.zeros(n_states + ends)
+        for h in reversed(range(horizon)):
+            q[h] = mdp.rewards + model @ value
+            value[:n_states] = q[h].max(axis=1)
+        np.testing.assert_allclose(learner.q_values(np.arange(n_states)), q, atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("counts", [{}, {1: 3, 2: 1}], ids=str)
+def test_with_each_successor_drawn_the_whole_distribution_is_dirichlet_s(counts):
+    weights, alpha = (0, 0.1, 0.9, 0.4, 0.2, 0.7), np.full(6, 3.0 / 6)
+    for following, n in counts.items():
+        alpha[following] += n
+    exact = np.random.default_rng(1).dirichlet(alpha, size=3_000) @ np.array(weights)
+    assert stats.ks_2samp(draws_of(weights, 3.0, counts, "each"), exact).pvalue > 0.001
+    if not counts:  # all successors are lumped: the same moments, another distribution
+        assert stats.ks_2samp(draws_of(weights, 3.0, counts, "apart"), exact).pvalue < 0.001
+
+
 def draws_of(weights, prior, counts, unseen, n_draws=3_000):
     """Draw Σ_y P(y)·weights[y] for the first state, whose successors were seen `counts` times."""
     # One action, two steps: Q_1 is what the first state pays, 0, and the mean of what the next one pays.
@@ -99,7 +152,7 @@ def draws_of(weights, prior, counts, unseen, n_draws=3_000):
     return drawn
 
 
-@pytest.mark.parametrize("unseen", ["apart", "together"])
+@pytest.mark.parametrize("unseen", ["apart", "together", "each"])
 @pytest.mark.parametrize("prior", [0.2, 3.0])
 @pytest.mark.parametrize("counts", [{}, {1: 3, 2: 1}], ids=str)
 @pytest.mark.parametrize("weights", [(0, 0, 0, 0, 0, 1), (0, 0.1, 0.9, 0.4, 0.2, 0.7)])

@@ -19,11 +19,13 @@ from sojourn.testing import check_learner
 
 GEOMETRIC, SHAPED = sj.Geometric(0.9), sj.Polynomial(p=1.6, offset=3)
 AGENTS = [
+    sj.PSRL(GEOMETRIC, unseen="each"),
     sj.PSRL(GEOMETRIC),
     sj.PSRL(GEOMETRIC, 0.1, unseen="together"),
     sj.PSRL(SHAPED, 3.0, horizon=8, after="hold", count="first"),
     sj.QLearning(GEOMETRIC, 0.01),
     sj.QLearning(SHAPED, 0.001, horizon=8, after="hold", count="first", ties="first"),
+    sj.QLearning(sj.Fixed(9), 0.01, form="literal"),
     sj.UCBVIGamma(GEOMETRIC, 1e-4),
     sj.UCBVIGamma(SHAPED, 1e-6, gamma=0.8, after="hold", count="first", horizon=8),
     sj.EpsilonGreedy(GEOMETRIC),
@@ -102,7 +104,11 @@ OPTIONS = [{}, {"after": "hold"}, {"count": "first"}]
 """Settings of what is played past the last layer and what is learned from it."""
 
 
-@pytest.mark.parametrize(("longest", "options"), [(6, {}), *((15, options) for options in OPTIONS)], ids=str)
+@pytest.mark.parametrize(
+    ("longest", "options"),
+    [(6, {}), (6, {"form": "literal"}), *((15, options) for options in OPTIONS)],
+    ids=str,
+)
 @pytest.mark.parametrize("belief", [sj.Fixed(6), GEOMETRIC, SHAPED], ids=repr)
 @pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
 def test_q_learning_is_that_of_jin_and_others(mdp, belief, options, longest):
@@ -122,6 +128,7 @@ def test_q_learning_is_that_of_jin_and_others(mdp, belief, options, longest):
         delta=0.1,
         terminal=mdp.terminal,
         terminal_reward=mdp.terminal_reward,
+        is_literal="form" in options,
     )
     steps = []
 
@@ -396,6 +403,11 @@ def test_saved_learners_with_practical_bonuses_continue_bit_for_bit(bonus, tmp_p
         ),
         (lambda: sj.PSRL(GEOMETRIC, ties="last"), "ties must be one of 'random', 'first'; got 'last'."),
         (lambda: sj.QLearning(GEOMETRIC, -1), "scale must be a finite number ≥ 0; got -1."),
+        (
+            lambda: sj.QLearning(GEOMETRIC, form="loose"),
+            "form must be one of 'tight', 'literal'; got 'loose'.",
+        ),
+        (lambda: sj.PSRL(GEOMETRIC, 0.05, unseen="each"), "prior must be at least 0.1 if unseen is 'each'"),
         (lambda: sj.QLearning(GEOMETRIC, delta=2), "delta must be in (0, 1); got 2."),
         (lambda: sj.UCBVIGamma(GEOMETRIC, gamma=1.0), "gamma must be in [0, 1); got 1.0."),
         (lambda: sj.EpsilonGreedy(GEOMETRIC, 1.5), "epsilon must be in [0, 1]; got 1.5."),

@@ -6,17 +6,36 @@ import numpy as np
 
 
 class DenseQLearning:
-    """Jin et al. 2018, Algorithm 1, updated step by step as it is played, with ρ(h) and caps of a law."""
+    """Jin et al. 2018, Algorithm 1, updated step by step as it is played, with ρ(h) and caps of a law.
 
-    def __init__(self, law, shape, episodes, n_layers, last, *, scale, delta, terminal, terminal_reward):
+    With `is_literal` all caps are N.
+    """
+
+    def __init__(
+        self,
+        law,
+        shape,
+        episodes,
+        n_layers,
+        last,
+        *,
+        scale,
+        delta,
+        terminal,
+        terminal_reward,
+        is_literal=False,
+    ):
         (n_states, n_actions), steps = shape, np.arange(1, n_layers + 2)
-        self.n_layers, self.ratios, self.caps = n_layers, law.continuation(steps), law.remaining(steps)
+        remaining = law.remaining(steps)
+        self.n_layers, self.ratios, self.caps = n_layers, law.continuation(steps), remaining
+        if is_literal:
+            self.caps = np.full(n_layers + 1, float(n_layers))
         self.iota = np.log(n_states * n_actions * episodes * n_layers / delta)
         self.scale, self.q = scale, np.ones((n_layers, n_states, n_actions))
         self.q *= self.caps[:-1, np.newaxis, np.newaxis]
         self.value = np.ones((n_layers + 1, n_states)) * self.caps[:, np.newaxis]
         self.value[-1] = last
-        self.value[:, list(terminal)] = terminal_reward * self.caps[:, np.newaxis]
+        self.value[:, list(terminal)] = terminal_reward * remaining[:, np.newaxis]
         self.counts = np.zeros((n_layers, n_states, n_actions), dtype=int)
 
     def step(self, h, state, action, reward, following):

@@ -47,9 +47,14 @@ class QLearning(LayeredAgent):
     made at its end, in the order of its steps; the result is the same as with updates after every step,
     unless a layer is played more than once.
 
+    `form="literal"` has their H, the number of layers N, in place of Γ(h)/γ(h) everywhere: Q starts at N,
+    values are at most N, and b_t = scale · √(N³ ι/t). For `Fixed(H)` this is their algorithm. It explores
+    longer, because these numbers are larger.
+
     Args:
         law: The assumed law.
         scale: c, the factor on the bonus.
+        form: "tight" or "literal".
         delta: Probability that the bounds may fail, in (0, 1).
         horizon, truncation, ties, after, count: As in `UCBVI`.
         n_states: Number of states in the logarithm, for problems that do not state it.
@@ -64,16 +69,19 @@ class QLearning(LayeredAgent):
 
     scale: float = 1.0
     delta: float = field(default=0.1, kw_only=True)
+    form: str = field(default="tight", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_nonnegative("scale", self.scale)
         check_open_unit("delta", self.delta)
+        check_choice("form", self.form, ["tight", "literal"])
 
     def _begin(self, episodes: int, rng: np.random.Generator, problem: dict[str, Any]) -> QLearningLearner:
         n_states = require_n_states(self, problem["n_states"], "its logarithm")
         n_layers, truncation = self.layers(episodes)
-        caps = remaining_steps(self.law, n_layers)
+        remaining = remaining_steps(self.law, n_layers)
+        caps = np.full(n_layers + 1, float(n_layers)) if self.form == "literal" else remaining
         log = math.log(n_states * problem["n_actions"] * episodes * n_layers / self.delta)
         assumed = make_assumed_law(
             self.law.continuation(np.arange(1, n_layers + 1)),
@@ -86,6 +94,7 @@ class QLearning(LayeredAgent):
             assumed,
             lead=float(n_layers),
             is_capped=True,
+            remaining=remaining,
             **problem,
         )
 

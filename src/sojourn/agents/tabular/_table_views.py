@@ -58,4 +58,5 @@ class TableViews:
         return [
             (int(tables.names[tables.state_of[p]]), int(tables.action_of[p]), int(tables.names[y]), int(n))
             for p, y, n in zip(pairs, tables.arc_to[:n_arcs], tables.arc_count[:n_arcs], strict=True)
+            if n > 0
         ]
