@@ -1,10 +1,12 @@
 """Measure how often intervals of fitted discount functions cover the truth, on simulated subjects.
 
-    python evidence/choices.py measure       500 subjects per family (about five minutes on one core)
-    python evidence/choices.py table         write the table in docs/behavior.md
+    python evidence/choices.py measure       200 to 500 subjects per family (about ten minutes on one core)
+    python evidence/choices.py pooled        200 samples of 3, 5 and 12 subjects (about five minutes)
+    python evidence/choices.py table         write the tables in docs/behavior.md
 
-Each simulated subject has its own parameters, drawn around typical ones, and makes 162 choices: three
-front-end delays, six delays and nine amounts. Results are kept in choices.json beside this file.
+Each simulated subject has its own parameters, drawn around typical ones, and makes 162, 54 or 27 choices:
+three front-end delays, six or three delays, and nine or three amounts. Results are kept in choices.json
+beside this file.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tuned import table, write_part
@@ -20,7 +23,15 @@ from sojourn import behavior
 
 HERE = Path(__file__).parent
 PAGE, STORED = HERE.parent / "docs" / "behavior.md", HERE / "choices.json"
-N_SUBJECTS, SEED = 500, 0
+SEED, N_SAMPLES, SAMPLE_SIZES = 0, 200, (3, 5, 12)
+
+FRONTS = (0, 14, 42)
+DESIGNS = {
+    162: (500, (7, 14, 30, 60, 120, 240), (0.3, 0.45, 0.55, 0.65, 0.75, 0.82, 0.88, 0.94, 0.98)),
+    54: (200, (7, 14, 30, 60, 120, 240), (0.45, 0.75, 0.94)),
+    27: (200, (14, 60, 240), (0.45, 0.75, 0.94)),
+}
+"""By number of choices: the number of simulated subjects, the delays, and the amounts as shares of 40."""
 
 CENTERS = {
     "exponential": {"k": -4.5},
@@ -32,13 +43,16 @@ CENTERS = {
 """Means of the logarithms of the parameters; their standard deviation is 0.3, and 0.15 for β and s."""
 
 
-def simulate(family: str, seed: int) -> tuple[dict[str, list[float]], list[dict[str, float]]]:
+def simulate(
+    family: str, n_choices: int, n_subjects: int, seed: list[int]
+) -> tuple[dict[str, list[float]], list[dict[str, float]]]:
     """Return the choices of simulated subjects, and their parameters."""
-    rng = np.random.default_rng([seed, list(CENTERS).index(family)])
+    rng = np.random.default_rng(seed)
+    _, waits, shares = DESIGNS[n_choices]
     names = ["subjID", "amount_sooner", "delay_sooner", "amount_later", "delay_later", "choice"]
     columns: dict[str, list[float]] = {name: [] for name in names}
     truths = []
-    for subject in range(N_SUBJECTS):
+    for subject in range(n_subjects):
         logs = [rng.normal(mean, 0.3 if name == "k" else 0.15) for name, mean in CENTERS[family].items()]
         sensitivity = float(np.exp(rng.normal(-1.0, 0.2)))
         truths.append({name: float(np.exp(value)) for name, value in zip(CENTERS[family], logs, strict=True)})
@@ -47,9 +61,9 @@ def simulate(family: str, seed: int) -> tuple[dict[str, list[float]], list[dict[
             log_d = behavior.FAMILIES[family].log_discount(np.array(logs), np.array([float(delay)]))[0]
             return amount * float(np.exp(log_d[0]))
 
-        for front in (0, 14, 42):
-            for wait in (7, 14, 30, 60, 120, 240):
-                for share in (0.3, 0.45, 0.55, 0.65, 0.75, 0.82, 0.88, 0.94, 0.98):
+        for front in FRONTS:
+            for wait in waits:
+                for share in shares:
                     row = (subject, 40.0 * share, front, 40.0, front + wait)
                     gap = worth(40.0, front + wait) - worth(40.0 * share, front)
                     choice = int(rng.random() < 1.0 / (1.0 + np.exp(-sensitivity * gap)))
@@ -58,55 +72,97 @@ def simulate(family: str, seed: int) -> tuple[dict[str, list[float]], list[dict[
     return columns, truths
 
 
+def load() -> dict[str, Any]:
+    """Return the stored results: of single subjects by number of choices, and of pooled fits."""
+    stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+    return {"subjects": {}, "pooled": {}} | stored
+
+
+def store(results: dict[str, Any]) -> None:
+    """Write the results."""
+    STORED.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
 def measure() -> None:
     """Fit all simulated subjects of each family and store how often intervals cover."""
-    stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
-    for family, centers in CENTERS.items():
-        if family in stored:
+    for n_choices, (n_subjects, _, _) in DESIGNS.items():
+        for i, (family, centers) in enumerate(CENTERS.items()):
+            if family in load()["subjects"].get(str(n_choices), {}):
+                continue
+            seed = [SEED, i] if n_choices == 162 else [SEED, i, n_choices]
+            columns, truths = simulate(family, n_choices, n_subjects, seed)
+            fit = behavior.fit_choices(columns, family=family)
+            result = {name: coverage(fit, truths, name) for name in centers}
+            results = load()
+            results["subjects"].setdefault(str(n_choices), {})[family] = result
+            store(results)
+            print(n_choices, family, result, file=sys.stderr, flush=True)
+
+
+def coverage(fit: behavior.ChoiceFit, truths: list[dict[str, float]], name: str) -> dict[str, float]:
+    """Return how often the subjects' intervals cover, and the errors of their estimates."""
+    covered = [
+        one.intervals[name][0] <= truth[name] <= one.intervals[name][1]
+        for one, truth in zip(fit.subjects, truths, strict=True)
+    ]
+    errors = [
+        float(np.log(one.parameters[name] / truth[name]))
+        for one, truth in zip(fit.subjects, truths, strict=True)
+        if not one.undetermined
+    ]
+    return {
+        "covered": int(np.sum(covered)),
+        "subjects": len(covered),
+        "determined": len(errors),
+        "bias": round(float(np.mean(errors)), 4),
+        "error": round(float(np.std(errors)), 4),
+    }
+
+
+def measure_pooled() -> None:
+    """Store how often pooled intervals of few subjects cover the estimate from 400 subjects."""
+    truth = behavior.fit_choices(simulate("mazur", 54, 400, [SEED, 99])[0], family="mazur")
+    k = truth.pooled.parameters["k"]
+    for n in SAMPLE_SIZES:
+        if str(n) in load()["pooled"]:
             continue
-        columns, truths = simulate(family, SEED)
-        fit = behavior.fit_choices(columns, family=family)
-        result = {}
-        for name in centers:
-            covered = [
-                one.intervals[name][0] <= truth[name] <= one.intervals[name][1]
-                for one, truth in zip(fit.subjects, truths, strict=True)
-            ]
-            errors = [
-                float(np.log(one.parameters[name] / truth[name]))
-                for one, truth in zip(fit.subjects, truths, strict=True)
-                if not one.undetermined
-            ]
-            result[name] = {
-                "covered": int(np.sum(covered)),
-                "subjects": len(covered),
-                "determined": len(errors),
-                "bias": round(float(np.mean(errors)), 4),
-                "error": round(float(np.std(errors)), 4),
-            }
-        stored[family] = result
-        STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-        print(family, result, file=sys.stderr, flush=True)
+        covered = 0
+        for sample in range(N_SAMPLES):
+            columns, _ = simulate("mazur", 54, n, [SEED, n, sample, 7])
+            low, high = behavior.fit_choices(columns, family="mazur").pooled.intervals["k"]
+            covered += low <= k <= high
+        results = load()
+        results["pooled"][str(n)] = {"covered": covered, "samples": N_SAMPLES}
+        store(results)
+        print(n, "subjects", covered, "of", N_SAMPLES, file=sys.stderr, flush=True)
 
 
 def write_table() -> None:
     """Write the table in the docs."""
-    rows = []
-    for family, result in json.loads(STORED.read_text(encoding="utf-8")).items():
-        for name, one in result.items():
-            share = one["covered"] / one["subjects"]
-            rows.append(
-                [
-                    family.replace("_", "-"),
-                    name,
-                    f"{100 * share:.1f}% of {one['subjects']}",
-                    f"{one['bias']:+.3f}",
-                    f"{one['error']:.3f}",
-                ]
-            )
-    headings = ["family", "parameter", "95% intervals that cover", "bias of its logarithm", "its error"]
-    write_part(PAGE, "coverage", table(headings, rows))
+    results, rows = load(), []
+    for n_choices, families in results["subjects"].items():
+        for family, result in families.items():
+            for name, one in result.items():
+                share = one["covered"] / one["subjects"]
+                rows.append(
+                    [
+                        n_choices,
+                        family.replace("_", "-"),
+                        name,
+                        f"{100 * share:.1f}% of {one['subjects']}",
+                        f"{100 * (1 - one['determined'] / one['subjects']):.0f}%",
+                        f"{one['bias']:+.3f}",
+                        f"{one['error']:.3f}",
+                    ]
+                )
+    headings = ["choices", "family", "parameter", "95% intervals that cover", "undetermined"]
+    write_part(PAGE, "coverage", table([*headings, "bias of its logarithm", "its error"], rows))
+    pooled = [
+        [n, f"{100 * one['covered'] / one['samples']:.1f}% of {one['samples']}"]
+        for n, one in results["pooled"].items()
+    ]
+    write_part(PAGE, "pooled", table(["subjects", "pooled 95% intervals that cover"], pooled))
 
 
 if __name__ == "__main__":
-    {"measure": measure, "table": write_table}[sys.argv[1]]()
+    {"measure": measure, "pooled": measure_pooled, "table": write_table}[sys.argv[1]]()

@@ -259,6 +259,9 @@ def test_cycles_and_several_equilibria_are_reported():
             found = behavior.sophisticated(mdp, law, max_layers=3_000)
         n_none += not equilibria
         n_several += len(equilibria) > 1
+        assert found.n_equilibria == len(equilibria)
+        noted = any(f"There are {len(equilibria)} stationary equilibria" in note for note in found.notes())
+        assert noted == (len(equilibria) > 1)
         n_cycles += found.outcome == "cycle"
         if found.outcome == "stationary":
             assert any(np.array_equal(one.policy, found.policy) for one in equilibria)
@@ -297,6 +300,29 @@ def test_a_tie_is_reported():
     assert found.ties[0].tolist() == [True, False, False]
     assert found.action(0, 1) == 0
     assert "At step 1 in state 0 several actions are equally good" in found.notes()[0]
+    assert "may lead to other equilibria" in found.notes()[0]
+    unaware = behavior.naive(mdp, sj.QuasiHyperbolic(0.5, 0.9), deadline=3)
+    assert "the lowest is taken, and another one may lead elsewhere." in unaware.notes()[0]
+    # Agents who err mix tied actions evenly.
+    assert (
+        behavior.sophisticated(mdp, sj.QuasiHyperbolic(0.5, 0.9), deadline=3, sensitivity=2.0).notes() == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("survival", "expected"),
+    [
+        ((1.0, 0.5, 0.4), None),
+        ((1.0, 0.5, 0.4, 0.32), 0.8),
+        ((1.0, 0.9, 0.72, 0.576), None),
+        ((1.0, 0.9), None),
+    ],
+)
+def test_the_long_run_view_needs_four_steps_and_no_future_bias(survival, expected):
+    # 1, βδ, βδ²: any three weights have this form. With β = 1.125 there is no beta-delta law.
+    law = sj.Tabulated(survival)
+    found = behavior.naive(random_table(0), law, deadline=len(survival)).long_run_discount
+    assert found == (None if expected is None else pytest.approx(expected))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +340,7 @@ def test_a_tie_is_reported():
         ),
         (
             lambda mdp, law: behavior.sophisticated(mdp, sj.Polynomial(1.2, offset=3)),
-            "deadline must be given for Polynomial(p=1.2, offset=3): it is no mixture of geometric laws",
+            "deadline must be given for Polynomial(p=1.2, offset=3): no finite mixture of geometric laws",
         ),
         (
             lambda mdp, law: behavior.committed(mdp, sj.Polynomial(1.2), sensitivity=1.0),

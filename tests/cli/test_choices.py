@@ -24,13 +24,17 @@ def test_choices_are_fitted_and_explained(run, tmp_path):
         "40 subjects made 1,680 choices",
         "beta_delta needs sooner rewards both now and after a front-end delay",
         "has an infinite sum and is not a law",
+        "There are 42 choices per subject.",
+        "pooled (95% interval)",
     ):
         assert words in text
     assert figure.read_text(encoding="utf-8").startswith("<?xml")
     assert "Choices between dated rewards" in report.read_text(encoding="utf-8")
     lines = table.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("family,subject,parameter,estimate")
-    assert len(lines) == 1 + 40 * 2
+    assert len(lines) == 1 + 41 * 2
+    assert lines[0].endswith("log_likelihood,undetermined")
+    assert lines[-1].startswith("mazur,pooled,sensitivity,")
 
 
 def test_json_holds_everything(run, tmp_path):
@@ -43,6 +47,17 @@ def test_json_holds_everything(run, tmp_path):
     assert (data["subjects"], data["choices"], data["rows"]["rejected"]) == (2, 108, 1)
     assert data["fits"][0]["pooled"]["parameters"]["beta"] > 0
     assert "1 of 109 rows cannot be used" in done.stderr
+
+
+def test_many_rejected_rows_stop_the_findings(run, tmp_path):
+    path = tmp_path / "choices.csv"
+    text = sample_choices_text("money").splitlines()
+    path.write_text("\n".join([*text[:55], *["x,1,2,3,4,5"] * 6]), encoding="utf-8")
+    arguments = ("choices", str(path), "--family", "mazur", "--simulations", "2")
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert "There are no findings: 10% of the rows cannot be used" in " ".join(done.stderr.split())
+    assert run(*arguments, "--accept-rejects").exit_code == 0
 
 
 def test_bad_input_is_one_line(run, tmp_path):
@@ -67,4 +82,4 @@ def test_names_in_data_do_no_harm(run, tmp_path):
     assert done.exit_code == 0
     assert "\x1b" not in done.stdout
     assert done.stdout.startswith("\\x1b[31mred.csv\n")
-    assert {line.split(",")[1] for line in table.read_text().splitlines()[1:]} == {"'=1+1"}
+    assert {line.split(",")[1] for line in table.read_text().splitlines()[1:]} == {"'=1+1", "pooled"}

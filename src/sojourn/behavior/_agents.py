@@ -16,6 +16,7 @@ from sojourn.behavior._decisions import Decisions
 from sojourn.behavior._discounting import long_run_discount
 from sojourn.behavior._selves import Choices, Table
 from sojourn.behavior._settle import respond_to_cycle, settle
+from sojourn.behavior._stationary import count_equilibria
 from sojourn.errors import UnsettledWarning
 from sojourn.laws import Geometric, LengthLaw
 from sojourn.mdps import TabularMDP
@@ -304,7 +305,9 @@ class Task:
                 stacklevel=3,
             )
         if perceived is None:
-            return self.decisions(kind, settled.choices, outcome, gain=gain)
+            is_exact = self.table.sensitivity is None
+            n = count_equilibria(self.table, self.law, self.tolerance) if is_exact else None
+            return self.decisions(kind, settled.choices, outcome, gain=gain, n_equilibria=n)
         return self.decisions(
             kind,
             response.choices,
@@ -324,6 +327,7 @@ class Task:
         expected_value: FloatArray | None = None,
         expected: PolicyArray | None = None,
         gain: float = 0.0,
+        n_equilibria: int | None = None,
     ) -> Decisions:
         """Compute the values of choices; `expected` are the rows that the agent foresees, if they differ."""
         after = "restart" if outcome == "cycle" else "hold"
@@ -349,6 +353,7 @@ class Task:
             sensitivity=self.table.sensitivity,
             outcome=outcome,
             best_deviation=gain,
+            n_equilibria=n_equilibria,
             _expected=expected,
             **arrays,
         )

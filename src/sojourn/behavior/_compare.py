@@ -95,7 +95,7 @@ class AgentComparison:
         ]
 
     def notes(self) -> list[str]:
-        """Return remarks on the results: ties, cycles, unsettled choices."""
+        """Return remarks on the results: ties, several equilibria, cycles, unsettled choices."""
         return [f"{one.kind.capitalize()}: {note}" for one in self.agents for note in one.notes()]
 
     def plot(self) -> Figure:

@@ -45,6 +45,8 @@ class Decisions:
         long_run_value: `(S,)` value without present bias (δ only), or None if the law is not beta-delta.
         best_deviation: Largest gain in utility that a self of a sophisticated agent could make by another
             action; 0 up to rounding, unless `outcome` is "unsettled".
+        n_equilibria: Number of stationary equilibria of a sophisticated agent without a deadline who never
+            errs, if the table is small enough to try all policies, else None.
     """
 
     kind: str
@@ -61,6 +63,7 @@ class Decisions:
     committed_value: FloatArray
     long_run_value: FloatArray | None
     best_deviation: float
+    n_equilibria: int | None = None
     _expected: PolicyArray | None = None
 
     @property
@@ -150,10 +153,15 @@ class Decisions:
             here = (here[:, np.newaxis] * self._chances(h)).reshape(-1) @ self.mdp.transitions
 
     def notes(self) -> list[str]:
-        """Return remarks on the result: ties, cycles, unsettled choices."""
+        """Return remarks on the result: ties, several equilibria, cycles, unsettled choices."""
         found = []
-        if self.ties.any() and self.kind != "committed":
+        if self.ties.any() and self.kind != "committed" and self.sensitivity is None:
             found.append(self._note_on_ties())
+        if (self.n_equilibria or 0) > 1:
+            found.append(
+                f"There are {self.n_equilibria:,} stationary equilibria, and backward induction finds one of "
+                "them at most: see all_equilibria."
+            )
         if self.outcome == "cycle":
             found.append(
                 f"There is no stationary answer from backward induction: it repeats every {len(self.policy)} "
@@ -165,7 +173,9 @@ class Decisions:
 
     def _note_on_ties(self) -> str:
         """Return the first tie that the agent comes to, or else the number of ties off its path."""
-        rest = "the lowest is taken, and other choices may lead to other equilibria."
+        foresees = self.kind in {"sophisticated", "partially naive"}
+        other = "other choices may lead to other equilibria" if foresees else "another one may lead elsewhere"
+        rest = f"the lowest is taken, and {other}."
         for h, here in enumerate(self._visits(len(self.ties)), start=1):
             tied = np.flatnonzero(self.ties[h - 1] & (here > 0.0))
             if tied.size:

@@ -12,6 +12,8 @@ from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic, Tabulated
 
 __all__ = ["FromSecondStep", "beta_delta", "long_run_discount"]
 
+_LEAST_STEPS, _SAME = 4, 1e-12
+
 
 def beta_delta(beta: float, delta: float = 1.0, *, steps: int | None = None) -> LengthLaw:
     """Return beta-delta discounting as a law: 1 now, and βδ^j for rewards j steps away.
@@ -40,15 +42,17 @@ def beta_delta(beta: float, delta: float = 1.0, *, steps: int | None = None) -> 
 def long_run_discount(law: LengthLaw, deadline: int | None) -> float | None:
     """Return δ if the law discounts by βδ^j for all j ≥ 1 that count, else None.
 
-    With at most two steps there is nothing that would tell β from δ.
+    β is at most 1. With fewer than four steps any weights have this form, so that nothing shows it.
     """
     last = deadline if deadline is not None else law.longest
     if last is None:
-        return float(law.continuation(2)) if law.memoryless_from in (1, 2) else None
-    if last < 3:
-        return None
-    ratios = law.continuation(np.arange(2, last))
-    return float(ratios[0]) if np.ptp(ratios) <= 1e-12 else None
+        delta = float(law.continuation(2)) if law.memoryless_from in (1, 2) else None
+    elif last < _LEAST_STEPS:
+        delta = None
+    else:
+        ratios = law.continuation(np.arange(2, last))
+        delta = float(ratios[0]) if np.ptp(ratios) <= _SAME else None
+    return delta if delta is not None and float(law.continuation(1)) <= delta + _SAME else None
 
 
 @dataclass(frozen=True, repr=False)

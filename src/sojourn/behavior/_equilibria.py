@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-
-import numpy as np
-
-from sojourn._typing import FloatArray, IntArray
 from sojourn.behavior._agents import Task
 from sojourn.behavior._decisions import Decisions
-from sojourn.behavior._selves import TIE, Choices, find_heads
+from sojourn.behavior._selves import Choices
 from sojourn.behavior._settle import respond_to_cycle
+from sojourn.behavior._stationary import count_policies, find_equilibria
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 
@@ -45,39 +40,22 @@ def all_equilibria(
         [[1, 0, 0]]
     """
     task = Task.of(mdp, law, None, tolerance=tolerance)
-    options = [np.flatnonzero(row).tolist() for row in task.table.is_distinct]
-    n_policies = math.prod(len(one) for one in options)
+    n_policies = count_policies(task.table)
     if n_policies > max_policies:
         raise ValueError(
             f"max_policies must be at least {n_policies:,} for {mdp.label}; got {max_policies:,}."
         )
-    heads = find_heads(law, law, None, error=0.0)
-    found = []
-    for actions in itertools.product(*options):
-        policy = np.array([actions], dtype=np.int64)
-        if heads is not None:
-            gains = _gains_by_heads(mdp, policy[0], heads.factors, heads.own)
-        else:
-            gains = respond_to_cycle(task.table, law, policy, tolerance).gains
-        if gains.max() <= max(tolerance, TIE):
-            found.append((policy, float(gains.max())))
+    found = find_equilibria(task.table, law, tolerance)
     solved = []
     for policy, gain in found:
         is_tie = respond_to_cycle(task.table, law, policy, tolerance).choices.is_tie
-        solved.append(task.decisions("sophisticated", Choices(policy, None, is_tie), "stationary", gain=gain))
+        solved.append(
+            task.decisions(
+                "sophisticated",
+                Choices(policy, None, is_tie),
+                "stationary",
+                gain=gain,
+                n_equilibria=len(found),
+            )
+        )
     return tuple(sorted(solved, key=lambda one: -float(mdp.start @ one.value)))
-
-
-def _gains_by_heads(
-    mdp: TabularMDP, actions: IntArray, factors: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Return the gains from the best deviation in each state, for a law Σ_k weight_k factor_k^j."""
-    states = np.arange(mdp.n_states)
-    chain = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)[states, actions]
-    paid = mdp.rewards[states, actions]
-    following = sum(
-        weight * factor * np.linalg.solve(np.eye(mdp.n_states) - factor * chain, paid)
-        for factor, weight in zip(factors.tolist(), weights.tolist(), strict=True)
-    )
-    utility = mdp.rewards + (mdp.transitions @ following).reshape(mdp.rewards.shape)
-    return np.asarray(utility.max(axis=1) - utility[states, actions])

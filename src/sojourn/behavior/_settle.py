@@ -42,8 +42,8 @@ def settle(table: Table, law: LengthLaw, max_layers: int) -> Settled:
     heads = find_heads(law, law, None, error=_SEARCH_ERROR * law.mean)
     if heads is None and float(law.tail(_MOST_DELAYS)) > _SEARCH_ERROR * law.mean:
         raise ValueError(
-            f"deadline must be given for {law!r}: it is no mixture of geometric laws, and its tail is too "
-            "heavy to be cut."
+            f"deadline must be given for {law!r}: no finite mixture of geometric laws of the needed accuracy "
+            "was found, and its tail is too heavy to be cut."
         )
     selves = table.start_selves(law, law, None, heads=heads)
     before: tuple[Choices, FloatArray] | None = None

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sojourn._typing import FloatArray
 from sojourn.laws import label
-from sojourn.plots._style import COLORS, GRAY, INK, add_legend, new_figure, set_labels
+from sojourn.plots._style import COLORS, GRAY, INK, SOFT, add_legend, new_figure, set_labels
 
 if TYPE_CHECKING:
     from sojourn.behavior import AgentComparison  # loads numba
@@ -23,6 +23,11 @@ __all__ = ["BehaviorCells", "behavior_cells", "behavior_figure", "draw_behavior"
 
 _CHARACTERS_PER_INCH = 11.0
 _WIDTH = 5.4
+_ACTION_COLORS = tuple(COLORS[i] for i in (0, 1, 2, 3, 5))
+"""Colors that differ in pale shades too."""
+
+_FAINTEST, _STRONGEST = 0.2, 0.65
+_SURE = 0.995
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,12 @@ def behavior_cells(comparison: AgentComparison) -> BehaviorCells:
 def draw_behavior(cells: BehaviorCells, axes: Sequence[Axes]) -> None:
     """Draw the actions on the first axes and the costs on the second."""
     steps, costs = axes
-    colors = {action: COLORS[i % len(COLORS)] for i, action in enumerate(cells.actions)}
+    colors = {action: _color(i) for i, action in enumerate(cells.actions)}
     inch = _WIDTH / cells.last
     for y, row in enumerate(cells.runs):
         for first, last, action, share in row:
             place = (first - 0.48, y - 0.36)
-            strength = 0.2 + 0.45 * max(share - 0.5, 0.0) * 2.0
+            strength = _FAINTEST + (_STRONGEST - _FAINTEST) * max(share - 0.5, 0.0) * 2.0
             steps.add_patch(
                 Rectangle(
                     place, last - first + 0.96, 0.72, facecolor=colors[action], alpha=strength, linewidth=0
@@ -98,7 +103,7 @@ def draw_behavior(cells: BehaviorCells, axes: Sequence[Axes]) -> None:
     steps.grid(visible=False)
     set_labels(steps, title="What they do", x="step", y="")
     places = np.arange(len(cells.agents))
-    costs.barh(places - 0.17, cells.costs, height=0.3, color=COLORS[1], label="cost of changing one's mind")
+    costs.barh(places - 0.17, cells.costs, height=0.3, color=INK, label="cost of changing one's mind")
     costs.barh(places + 0.17, cells.demands, height=0.3, color=GRAY, label="demand for commitment")
     costs.set_ylim(len(cells.agents) - 0.5, -0.5)
     costs.set_yticks(places, [""] * len(cells.agents))
@@ -119,11 +124,15 @@ def behavior_figure(comparison: AgentComparison) -> Figure:
     panels[0].get_gridspec().set_width_ratios([2.2, 1.0])  # type: ignore[union-attr]
     draw_behavior(cells, panels)
     figure.suptitle(cells.title, x=0.01, ha="left", fontsize=10, color=INK, parse_math=False)
-    patches = [
-        Patch(color=COLORS[i % len(COLORS)], alpha=0.65, linewidth=0) for i in range(len(cells.actions))
-    ]
+    patches = [Patch(color=_color(i), alpha=_STRONGEST, linewidth=0) for i in range(len(cells.actions))]
+    words = list(cells.actions.values())
+    if any(share < _SURE for row in cells.runs for *_, share in row):
+        patches.append(Patch(color=SOFT, alpha=_FAINTEST, linewidth=0))
+        words.append("paler: the likeliest action is less likely")
     bars, names = panels[1].get_legend_handles_labels()
-    add_legend(
-        figure, [*patches, *bars], [*cells.actions.values(), *names], loc="outside lower left", ncols=6
-    )
+    add_legend(figure, [*patches, *bars], [*words, *names], loc="outside lower left", ncols=6)
     return figure
+
+
+def _color(i: int) -> str:
+    return _ACTION_COLORS[i % len(_ACTION_COLORS)]

@@ -34,7 +34,7 @@ def choice_report(found: ChoiceAnalysis) -> str:
             (
                 one.family.replace("_", " "),
                 FAMILIES[one.family].formula,
-                _words(one.pooled.parameters),
+                one.pooled.interval_words(),
                 f"{one.bic - least_bic:,.1f}",
                 f"{one.aic - least_aic:,.1f}",
             )
@@ -52,10 +52,6 @@ def choice_report(found: ChoiceAnalysis) -> str:
 
 def _names(fit: ChoiceFit) -> list[str]:
     return [name for name in fit.pooled.parameters if name in fit.pooled.intervals]
-
-
-def _words(parameters: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.4g}" for name, value in parameters.items())
 
 
 def _subject(i: int, fit: ChoiceFit) -> list[str]:

@@ -231,6 +231,32 @@ def test_bad_rows_are_counted_and_named(tmp_path):
         behavior.read_choices(3)
 
 
+def test_choices_coded_as_1_and_2_are_refused():
+    data = simulate("mazur", (0.02,))
+    data["choice"] = [choice + 1 for choice in data["choice"]]
+    with pytest.raises(ValueError, match=r"1 for later and 0 for sooner .*; got 1 and 2"):
+        behavior.read_choices(data)
+
+
+@pytest.mark.parametrize(("begin", "name"), [(b"PAR1", "Parquet"), (b"\x1f\x8b\x08", "gzip")])
+def test_files_that_are_no_text_are_named(tmp_path, begin, name):
+    path = tmp_path / "choices.bin"
+    path.write_bytes(begin + bytes(40))
+    with pytest.raises(ValueError, match=f"choices.bin must be delimited text; it is a {name} file"):
+        behavior.read_choices(path)
+
+
+def test_findings_say_where_criteria_and_intervals_disagree():
+    data = simulate("mazur", (0.02,), subjects=3, seed=3)
+    found = behavior.analyze_choices(data, ["exponential", "mazur", "beta_delta"], simulations=2)
+    texts = dict(found.findings())
+    assert "Not tested: that needs at least 99 simulated data sets." in texts["Does it fit"]
+    assert "Pooled intervals rest on 3 subjects" in texts["How sure"]
+    rival = min(found.fits, key=lambda one: one.aic).family
+    disagrees = rival != found.best.family
+    assert disagrees == (f"but {rival} has the lowest AIC" in texts["How they discount"])
+
+
 def test_the_figure_and_the_dictionary_hold_the_fit():
     data = simulate("mazur", (0.02,), subjects=3)
     fit = behavior.fit_choices(data, family="mazur")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,11 @@ from sojourn.behavior.choices._fit import ChoiceFit, compare_families
 from sojourn.behavior.choices._results import DesignErrors, GoodnessOfFit
 
 __all__ = ["ChoiceAnalysis", "analyze_choices"]
+
+_LEAST_SIMULATED = 99
+"""Number of simulated data sets that a verdict on the fit needs; with 19 or fewer, p is never below 0.05."""
+
+_FEW_SUBJECTS, _FEW_CHOICES = 10, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +54,13 @@ class ChoiceAnalysis:
             ("Present bias", self._present_bias()),
             ("As a law", self._law()),
         ]
+        intervals = self._intervals()
+        if intervals:
+            found.insert(2, ("How sure", intervals))
         unsure = [one.name for one in self.best.subjects if one.undetermined]
         if unsure:
             found.insert(
-                3,
+                2,
                 (
                     "Not determined",
                     f"The choices of {len(unsure):,} of {self.data.n_subjects:,} subjects do not determine "
@@ -77,20 +86,49 @@ class ChoiceAnalysis:
         formula = FAMILIES[best.family].formula
         return (
             f"{half} {people} made {len(data):,} choices, {share:.0f}% of them for the later reward. The "
-            f"family {best.family}, D(t) = {formula}, has the lowest BIC."
+            f"family {best.family}, D(t) = {formula}, has the lowest BIC{self._rival()}."
         )
+
+    def _rival(self) -> str:
+        """Return in words which family has the lowest AIC, if it is not the best one."""
+        rival = min(self.fits, key=lambda one: one.aic)
+        if rival is self.best:
+            return ""
+        gaps = f"by {self.best.aic - rival.aic:,.1f}, against {rival.bic - self.best.bic:,.1f} in BIC"
+        return (
+            f", but {rival.family} has the lowest AIC ({gaps}): the two criteria disagree, and the choices "
+            "do not settle which family is right"
+        )
+
+    def _intervals(self) -> str:
+        """Return how far intervals can be trusted, in words; empty if there is nothing to say."""
+        n, n_subjects = self.design.n_choices, self.data.n_subjects
+        found = []
+        if n < _FEW_CHOICES:
+            found.append(
+                f"There are {n:,} choices per subject. With fewer than about {_FEW_CHOICES:,}, intervals of "
+                "single subjects cover less often than they say: in simulations with 27 choices, 95% "
+                "intervals covered 84% to 94% of the time."
+            )
+        if n_subjects == 2:
+            found.append("Two subjects are too few for a pooled interval.")
+        elif 2 < n_subjects < _FEW_SUBJECTS:
+            found.append(
+                f"Pooled intervals rest on {n_subjects:,} subjects: they use Student's t with "
+                f"{n_subjects - 1:,} degrees of freedom, and are approximate."
+            )
+        return " ".join(found)
 
     def _fitting(self) -> str:
         test, right = self.goodness, 100.0 * np.mean([one.accuracy for one in self.best.subjects])
-        verdict = (
-            "Predicted and observed shares of later choices differ more than chance explains"
-            if test.p_value < 0.05
-            else "Predicted and observed shares of later choices agree"
-        )
-        return (
-            f"{verdict} (p = {test.p_value:.2g}, {test.n_simulated:,} simulated data sets). The fitted "
-            f"functions predict {right:.0f}% of choices."
-        )
+        p = f"(p = {test.p_value:.2g}, {test.n_simulated:,} simulated data sets)"
+        if test.n_simulated < _LEAST_SIMULATED:
+            verdict = f"Not tested: that needs at least {_LEAST_SIMULATED:,} simulated data sets."
+        elif test.p_value < 0.05:
+            verdict = f"Predicted and observed shares of later choices differ more than chance explains {p}."
+        else:
+            verdict = f"There is no evidence of misfit between predicted and observed choices {p}."
+        return f"{verdict} The fitted functions predict {right:.0f}% of choices."
 
     def _present_bias(self) -> str:
         fit = next((one for one in self.fits if one.family == "beta_delta"), None)
@@ -99,13 +137,23 @@ class ChoiceAnalysis:
         beta, (low, high) = fit.pooled.parameters["beta"], fit.pooled.intervals["beta"]
         verdict = "present bias" if high < 1.0 else "future bias" if low > 1.0 else "no clear bias"
         level = f"{100.0 * fit.confidence:g}%"
+        if not 0.0 < low <= high < math.inf:
+            return f"Pooled β = {beta:.3f}, without an interval: the choices do not tell how sure that is."
         found = f"Pooled β = {beta:.3f} ({level} interval {low:.3f} to {high:.3f}): {verdict}."
-        if verdict != "present bias" or self.best.family in {"exponential", "beta_delta"}:
-            return found
-        return (
-            f"{found} But {self.best.family} has the lower BIC, and its curve also falls fastest at first: "
-            "β < 1 alone does not show a special weight on now."
-        )
+        best = self.best.family
+        if verdict == "no clear bias":
+            rest = f" But {best} has the lowest BIC: the two disagree." * (best == "beta_delta")
+        elif best == "beta_delta":
+            rest = ""
+        elif best == "exponential" or verdict == "future bias":
+            rest = f" But {best} has the lower BIC, which speaks for no such bias: the two disagree."
+        else:
+            rest = (
+                f" But {best} has the lower BIC. Its curve also falls fastest at first, so that β < 1 alone "
+                "does not show a special weight on now. Nor does BIC, summed over subjects, rule it out: it "
+                "favors families with fewer parameters."
+            )
+        return found + rest
 
     def _law(self) -> str:
         try:
@@ -132,7 +180,10 @@ class ChoiceAnalysis:
             "refused": self.refused,
             "design": {
                 "parameters": self.design.parameters,
-                "relative_errors": self.design.errors,
+                "relative_errors": {
+                    name: error if math.isfinite(error) else None
+                    for name, error in self.design.errors.items()
+                },
                 "undetermined": self.design.undetermined,
                 "simulated": self.design.n_simulated,
             },

@@ -30,6 +30,9 @@ _LATER = {"1": 1, "1.0": 1, "later": 1, "ll": 1, "true": 1, "yes": 1}
 _SOONER = {"0": 0, "0.0": 0, "sooner": 0, "ss": 0, "false": 0, "no": 0}
 _WORDS = _LATER | _SOONER
 _MAX_NAMED = 5
+
+_BINARY = {b"PAR1": "Parquet", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip or Excel"}
+"""Formats of files that are not delimited text, by their first bytes."""
 _LARGEST = 1e30  # amount or delay; far larger and far smaller ones would overflow in fits
 
 
@@ -87,8 +90,8 @@ def read_choices(source: Any) -> ChoiceData:
         source: A delimited text file with a header row, a data frame, or a mapping from names to columns.
 
     Raises:
-        ValueError: If a column is missing, or no row can be used. Rows that cannot be used are left out and
-            counted in `account`.
+        ValueError: If a column is missing, no row can be used, or choices are coded as 1 and 2. Rows that
+            cannot be used are left out and counted in `account`.
 
     Example:
         >>> read_choices({"amount_sooner": [5, 8], "amount_later": [10, 10], "delay_later": [7, 7],
@@ -101,6 +104,7 @@ def read_choices(source: Any) -> ChoiceData:
         path = Path(source)
         if not path.is_file():
             raise ValueError(f"data must be a file that exists; got {os.fspath(source)!r}.")
+        _check_is_text(path)
         rows = read_rows(path)
         header = next(rows, None)
         if header is None:
@@ -121,6 +125,18 @@ def read_choices(source: Any) -> ChoiceData:
         for i in range(next(iter(sizes.values())))
     ]
     return _build(cells, "data")
+
+
+def _check_is_text(path: Path) -> None:
+    """Raise an error that names the format of a file that is not delimited text."""
+    with path.open("rb") as file:
+        begin = file.read(4)
+    for mark, what in _BINARY.items():
+        if begin.startswith(mark):
+            raise ValueError(
+                f"{path.name} must be delimited text; it is a {what} file. Read it with another library and "
+                "pass the data frame, or write it as CSV."
+            )
 
 
 def _file_cells(
@@ -155,8 +171,15 @@ def _build(cells: Iterable[tuple[int, dict[str, str], str]], name: str) -> Choic
     used: list[tuple[float, ...]] = []
     rejected: list[Rejection] = []
     n_rows = n_rejected = 0
+    codes: set[str] = set()
     for row, found, broken in cells:
         n_rows += 1
+        codes.add(found.get("choice", "").removesuffix(".0"))
+        if {"1", "2"} <= codes:
+            raise ValueError(
+                f"{name} must have 1 for later and 0 for sooner in the column of choices; got 1 and 2. "
+                "Recode them, or write 'later' and 'sooner'."
+            )
         rule, got = (broken, "") if broken else _broken_rule(found)
         if rule:
             n_rejected += 1

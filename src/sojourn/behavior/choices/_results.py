@@ -71,6 +71,15 @@ class SubjectFit:
         """Whether the choices determine the discount function, or at least bound its parameters."""
         return all(self.bounds(name) for name in FAMILIES[self.family].parameters)
 
+    def interval_words(self) -> str:
+        """Return the estimates of the family's parameters with their intervals in words."""
+        parts = []
+        for name in FAMILIES[self.family].parameters:
+            low, high = self.intervals[name]
+            ends = "not bounded" if (low, high) == (0.0, math.inf) else f"{low:.3g} to {high:.3g}"
+            parts.append(f"{name} {self.parameters[name]:.3g} ({ends})")
+        return ", ".join(parts)
+
     def discount(self, delay: Any) -> FloatArray:
         """Return D(t), the worth of 1 after a delay in the units of the data."""
         family = FAMILIES[self.family]

@@ -109,7 +109,8 @@ class ScaledChoices:
             if clusters is None:
                 low, high = profile_interval(own, there, i, confidence, float(errors[i]))
             else:
-                half = math.inf if lost[i] else _quantile(confidence, clusters) * float(errors[i])
+                is_lost = lost[: len(self.family.parameters)].any()  # the others would be conditional on it
+                half = math.inf if is_lost else _quantile(confidence, clusters) * float(errors[i])
                 low, high = there.theta[i] - half, there.theta[i] + half
             intervals[one] = _exp(low + shift), _exp(high + shift)
         errors = np.where(lost, math.nan, errors)

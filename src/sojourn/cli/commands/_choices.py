@@ -10,7 +10,7 @@ import typer
 from sojourn.cli._errors import reading_input
 from sojourn.cli._options import Debug, FigureFile, ReportFile, parse_confidence
 from sojourn.cli._output_files import check_output_files
-from sojourn.cli.output._analysis import print_account
+from sojourn.cli.output._analysis import check_rejected_share, print_account
 from sojourn.cli.output._choices import print_choice_analysis, write_choice_files
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._streams import print_json
@@ -50,23 +50,33 @@ def choices(
     lapse: Annotated[bool, typer.Option("--lapse", help="Estimate a lapse rate too.")] = False,
     confidence: Annotated[str, typer.Option(metavar="SHARE", help="Confidence level of intervals.")] = "0.95",
     simulations: Annotated[
-        int, typer.Option(metavar="N", help="Simulated subjects and data sets, for errors and the test.")
+        int,
+        typer.Option(
+            metavar="N",
+            help="Simulated subjects and data sets, for standard errors and the test of fit (99 at least).",
+        ),
     ] = 99,
     figure: FigureFile = None,
     report: ReportFile = None,
     table: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write each subject's estimates to a .csv file.", show_default=False
+            metavar="FILE",
+            help="Write the estimates, of each subject and pooled, to a .csv file.",
+            show_default=False,
         ),
     ] = None,
+    accept_rejects: Annotated[
+        bool,
+        typer.Option("--accept-rejects", help="Give findings even if many rows of the file cannot be used."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
     """Estimate how people discount from their choices between a sooner and a later reward.
 
-    Every family is fitted by maximum likelihood, to each subject and to all. What the design can tell is
-    simulated first; parameters that it cannot tell are refused.
+    Every family is fitted by maximum likelihood, to each subject and to all. Families whose parameters the
+    design cannot tell are refused. Standard errors for this design are simulated.
     """
     with show_progress("Reading the choices") as task:
         with reading_input():
@@ -74,6 +84,9 @@ def choices(
             check_output_files(Path(source), figure, report, table)
             data = _read(source)
         print_account(data.name, data.account)
+        with reading_input():
+            if not accept_rejects:
+                check_rejected_share(data.account, "are no findings")
         task.describe("Fitting")
         with reading_input():
             from sojourn.behavior import analyze_choices  # noqa: PLC0415

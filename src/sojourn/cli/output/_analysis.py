@@ -44,8 +44,13 @@ def print_account(name: str, account: Account) -> None:
         print_message(note, label="Note")
 
 
-def check_rejected_share(account: Account) -> None:
-    """Raise `ValueError` if so many rows were rejected that the others may give a wrong picture."""
+def check_rejected_share(account: Account, what: str = "is no advice") -> None:
+    """Raise `ValueError` if so many rows were rejected that the others may give a wrong picture.
+
+    Args:
+        account: Numbers of rows.
+        what: What is not given then, as the words after "There".
+    """
     share = account.n_rejected / max(account.n_rows, 1)
     if share <= _MAX_REJECTED_SHARE:
         return
@@ -54,7 +59,7 @@ def check_rejected_share(account: Account) -> None:
     raise ValueError(
         " ".join(
             [
-                f"There is no advice: {100.0 * share:.2g}% of the rows cannot be used, and the others may be "
+                f"There {what}: {100.0 * share:.2g}% of the rows cannot be used, and the others may be "
                 "of another kind.",
                 *hints,
                 "Pass --accept-rejects to go on without them.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,14 +32,23 @@ def print_choice_analysis(found: ChoiceAnalysis) -> None:
         )
         accuracy = sum(subject.accuracy for subject in one.subjects) / len(one.subjects)
         gaps = f"{one.bic - least_bic:,.1f}", f"{one.aic - least_aic:,.1f}"
-        rows.append((one.family, medians, *gaps, f"{100.0 * accuracy:.0f}%"))
-    headings = ["family", "median subject", "ΔBIC", "ΔAIC", "predicted\nchoices"]
+        pooled = one.pooled.interval_words()
+        rows.append((one.family, medians, *gaps, f"{100.0 * accuracy:.0f}%", pooled))
+    level = f"{100.0 * found.best.confidence:g}%"
+    headings = [
+        "family",
+        "median subject",
+        "ΔBIC",
+        "ΔAIC",
+        "predicted\nchoices",
+        f"pooled ({level} interval)",
+    ]
     print_results(
         Text(one_line(found.data.name), style="bold cyan"),
         "",
         labeled_texts(found.findings()),
         "",
-        *table_to_fit(headings, rows, words=(0, 1), optional=[4, 3]),
+        *table_to_fit(headings, rows, words=(0, 1, 5), optional=[4, 3]),
     )
 
 
@@ -62,18 +72,21 @@ def write_choice_files(
 
 
 def _subject_table(found: ChoiceAnalysis) -> str:
-    """Return the estimates of every family and subject as CSV."""
+    """Return the estimates of every family, of each subject and pooled, as CSV."""
     buffer = io.StringIO()
     rows = csv.writer(buffer, lineterminator="\n")
     rows.writerow(
-        ["family", "subject", "parameter", "estimate", "standard_error", "lower", "upper", "log_likelihood"]
+        [
+            *("family", "subject", "parameter", "estimate", "standard_error", "lower", "upper"),
+            *("log_likelihood", "undetermined"),
+        ]
     )
     for fit in found.fits:
-        for one in fit.subjects:
+        for one in (*fit.subjects, replace(fit.pooled, name="pooled")):
             for name, value in one.parameters.items():
                 low, high = one.intervals.get(name, (float("nan"), float("nan")))
                 numbers = (value, one.standard_errors[name], low, high, one.log_likelihood)
-                rows.writerow(
-                    [fit.family, without_formula(one.name), name, *(f"{number:.10g}" for number in numbers)]
-                )
+                cells = [f"{number:.10g}" for number in numbers]
+                lost = "yes" if name in one.undetermined else "no"
+                rows.writerow([fit.family, without_formula(one.name), name, *cells, lost])
     return buffer.getvalue()
