@@ -1,22 +1,23 @@
 """Measure what it costs not to know the law, and not to know the horizon.
 
     python evidence/costs.py             run all trials that are not stored, and write the tables
+    python evidence/costs.py horizon     run the trials of one part: law or horizon
     python evidence/costs.py table       write the tables in docs/evidence.md
 
-Trials are kept in costs.json beside this file and are not repeated; all of them take about a quarter of an
-hour on one core. RiverSwim(6), geometric lengths with γ = 0.9. A cost is the ratio of the mean regrets over
-the same ten seeds, with a bootstrap interval.
+Trials are kept in costs.json beside this file and are not repeated; all of them take about half an hour on
+one core. RiverSwim(6) and geometric lengths with γ = 0.9 unless stated. A cost is the ratio of the mean
+regrets over the same ten seeds, with a bootstrap interval.
 
-*The law.* T = 5,000, 20,000 and 100,000. Every learner plays at the bonus scale of 0.01, 0.001 and 0.0001
-that has the least mean regret on three other seeds with T = 5,000. The paper's Algorithm 2 is played as
-printed (`form="literal"`, `count="first"`), with two of the "arbitrary" actions that it allows after its
+*The law.* T = 5,000, 20,000 and 100,000. Every learner plays at the bonus scale of 0.01, 0.001 and
+0.0001 that has the least mean regret on three other seeds with T = 5,000. The paper's Algorithm 2 is played
+as printed (`form="literal"`, `count="first"`), with two of the "arbitrary" actions that it allows after its
 last layer (hold the last layer; start again with the first), and two horizons: 80, for which little is left
 to truncate, and ln T/(2 ln(1/γ)), with which its Corollary 6 is proved.
 
-*The horizon.* T = 10,000, bonus scale 0.03, candidates 2, 4, 8, …, 128. Dynamic balancing needs a bound
-R_i(n) on the regret of each candidate. A bound that follows Theorem 1 has a term for what its layers leave
-out, n·Γ(H_i+1), beside one in √n; here Γ is that of the true law. Version 0.1.0 of Sojourn left this term
-out.
+*The horizon.* T = 10,000, bonus scale 0.03, candidates 2, 4, 8, …, 128. A learner chooses the
+number of layers from the estimated law (`horizon="auto"`), or a rule selects one of the candidates. Dynamic
+balancing needs a bound R_i(n) on the regret of each candidate. A bound that follows Theorem 1 has a term for
+what its layers leave out, n·Γ(H_i+1), beside one in √n. Version 0.1.0 of Sojourn left this term out.
 """
 
 from __future__ import annotations
@@ -69,16 +70,26 @@ HORIZON_EPISODES, HORIZON_SCALE = 10_000, 0.03
 CANDIDATES = (2, 4, 8, 16, 32, 64, 128)
 BEYOND = tuple(float(LAW.tail(horizon + 1)) for horizon in CANDIDATES)
 BASE = sj.UnknownLaw(8, sj.PaperBonus(HORIZON_SCALE))
-RULES = {
-    "dynamic balancing, with the truncation term, c = 1": BalancingWithTruncation(
-        scale=HORIZON_SCALE, c=1.0, beyond=BEYOND
-    ),
-    "dynamic balancing, with the truncation term, c = 0.003": BalancingWithTruncation(
-        scale=HORIZON_SCALE, c=0.003, beyond=BEYOND
-    ),
-    "dynamic balancing, without it, c = 0.003": sj.DynamicBalancing(scale=HORIZON_SCALE, c=0.003),
-    "D3RB, c = d = 0.003 (ours to compare, not in the paper)": sj.D3RB(c=0.003, first=0.003),
+
+
+CHOOSERS: dict[str, Any] = {
+    **{f"H* = {horizon}": sj.UnknownLaw(horizon, BASE.bonus) for horizon in CANDIDATES},
+    'horizon="auto"': sj.UnknownLaw("auto", BASE.bonus),
+    **{
+        name: sj.HorizonSelection(BASE, CANDIDATES, rule)
+        for name, rule in {
+            "dynamic balancing, c = 1": sj.DynamicBalancing(),
+            "dynamic balancing with the true Γ, c = 1": BalancingWithTruncation(beyond=BEYOND),
+            "dynamic balancing with the true Γ, c = 0.003": BalancingWithTruncation(c=0.003, beyond=BEYOND),
+            "dynamic balancing without the truncation term, c = 0.003": BalancingWithTruncation(
+                c=0.003, beyond=(0.0,) * len(CANDIDATES)
+            ),
+            "D3RB, c = d = 1": sj.D3RB(),
+            "D3RB, c = d = 0.003": sj.D3RB(c=0.003, first=0.003),
+        }.items()
+    },
 }
+"""Agents with a fixed horizon, and agents that choose it."""
 
 
 def total(agent: Any, episodes: int, seed: int) -> float:
@@ -94,9 +105,8 @@ def best_scale(stored: StoredTrials, name: str) -> float:
     )
 
 
-def measure() -> None:
-    """Play all trials that are not stored."""
-    stored = StoredTrials(STORED)
+def measure_law(stored: StoredTrials) -> None:
+    """Play learners that know and that do not know the law."""
     for name, make in LEARNERS.items():
         for scale in SCALES:
             for seed in TUNING:
@@ -115,9 +125,11 @@ def measure() -> None:
                     lambda agent=agent, n=episodes, seed=seed: total(agent, n, seed),  # type: ignore[misc]
                 )
         print(f"law, T = {episodes:,}", file=sys.stderr, flush=True)
-    singles = {f"H* = {h}": sj.UnknownLaw(h, BASE.bonus) for h in CANDIDATES}
-    selections = {name: sj.HorizonSelection(BASE, CANDIDATES, rule) for name, rule in RULES.items()}
-    for name, agent in (singles | selections).items():
+
+
+def measure_horizon(stored: StoredTrials) -> None:
+    """Play learners with a fixed horizon, and learners that choose it."""
+    for name, agent in CHOOSERS.items():
         for seed in SEEDS:
             stored.play(
                 {"part": "horizon", "learner": name, "seed": seed},
@@ -126,9 +138,9 @@ def measure() -> None:
         print(f"horizon, {name}", file=sys.stderr, flush=True)
 
 
-def tables() -> dict[str, str]:
-    """Return both tables by the names of their places in docs/evidence.md."""
-    stored, rows = StoredTrials(STORED), []
+def law_table(stored: StoredTrials) -> str:
+    """Return the table of what it costs not to know the law."""
+    rows = []
     for name in LEARNERS:
         cells = []
         for episodes in EPISODES:
@@ -138,23 +150,38 @@ def tables() -> dict[str, str]:
             ratio = "1" if name == "law known" else str(bootstrap_ratio(regret, known))
             cells.append(f"{regret.mean():,.1f}: {ratio}")
         rows.append([name, f"{best_scale(stored, name):g}", *cells])
-    header = ["learner", "scale", *(f"T = {n:,}" for n in EPISODES)]
-    law_table = table(header, rows)
-    regrets = {
-        name: stored.select(part="horizon", learner=name)
-        for name in dict.fromkeys(trial["learner"] for trial in stored.trials if trial["part"] == "horizon")
-    }
-    best = min((regrets[f"H* = {h}"] for h in CANDIDATES), key=lambda values: float(values.mean()))
+    return table(["learner", "scale", *(f"T = {n:,}" for n in EPISODES)], rows)
+
+
+def horizon_table(stored: StoredTrials) -> str:
+    """Return the table of what it costs not to know the horizon."""
+    found = {name: stored.select(part="horizon", learner=name) for name in CHOOSERS}
+    best = min((found[f"H* = {h}"] for h in CANDIDATES), key=lambda values: float(values.mean()))
     rows = [
         [name, f"{values.mean():,.0f}", "1" if values is best else str(bootstrap_ratio(values, best))]
-        for name, values in regrets.items()
+        for name, values in found.items()
     ]
-    horizon_table = table(["learner", "mean regret", "over the best horizon"], rows)
-    return {"cost-of-the-law": law_table, "cost-of-the-horizon": horizon_table}
+    return table(["learner", "mean regret", "over the best horizon"], rows)
+
+
+PARTS: dict[str, Callable[[StoredTrials], None]] = {
+    "law": measure_law,
+    "horizon": measure_horizon,
+}
+
+
+def tables() -> dict[str, str]:
+    """Return all tables by the names of their places in docs/evidence.md."""
+    stored = StoredTrials(STORED)
+    return {
+        "cost-of-the-law": law_table(stored),
+        "cost-of-the-horizon": horizon_table(stored),
+    }
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["table"]:
-        measure()
-    for part, text in tables().items():
-        write_part(PAGE, part, text)
+    for part in sys.argv[1:] or PARTS:
+        if part != "table":
+            PARTS[part](StoredTrials(STORED))
+    for place, text in tables().items():
+        write_part(PAGE, place, text)

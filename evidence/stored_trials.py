@@ -27,7 +27,9 @@ class StoredTrials:
             return
         self.trials.append(settings | {"regret": float(f"{regret():.8g}")})
         rows = ",\n".join(json.dumps(trial, ensure_ascii=False) for trial in self.trials)
-        self.path.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+        new = self.path.with_suffix(".new")  # so that an interruption does not destroy the file
+        new.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+        new.replace(self.path)
 
     def select(self, **settings: Any) -> FloatArray:
         """Return the regrets of all trials with these settings, in the order of their seeds."""

@@ -134,6 +134,13 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     return str(value)
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return a setting that is True or False."""
+    if not _is_boolean(value):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
 def check_arguments(
     name: str, function: Callable[..., Any], places: Sequence[Any], names: Mapping[str, Any]
 ) -> dict[str, Any]:

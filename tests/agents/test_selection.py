@@ -15,20 +15,22 @@ from sojourn.testing import check_learner
 LAW = sj.Geometric(0.85)
 BASE = sj.UnknownLaw(4, sj.PaperBonus(0.01))
 SETTINGS = [
-    sj.HorizonSelection(BASE, candidates=(2, 5, 12)),
+    sj.HorizonSelection(BASE, candidates=(2, 5, 12), rule=sj.D3RB()),
     sj.HorizonSelection(BASE, candidates=(2, 5, 12), rule=sj.DynamicBalancing(c=0.05, scale=0.1)),
     sj.HorizonSelection(BASE),
 ]
 
 
-def statistics(played, earned, coefficients=None, horizons=(2, 4, 8)):
+def statistics(played, earned, coefficients=None, beyond=None):
     n = len(played)
     return CandidateStatistics(
         n_pairs=12,
-        horizons=np.array(horizons),
+        horizons=np.array([2, 4, 8]),
         played=np.array(played),
         earned=np.array(earned, dtype=float),
         coefficients=np.ones(n) if coefficients is None else np.array(coefficients, dtype=float),
+        beyond=np.zeros(n) if beyond is None else np.array(beyond, dtype=float),
+        bonus_scale=1.0,
     )
 
 
@@ -96,6 +98,34 @@ def test_dynamic_balancing_plays_the_active_candidate_with_the_smallest_bound():
     # The first has earned less by more than R/n + 2w = 0.00866 + 0.00474: it is not active.
     assert rule.choose(statistics([10_000] * 3, [5_000.0, 5_135.0, 0.0])) == 1
     assert rule.choose(statistics([10_000] * 3, [5_000.0, 5_133.0, 0.0])) == 0
+
+
+def test_the_bounds_of_dynamic_balancing_contain_what_the_layers_leave_out():
+    beyond, played = np.array([3.0, 0.5, 0.01]), np.array([100, 400, 900])
+    state = statistics(played, [0.0] * 3, beyond=beyond)
+    for scale in (None, 0.25):
+        by_hand = [
+            n * rest / 8 + (scale or 1.0) * (horizon / 8) * math.sqrt(12 * n)
+            for n, rest, horizon in zip(played, beyond, (2, 4, 8), strict=True)
+        ]
+        np.testing.assert_allclose(sj.DynamicBalancing(scale=scale).bounds(state), by_hand)
+    # Without the last terms, the first candidate would have the smallest bound.
+    assert sj.DynamicBalancing(scale=0.25).choose(statistics([900] * 3, [0.0] * 3, beyond=beyond)) == 2
+    assert sj.DynamicBalancing(scale=0.25).choose(statistics([900] * 3, [0.0] * 3)) == 0
+
+
+@pytest.mark.parametrize("episodes", [10, 200])
+def test_what_the_layers_leave_out_follows_the_latest_estimate(episodes):
+    run = sj.learn(SETTINGS[0], sj.mdps.river_swim(4), LAW, episodes=episodes)
+    estimates = [one for learner in run.learner.learners for one in learner.estimates]
+    if episodes == 10:  # nothing is estimated yet: every step counts as reached
+        assert not estimates
+        assert run.learner.statistics.beyond.tolist() == [10.0, 7.0, 0.0]
+    else:
+        latest = max(estimates, key=lambda estimate: estimate.episode)
+        assert latest.episode > 100
+        h = np.array([3, 6, 13])
+        np.testing.assert_array_equal(run.learner.statistics.beyond, latest.law.tail(h))
 
 
 @pytest.mark.parametrize(("episodes", "last"), [(1, 2), (4, 2), (5, 4), (100, 16), (5_000, 128)])

@@ -7,9 +7,10 @@ import pytest
 from reference import learning as reference
 
 import sojourn as sj
+from sojourn.agents._bonuses import ProblemSize
 from sojourn.learning import _learn
 from sojourn.testing import check_learner
-from sojourn.theory import block_length
+from sojourn.theory import block_length, estimated_horizon, proven_horizon
 
 LAW = sj.Geometric(0.85)
 RIVER = sj.mdps.river_swim(4)
@@ -21,6 +22,8 @@ SETTINGS = [
     sj.UnknownLaw(12, BONUS, estimator="geometric"),
     sj.UnknownLaw(12, BONUS, form="literal", delta=0.5, guess=sj.Geometric(0.5)),
     sj.UnknownLaw(12, sj.GeneralBernstein(0.01)),
+    sj.UnknownLaw("auto", BONUS),
+    sj.UnknownLaw("auto", sj.MonotoneBernstein(0.01), guess=sj.Geometric(0.7), anytime=True),
 ]
 
 
@@ -92,6 +95,36 @@ def test_there_are_no_layers_beyond_the_longest_length(horizon):
     assert run.learner.q_values().shape[0] == min(horizon, 9)
 
 
+@pytest.mark.parametrize("law", [LAW, sj.Polynomial(1.4)], ids=repr)
+def test_layers_follow_from_each_estimate(law):
+    for episodes in (16, 48, 112, 240):
+        run = sj.learn(sj.UnknownLaw("auto", BONUS), RIVER, law, episodes=episodes, seed=4)
+        last = run.learner.estimates[-1]
+        n_layers = estimated_horizon(last.law, run.lengths, episodes)
+        assert run.learner.q_values().shape[0] == n_layers <= run.lengths.max()
+
+
+def test_the_first_block_has_the_layers_of_the_guess():
+    for agent, n_layers in (
+        (sj.UnknownLaw("auto"), 16),
+        (sj.UnknownLaw("auto", guess=sj.Geometric(0.5)), proven_horizon(sj.Geometric(0.5), 10)),
+        (sj.UnknownLaw("auto", guess=sj.Geometric(0.5), anytime=True), proven_horizon(sj.Geometric(0.5), 16)),
+    ):
+        assert sj.learn(agent, RIVER, LAW, episodes=10).learner.q_values().shape[0] == n_layers
+
+
+@pytest.mark.parametrize("horizon", [12, "auto"])
+def test_an_anytime_learner_plays_the_same_whatever_the_number_of_episodes(horizon):
+    agent = sj.UnknownLaw(horizon, BONUS, anytime=True)
+    short, long = (sj.learn(agent, RIVER, LAW, episodes=n, seed=5) for n in (130, 400))
+    np.testing.assert_array_equal(short.regret, long.regret[:130])
+    # In its fourth block, of episodes 113 … 240, it plans for 240.
+    settings = short.learner.playing.settings
+    size = ProblemSize(RIVER.n_states, RIVER.n_actions, 240, short.learner.playing.n_layers, settings.delta)
+    bonus = BONUS.of_one_visit(settings.law, size)
+    np.testing.assert_array_equal(short.learner.playing._assumed.bonus, bonus)
+
+
 def test_the_guess_is_kept_if_no_length_was_observed():
     # Every episode ends in a terminal state after its first step.
     transitions = np.zeros((2, 1, 2))
@@ -114,6 +147,9 @@ def test_with_complete_observation_both_estimators_agree():
     ("settings", "message"),
     [
         ({"horizon": 0}, "horizon must be a whole number ≥ 1; got 0."),
+        ({"horizon": "all"}, "horizon must be a whole number ≥ 1 or 'auto'; got 'all'."),
+        ({"horizon": 5, "anytime": 3}, "anytime must be True or False; got 3."),
+        ({"horizon": 5, "anytime": True, "form": "literal"}, "anytime must be False in the literal form"),
         ({"horizon": 5, "form": "loose"}, "form must be one of 'improved', 'literal'; got 'loose'."),
         ({"horizon": 5, "estimator": "geometrc"}, "Did you mean 'geometric'"),
         ({"horizon": 5, "estimator": 3}, "estimator must be a name or be callable; got 3."),

@@ -13,7 +13,7 @@ from sojourn._validation import check_whole
 from sojourn.agents._delegating_learner import DelegatingLearner
 from sojourn.agents._length_record import LengthRecord
 from sojourn.agents._protocol import EpisodeBatch, Played, ValueOf
-from sojourn.agents._selection_rules import D3RB, CandidateStatistics, SelectionRule
+from sojourn.agents._selection_rules import CandidateStatistics, DynamicBalancing, SelectionRule
 from sojourn.agents._unknown_law import UnknownLaw, UnknownLawLearner
 from sojourn.laws import LengthLaw
 
@@ -32,14 +32,15 @@ class HorizonSelection:
     episode is the reward of the first H_max steps, minus what the absorbing state would have paid, divided by
     H_max. (H_max is the largest horizon.) So heavy tails cannot distort the comparison.
 
-    With the rules' published constants the choice is safe but slow: it may take millions of episodes before a
-    bad horizon is played less. `D3RB(c=0.003, first=0.003)` decides sooner; see docs/evidence.md.
+    Lengths are seen whatever horizon is played, so `UnknownLaw("auto")`, which chooses the number of layers
+    from the estimated law, has less regret and is simpler. Selection is worth its cost only if the best
+    horizon does not follow from the law; see docs/learners.md.
 
     Args:
         base: Settings of the candidates; their horizon is replaced.
         candidates: The horizons in increasing order; "doubling" is 2, 4, 8, … up to the first that is at
             least √T.
-        rule: Chooses the candidate for each episode: `D3RB()` or `DynamicBalancing()`.
+        rule: Chooses the candidate for each episode: `DynamicBalancing()` or `D3RB()`.
 
     Example:
         >>> import sojourn as sj
@@ -51,7 +52,7 @@ class HorizonSelection:
 
     base: UnknownLaw
     candidates: str | tuple[int, ...] = "doubling"
-    rule: SelectionRule = field(default_factory=D3RB)
+    rule: SelectionRule = field(default_factory=DynamicBalancing)
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, UnknownLaw):
@@ -113,7 +114,7 @@ class HorizonSelectionLearner(DelegatingLearner):
         **_: Any,
     ) -> None:
         self.settings, self.learners = settings, learners
-        self.horizons = tuple(learner.settings.horizon for learner in learners)
+        self.horizons = tuple(int(learner.settings.horizon) for learner in learners)
         self.choices: list[int] = []
         n, known = len(learners), n_states if n_states is not None else settings.base.n_states
         self.statistics = CandidateStatistics(
@@ -122,7 +123,10 @@ class HorizonSelectionLearner(DelegatingLearner):
             played=np.zeros(n, dtype=np.int64),
             earned=np.zeros(n),
             coefficients=np.ones(n),
+            beyond=np.array([max(self.horizons) - horizon for horizon in self.horizons], dtype=np.float64),
+            bonus_scale=float(settings.base.bonus.scale),
         )
+        self._n_estimates = [0] * n
         self._low, self._span = reward_range[0], reward_range[1] - reward_range[0]
         self._absorbing = (terminal_reward - self._low) / self._span
         self._n_early = max(self.horizons)
@@ -181,5 +185,8 @@ class HorizonSelectionLearner(DelegatingLearner):
         self.statistics.earned[last] += above / self._n_early
         self.statistics.played[last] += 1
         self.choices.append(last)
+        if len(self.playing.estimates) > self._n_estimates[last]:
+            self._n_estimates[last] = len(self.playing.estimates)
+            self.statistics.beyond[:] = self.law.tail(self.statistics.horizons + 1)
         self.settings.rule.update(self.statistics, last)
         self._current = self.settings.rule.choose(self.statistics)

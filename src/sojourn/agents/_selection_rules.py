@@ -24,6 +24,8 @@ class CandidateStatistics:
         played: Number of episodes played.
         earned: Sum of rewards, at most 1 per episode.
         coefficients: The coefficient d of `D3RB`.
+        beyond: Γ̂(H_i+1), the estimated weight of the steps after the last layer.
+        bonus_scale: Scale of the candidates' bonus.
     """
 
     n_pairs: int
@@ -31,6 +33,8 @@ class CandidateStatistics:
     played: IntArray
     earned: FloatArray
     coefficients: FloatArray
+    beyond: FloatArray
+    bonus_scale: float
 
     def means(self) -> FloatArray:
         """Return the mean reward per episode of each candidate; 0 for candidates that have not played."""
@@ -109,22 +113,24 @@ class DynamicBalancing:
     where U_i is its sum of rewards and M the number of candidates; the right side is a lower bound. Each
     candidate plays one episode first.
 
-    The bound is R_i(n) = scale · (H_i/H_max) · √(S·A·n): the leading term of UCB-VI's bound with H_i layers,
-    without logarithms, in units in which H_max steps earn at most 1.
-    It leaves out the rewards after layer H_i, n·Γ(H_i+1)/H_max, so short horizons look better than they are.
+    The bound is R_i(n) = n·Γ̂(H_i+1)/H_max + scale · (H_i/H_max) · √(S·A·n), in units in which H_max steps
+    earn at most 1: the rewards after layer H_i, with the latest estimate of the law, and the leading term of
+    UCB-VI's bound with H_i layers, without logarithms. Before the first estimate every step counts as
+    reached: Γ̂(H_i+1) = H_max − H_i.
 
     Args:
-        scale: Factor on the bounds.
+        scale: Factor on the second term; by default the scale of the candidates' bonus.
         c: Factor on the width of the intervals.
         delta: Probability that the intervals with c = 1 may fail, in (0, 1).
     """
 
-    scale: float = 1.0
+    scale: float | None = None
     c: float = 1.0
     delta: float = 0.1
 
     def __post_init__(self) -> None:
-        check_positive("scale", self.scale)
+        if self.scale is not None:
+            check_positive("scale", self.scale)
         check_positive("c", self.c)
         check_open_unit("delta", self.delta)
 
@@ -133,8 +139,10 @@ class DynamicBalancing:
 
     def bounds(self, statistics: CandidateStatistics) -> FloatArray:
         """Return R_i(n_i) for every candidate."""
-        share = statistics.horizons / statistics.horizons.max()
-        return np.asarray(self.scale * share * np.sqrt(float(statistics.n_pairs) * statistics.played))
+        longest, played = statistics.horizons.max(), statistics.played
+        scale = statistics.bonus_scale if self.scale is None else self.scale
+        learned = scale * (statistics.horizons / longest) * np.sqrt(float(statistics.n_pairs) * played)
+        return np.asarray(learned + played * statistics.beyond / longest)
 
     def choose(self, statistics: CandidateStatistics) -> int:
         """Return the index of the candidate that plays the next episode."""

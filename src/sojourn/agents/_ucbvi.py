@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ from sojourn._kernels import (
     find_all_incumbents,
 )
 from sojourn._typing import FloatArray
-from sojourn._validation import check_choice, check_open_unit
+from sojourn._validation import check_choice, check_flag, check_open_unit, check_whole
+from sojourn.agents._block_learner import BlockLearner
 from sojourn.agents._bonuses import Bonus, PaperBonus, ProblemSize, VarianceBonus, bound_of, check_bonus
 from sojourn.agents._layered_agent import LayeredAgent, remaining_steps, require_n_states, value_after
 from sojourn.agents.tabular._bookkeeping import Bookkeeping
@@ -34,7 +36,7 @@ from sojourn.agents.tabular._table_memory import (
 )
 from sojourn.theory import BonusKind
 
-__all__ = ["UCBVI", "UCBVILearner", "UCBVIState"]
+__all__ = ["UCBVI", "AnytimeLearner", "UCBVILearner", "UCBVIState"]
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,29 @@ class UCBVI(LayeredAgent):
         replan: When to replan: after "every" episode, as in the paper, or when the count of some pair has
             doubled ("doubling").
         n_states: Number of states in the logarithm, for problems that do not state it.
+        anytime: Whether to play without knowing the number of episodes T. Episodes then come in blocks of 16,
+            32, 64, …; in each, T is the number of episodes up to its end, Q starts again from the caps, and
+            all counts are kept. δ is for each block.
     """
 
     bonus: Bonus | VarianceBonus = field(default_factory=PaperBonus)
     delta: float = field(default=0.1, kw_only=True)
     replan: str = field(default="every", kw_only=True)
+    anytime: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_bonus(self.bonus)
         super().__post_init__()
         check_open_unit("delta", self.delta)
         check_choice("replan", self.replan, ["every", "doubling"])
+        check_flag("anytime", self.anytime)
+
+    def start(self, *, episodes: int, **problem: Any) -> Any:
+        """Return a new learner; see `Agent.start`. With `anytime`, `episodes` has no effect."""
+        if self.anytime:
+            check_whole("episodes", episodes, least=1)
+            return AnytimeLearner(self, **problem)
+        return super().start(episodes=episodes, **problem)
 
     @property
     def _bound(self) -> BonusKind:
@@ -254,3 +268,26 @@ class UCBVILearner(TabularLearner):
     def _has_doubled(self) -> bool:
         """Whether some pair has twice the visits that it had at its last replanning."""
         return any(self._tables.visits[pair] >= 2 * self._last_planned.get(pair, 0) for pair in self._played)
+
+
+class AnytimeLearner(BlockLearner):
+    """The learner of `UCBVI` with `anytime`: a new `UCBVILearner` for each block takes over all counts.
+
+    Args:
+        settings: The agent's settings.
+        problem: Arguments of `Agent.start` but `episodes`.
+
+    Attributes:
+        settings: The agent's settings.
+    """
+
+    def __init__(self, settings: UCBVI, **problem: Any) -> None:
+        self.settings, self._problem = settings, problem
+        super().__init__()
+
+    def _start_block(self, before: UCBVILearner | None) -> UCBVILearner:
+        block = dataclasses.replace(self.settings, anytime=False)
+        learner: UCBVILearner = block.start(episodes=self._last_episode, **self._problem)
+        if before is not None:
+            learner.adopt_counts(before.tables)
+        return learner

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
-from sojourn._validation import check_choice, check_open_unit, check_whole, did_you_mean
-from sojourn.agents._bonuses import Bernstein, Bonus, Hoeffding, PaperBonus, VarianceBonus, check_bonus
-from sojourn.agents._delegating_learner import DelegatingLearner
+from sojourn._validation import check_choice, check_flag, check_open_unit, check_whole, did_you_mean
+from sojourn.agents._block_learner import FIRST_BLOCK, BlockLearner
+from sojourn.agents._bonuses import (
+    Bernstein,
+    Bonus,
+    Hoeffding,
+    PaperBonus,
+    VarianceBonus,
+    bound_of,
+    check_bonus,
+)
 from sojourn.agents._length_record import LengthRecord
-from sojourn.agents._protocol import EpisodeBatch, Played
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner
 from sojourn.laws import FAMILIES, Empirical, Fixed, KaplanMeier, LengthLaw, MaximumLikelihood
-from sojourn.theory import block_length
+from sojourn.theory import block_length, estimated_horizon
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["LawEstimate", "UnknownLaw", "UnknownLawLearner"]
 
 Estimator = Callable[[IntArray, BoolArray], LengthLaw]
-
-_FIRST_BLOCK = 16
 
 
 @dataclass(frozen=True)
@@ -46,18 +51,22 @@ class UnknownLaw:
     steps played as the length; Kaplan–Meier, the default, accounts for the censoring.
 
     Args:
-        horizon: Number of layers H*.
+        horizon: Number of layers H*. With "auto" it is chosen for each block from the estimated law by
+            `sojourn.theory.estimated_horizon`; the first block has the default number of layers of `UCBVI`
+            for the guess.
         bonus: The exploration bonus.
         estimator: Estimator of the law from the lengths and from whether each was observed: "kaplan_meier",
             "empirical", the name of a family for `MaximumLikelihood`, or a function of both arrays. The
             default is "kaplan_meier", and "empirical" in the literal form.
-        guess: The assumed law of the first block; by default `Fixed(horizon)`.
+        guess: The assumed law of the first block; by default `Fixed(horizon)`, or `Fixed(16)` with "auto".
         form: "improved" or "literal".
         delta: As in `UCBVI`; also sets the length of the first block in the literal form.
         ties: As in `UCBVI`.
         after: As in `UCBVI`.
         count: As in `UCBVI`.
         n_states: As in `UCBVI`.
+        anytime: Whether to play without knowing the number of episodes T. In each block T is then the number
+            of episodes up to its end; not in the literal form.
 
     Example:
         >>> import sojourn as sj
@@ -65,9 +74,13 @@ class UnknownLaw:
         >>> run = sj.learn(agent, sj.mdps.river_swim(6), law, episodes=200)
         >>> [(estimate.episode, round(estimate.law.mean, 1)) for estimate in run.learner.estimates]
         [(16, 10.8), (48, 9.1), (112, 10.5)]
+        >>> agent = sj.UnknownLaw("auto", sj.PaperBonus(0.01))
+        >>> run = sj.learn(agent, sj.mdps.river_swim(6), law, episodes=200)
+        >>> run.learner.playing.n_layers, int(run.lengths[:112].max())
+        (39, 39)
     """
 
-    horizon: int
+    horizon: int | str
     bonus: Bonus | VarianceBonus = field(default_factory=PaperBonus)
     estimator: str | Callable[..., Any] | None = field(default=None, kw_only=True)
     guess: LengthLaw | None = field(default=None, kw_only=True)
@@ -77,10 +90,17 @@ class UnknownLaw:
     after: str = field(default="restart", kw_only=True)
     count: str = field(default="all", kw_only=True)
     n_states: int | None = field(default=None, kw_only=True)
+    anytime: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_whole("horizon", self.horizon, least=1)
+        if self.horizon != "auto":
+            if isinstance(self.horizon, str):
+                raise ValueError(f"horizon must be a whole number ≥ 1 or 'auto'; got {self.horizon!r}.")
+            check_whole("horizon", self.horizon, least=1)
         check_choice("form", self.form, ["improved", "literal"])
+        check_flag("anytime", self.anytime)
+        if self.anytime and self.is_literal:
+            raise ValueError("anytime must be False in the literal form, whose first block depends on T.")
         check_open_unit("delta", self.delta)
         check_bonus(self.bonus)
         if isinstance(self.bonus, (Hoeffding, Bernstein)):
@@ -90,22 +110,33 @@ class UnknownLaw:
             )
         if not isinstance(self.first_law, LengthLaw):
             raise TypeError(f"guess must be a LengthLaw, such as Geometric(0.95); got {self.guess!r}.")
-        self._ucbvi(self.first_law)  # checks the remaining settings
+        self._ucbvi(self.first_law, self.fixed_horizon)  # checks the remaining settings
         self.estimate_with()
 
     @property
     def first_law(self) -> LengthLaw:
         """The assumed law of the first block."""
-        return Fixed(self.horizon) if self.guess is None else self.guess
+        return Fixed(self.fixed_horizon or FIRST_BLOCK) if self.guess is None else self.guess
+
+    @property
+    def fixed_horizon(self) -> int | None:
+        """Number of layers of every block, or None if it is chosen for each block."""
+        return None if isinstance(self.horizon, str) else self.horizon
 
     @property
     def is_literal(self) -> bool:
         """Whether every block keeps only the lengths of the previous block."""
         return self.form == "literal"
 
+    def layers(self, law: LengthLaw, lengths: IntArray, episodes: int) -> int:
+        """Return the number of layers of a block whose assumed law was estimated from `lengths`."""
+        if self.fixed_horizon is not None:
+            return self.fixed_horizon
+        return estimated_horizon(law, lengths, episodes, bonus=bound_of(self.bonus))
+
     def first_block(self, episodes: int) -> int:
         """Return the number of episodes before the first estimate."""
-        return block_length(episodes, delta=self.delta) if self.is_literal else _FIRST_BLOCK
+        return block_length(episodes, delta=self.delta) if self.is_literal else FIRST_BLOCK
 
     def estimate_with(self) -> Estimator:
         """Return the function that estimates a law from lengths and from whether each was observed."""
@@ -137,18 +168,18 @@ class UnknownLaw:
         """Return a learner that also estimates from the lengths that other learners add to `lengths`."""
         episodes = check_whole("episodes", episodes, least=1)
 
-        def start_ucbvi(law: LengthLaw, n_episodes: int) -> Any:
-            return self._ucbvi(law).start(episodes=n_episodes, rng=rng, **problem)
+        def start_ucbvi(law: LengthLaw, horizon: int | None, n_episodes: int) -> Any:
+            return self._ucbvi(law, horizon).start(episodes=n_episodes, rng=rng, **problem)
 
         return UnknownLawLearner(self, start_ucbvi, lengths, episodes)
 
-    def _ucbvi(self, law: LengthLaw) -> UCBVI:
-        """Return the settings of a block that assumes `law`."""
+    def _ucbvi(self, law: LengthLaw, horizon: int | None) -> UCBVI:
+        """Return the settings of a block that assumes `law`, with the default number of layers if None."""
         return UCBVI(
             law,
             self.bonus,
             delta=self.delta,
-            horizon=self.horizon,
+            horizon=horizon,
             ties=self.ties,
             after=self.after,
             count=self.count,
@@ -173,7 +204,7 @@ class LawEstimate:
     observed: BoolArray = field(repr=False)
 
 
-class UnknownLawLearner(DelegatingLearner):
+class UnknownLawLearner(BlockLearner):
     """The learner of `UnknownLaw`: in each block a learner of `UCBVI` plays with the latest estimate.
 
     Attributes:
@@ -184,7 +215,7 @@ class UnknownLawLearner(DelegatingLearner):
     def __init__(
         self,
         settings: UnknownLaw,
-        start_ucbvi: Callable[[LengthLaw, int], UCBVILearner],
+        start_ucbvi: Callable[[LengthLaw, int | None, int], UCBVILearner],
         lengths: LengthRecord,
         episodes: int,
     ) -> None:
@@ -192,39 +223,14 @@ class UnknownLawLearner(DelegatingLearner):
         self.estimates: list[LawEstimate] = []
         self._start_ucbvi, self._lengths, self._episodes = start_ucbvi, lengths, episodes
         self._estimate = settings.estimate_with()
-        self._block = settings.first_block(episodes)
-        self._left = self._block
+        self._law, self._horizon = settings.first_law, settings.fixed_horizon
         self._first = len(lengths)  # index of the first length of this block
-        self._inner = start_ucbvi(settings.first_law, self._episodes_to_plan_for())
-
-    @property
-    def playing(self) -> UCBVILearner:
-        """The learner of `UCBVI` that plays this block; in the literal form it starts without counts."""
-        return self._inner
+        super().__init__(settings.first_block(episodes))
 
     @property
     def law(self) -> LengthLaw:
         """The assumed law of this block."""
-        return self._inner.settings.law
-
-    def end_episode(self, length: int, observed: bool) -> None:
-        """End the episode and learn from it; at the end of a block, estimate the law again."""
-        super().end_episode(length, observed)
-        self._lengths.add([int(length)], [bool(observed)])
-        self._count(1)
-
-    def play(self, batch: EpisodeBatch, **settings: Any) -> Played:
-        """Play whole episodes in compiled code, block by block; see `CompiledLearner.play`."""
-        early, parts, done, size = settings.pop("early", None), [], 0, batch.starts.size
-        while done < size:
-            some = slice(done, done + min(self._left, size - done))
-            if early is not None:
-                settings["early"] = early[some]
-            parts.append(self._inner.play(batch.part(some), **settings))
-            self._lengths.add(parts[-1].lengths.tolist(), parts[-1].observed.tolist())
-            self._count(some.stop - some.start)
-            done = some.stop
-        return Played.joined(parts)
+        return self._law
 
     def plot(self, truth: LengthLaw | None = None, *, ax: Axes | None = None) -> Figure:
         """Draw the estimates, the last with its confidence band; see `sojourn.plots.estimates_figure`."""
@@ -232,28 +238,30 @@ class UnknownLawLearner(DelegatingLearner):
 
         return estimates_figure(self.estimates, truth, ax=ax)
 
-    def _count(self, n_episodes: int) -> None:
-        self._left -= n_episodes
-        if self._left == 0:
-            self._next_block()
+    def _count(self, lengths: list[int], observed: list[bool]) -> None:
+        self._lengths.add(lengths, observed)
+        super()._count(lengths, observed)
 
-    def _next_block(self) -> None:
-        literal = self.settings.is_literal
-        lengths, observed = self._lengths.since(self._first if literal else 0)
+    def _start_block(self, before: UCBVILearner | None) -> UCBVILearner:
+        """Return the learner of a block, with a new estimate; the literal form discards all counts."""
+        n_episodes = self._episodes_to_plan_for()
+        if before is None:
+            return self._start_ucbvi(self._law, self._horizon, n_episodes)
+        lengths, observed = self._lengths.since(self._first if self.settings.is_literal else 0)
         self._first = len(self._lengths)
-        self._block *= 2
-        self._left = self._block
-        law = self.law
         if observed.any() or self._estimate is Empirical:  # otherwise there is nothing to estimate from
             law = self._estimate(lengths, observed)
             if not isinstance(law, LengthLaw):
                 raise TypeError(f"estimator must return a LengthLaw; got {law!r}.")
+            self._law, self._horizon = law, self.settings.layers(law, lengths, n_episodes)
             self.estimates.append(LawEstimate(len(self._lengths), law, lengths, observed))
-        before = self._inner
-        self._inner = self._start_ucbvi(law, self._episodes_to_plan_for())
-        if not literal:
-            self._inner.adopt_counts(before.tables)
+        learner = self._start_ucbvi(self._law, self._horizon, n_episodes)
+        if not self.settings.is_literal:
+            learner.adopt_counts(before.tables)
+        return learner
 
     def _episodes_to_plan_for(self) -> int:
         """Return the number of episodes that is passed to the learner of this block."""
+        if self.settings.anytime:
+            return self._last_episode
         return min(self._block, self._episodes) if self.settings.is_literal else self._episodes

@@ -1,7 +1,8 @@
-"""Dynamic balancing whose bounds contain the reward that a candidate's layers leave out."""
+"""Dynamic balancing whose bounds contain the true weight of the steps that a candidate's layers leave out."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +16,12 @@ __all__ = ["BalancingWithTruncation"]
 
 @dataclass(frozen=True)
 class BalancingWithTruncation(DynamicBalancing):
-    """Dynamic balancing with the bounds R_i(n) = n Γ(H_i+1)/H_max + scale · (H_i/H_max) · √(SAn).
+    """Dynamic balancing with given values of Γ(H_i+1) in its bounds, in place of estimates.
 
-    The first term is what Theorems 1 and 4 of the paper have for the steps after the last layer. Without it,
-    short horizons seem to have the smallest regret.
+    With the true values, this is the rule as if the law were known.
 
     Args:
-        scale: Factor on the second term.
+        scale: Factor on the second term of the bounds; by default the scale of the candidates' bonus.
         c: Factor on the width of the intervals.
         delta: Probability that the intervals with c = 1 may fail, in (0, 1).
         beyond: Γ(H_i+1) of each candidate.
@@ -31,5 +31,4 @@ class BalancingWithTruncation(DynamicBalancing):
 
     def bounds(self, statistics: Any) -> FloatArray:
         """Return R_i(n_i) for every candidate."""
-        left_out = statistics.played * np.asarray(self.beyond) / statistics.horizons.max()
-        return np.asarray(super().bounds(statistics) + left_out)
+        return super().bounds(dataclasses.replace(statistics, beyond=np.asarray(self.beyond)))

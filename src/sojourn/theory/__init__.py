@@ -14,6 +14,7 @@ Modules:
     `_printed_exponents`: the powers of T in the paper's corollaries.
     `_proven_bounds`: proven regret bounds and their powers of T.
     `_truncation`: the number of layers for which the proven bounds are smallest, up to constants.
+    `_estimated_horizon`: a confidence bound for an estimated law, and the number of layers that follows.
     `_lower_bounds`: bounds from below on the regret of every learner.
     `_checks`: validation of arguments.
 """
@@ -21,6 +22,7 @@ Modules:
 from __future__ import annotations
 
 from sojourn.theory._choices import Choice, block_length, printed_truncation
+from sojourn.theory._estimated_horizon import estimated_horizon, survival_upper_bound
 from sojourn.theory._growth import error_growth, error_weight, log_error_growth
 from sojourn.theory._lower_bounds import lower_bound, polynomial_lower_bound, rare_choice_lower_bound
 from sojourn.theory._printed_exponents import printed_known_law_exponent, printed_unknown_law_exponent
@@ -43,6 +45,7 @@ __all__ = [
     "block_length",
     "error_growth",
     "error_weight",
+    "estimated_horizon",
     "log_error_growth",
     "log_estimation_growth",
     "lower_bound",
@@ -57,4 +60,5 @@ __all__ = [
     "proven_horizon",
     "proven_truncation",
     "rare_choice_lower_bound",
+    "survival_upper_bound",
 ]
