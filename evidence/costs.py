@@ -1,7 +1,7 @@
-"""Measure what it costs not to know the law, and not to know the horizon.
+"""Measure what it costs not to know the law, the horizon, or the number of episodes.
 
     python evidence/costs.py             run all trials that are not stored, and write the tables
-    python evidence/costs.py horizon     run the trials of one part: law or horizon
+    python evidence/costs.py horizon     run the trials of one part: law, horizon or anytime
     python evidence/costs.py table       write the tables in docs/evidence.md
 
 Trials are kept in costs.json beside this file and are not repeated; all of them take about half an hour on
@@ -18,6 +18,9 @@ to truncate, and ln T/(2 ln(1/γ)), with which its Corollary 6 is proved.
 number of layers from the estimated law (`horizon="auto"`), or a rule selects one of the candidates. Dynamic
 balancing needs a bound R_i(n) on the regret of each candidate. A bound that follows Theorem 1 has a term for
 what its layers leave out, n·Γ(H_i+1), beside one in √n. Version 0.1.0 of Sojourn left this term out.
+
+*The number of episodes.* Learners that know T, in a run for each T, and learners that do not (`anytime`), in
+one run.
 """
 
 from __future__ import annotations
@@ -92,9 +95,28 @@ CHOOSERS: dict[str, Any] = {
 """Agents with a fixed horizon, and agents that choose it."""
 
 
+ANYTIME_EPISODES = (1_000, 10_000)
+ANYTIME: dict[str, Callable[[bool], Any]] = {
+    "law known, PaperBonus(0.03)": lambda anytime: sj.UCBVI(LAW, sj.PaperBonus(0.03), anytime=anytime),
+    "law known, PaperBonus(0.001)": lambda anytime: sj.UCBVI(LAW, sj.PaperBonus(0.001), anytime=anytime),
+    'law unknown, horizon="auto", PaperBonus(0.03)': lambda anytime: sj.UnknownLaw(
+        "auto", sj.PaperBonus(0.03), anytime=anytime
+    ),
+    'law unknown, horizon="auto", PaperBonus(0.001)': lambda anytime: sj.UnknownLaw(
+        "auto", sj.PaperBonus(0.001), anytime=anytime
+    ),
+}
+"""Agents by name, each made from whether T is unknown."""
+
+
+def regrets(agent: Any, episodes: int, seed: int) -> Any:
+    """Return the regret of each episode of one trial."""
+    return np.asarray(sj.learn(agent, MDP, LAW, episodes=episodes, seed=seed).regret)
+
+
 def total(agent: Any, episodes: int, seed: int) -> float:
     """Return the total regret of one trial."""
-    return float(np.asarray(sj.learn(agent, MDP, LAW, episodes=episodes, seed=seed).regret).sum())
+    return float(regrets(agent, episodes, seed).sum())
 
 
 def best_scale(stored: StoredTrials, name: str) -> float:
@@ -138,6 +160,27 @@ def measure_horizon(stored: StoredTrials) -> None:
         print(f"horizon, {name}", file=sys.stderr, flush=True)
 
 
+def measure_anytime(stored: StoredTrials) -> None:
+    """Play learners that know T, and learners that do not."""
+    for name, make in ANYTIME.items():
+        for seed in SEEDS:
+            for episodes in ANYTIME_EPISODES:
+                stored.play(
+                    {"part": "known T", "learner": name, "episodes": episodes, "seed": seed},
+                    lambda make=make, n=episodes, seed=seed: total(make(False), n, seed),  # type: ignore[misc]
+                )
+            run: list[Any] = []
+            for episodes in ANYTIME_EPISODES:
+
+                def one_run(make=make, n=episodes, seed=seed, run=run) -> float:  # type: ignore[no-untyped-def]
+                    if not run:
+                        run.append(regrets(make(True), ANYTIME_EPISODES[-1], seed))
+                    return float(run[0][:n].sum())
+
+                stored.play({"part": "anytime", "learner": name, "episodes": episodes, "seed": seed}, one_run)
+        print(f"anytime, {name}", file=sys.stderr, flush=True)
+
+
 def law_table(stored: StoredTrials) -> str:
     """Return the table of what it costs not to know the law."""
     rows = []
@@ -164,9 +207,24 @@ def horizon_table(stored: StoredTrials) -> str:
     return table(["learner", "mean regret", "over the best horizon"], rows)
 
 
+def anytime_table(stored: StoredTrials) -> str:
+    """Return the table of what it costs not to know the number of episodes."""
+    rows = []
+    for name in ANYTIME:
+        cells = []
+        for episodes in ANYTIME_EPISODES:
+            known, unknown = (
+                stored.select(part=part, learner=name, episodes=episodes) for part in ("known T", "anytime")
+            )
+            cells.append(f"{known.mean():,.0f}, {unknown.mean():,.0f}: {bootstrap_ratio(unknown, known)}")
+        rows.append([name, *cells])
+    return table(["learner", *(f"T = {n:,}" for n in ANYTIME_EPISODES)], rows)
+
+
 PARTS: dict[str, Callable[[StoredTrials], None]] = {
     "law": measure_law,
     "horizon": measure_horizon,
+    "anytime": measure_anytime,
 }
 
 
@@ -176,6 +234,7 @@ def tables() -> dict[str, str]:
     return {
         "cost-of-the-law": law_table(stored),
         "cost-of-the-horizon": horizon_table(stored),
+        "cost-of-the-number-of-episodes": anytime_table(stored),
     }
 
 
