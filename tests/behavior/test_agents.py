@@ -154,6 +154,10 @@ def table_value(mdp, law, choices, n_steps):
 def test_kernels_equal_their_plain_references_bit_for_bit(sensitivity):
     for seed in range(4):
         mdp, n = random_table(seed, 3, 3), 6
+        if seed % 2:  # with a state in which an action is a copy
+            dense, rewards = mdp.transitions.toarray().reshape(3, 3, 3), mdp.rewards.copy()
+            dense[1, 2], rewards[1, 2] = dense[1, 0], rewards[1, 0]
+            mdp = sj.TabularMDP(dense, rewards)
         table, own, other = (
             Table(mdp, sensitivity),
             sj.QuasiHyperbolic(0.5, 0.9),
@@ -162,7 +166,7 @@ def test_kernels_equal_their_plain_references_bit_for_bit(sensitivity):
         rule = (
             ALWAYS_BEST if sensitivity is None else sensitivity,
             table.rule(own, n).slack,
-            np.ones((3, 3)),
+            np.array([[True] * 3, [True, True, not seed % 2], [True] * 3]),
         )
         heads = find_heads(own, other, n)
         assert heads is not None
@@ -184,6 +188,18 @@ def test_kernels_equal_their_plain_references_bit_for_bit(sensitivity):
             assert np.array_equal(ours.is_tie, [row[2] for row in plain])
             if sensitivity is not None:
                 assert np.array_equal(ours.chances, [row[0] for row in plain])
+
+
+def test_copies_of_an_action_are_one_option():
+    # Two options that are worth 1 and 0 now; padding with copies changes nothing.
+    end = [[0.0, 1.0]] * 3
+    mdp = sj.TabularMDP([end, end], [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]], terminal=1)
+    for kind in (behavior.committed, behavior.naive, behavior.sophisticated):
+        for deadline in (2, None):
+            policy = kind(mdp, sj.QuasiHyperbolic(0.5, 0.9), deadline=deadline, sensitivity=2.0).policy
+            chance = 1 / (1 + np.exp(-2.0))
+            assert policy[0, 0] == pytest.approx([chance, 1 - chance, 0.0])
+            assert policy[0, 1].tolist() == [1.0, 0.0, 0.0]
 
 
 def test_partial_naivete_lies_between_the_two_extremes():

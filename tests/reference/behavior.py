@@ -23,7 +23,10 @@ def choose(utility, sensitivity, slack, is_distinct):
         if sensitivity < 0:
             chances[s, good[0]] = 1.0
         else:
-            weights = [math.exp(sensitivity * (u - best)) for u in utility[s]]
+            weights = [
+                math.exp(sensitivity * (u - best)) if distinct else 0.0
+                for u, distinct in zip(utility[s], is_distinct[s], strict=True)
+            ]
             total = 0.0
             for weight in weights:
                 total += weight

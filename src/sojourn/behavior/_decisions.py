@@ -32,7 +32,8 @@ class Decisions:
         law: The discount function.
         perceived: The discount function that the agent expects of its later selves, if it is another one.
         deadline: Number of steps, or None.
-        sensitivity: Factor μ of choice probabilities ∝ exp(μ · utility), or None for the best action.
+        sensitivity: Factor μ of choice probabilities ∝ exp(μ · utility), or None for the best action. Actions
+            that are copies of a lower one in a state have probability 0 there.
         policy: `(N, S)` actions, or `(N, S, A)` probabilities with a sensitivity; row h − 1 is step h. After
             step N the last row is held, or all rows repeat if `outcome` is "cycle".
         ties: `(N, S)` whether another action has the same utility; the lowest action is taken.

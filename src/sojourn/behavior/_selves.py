@@ -138,20 +138,24 @@ class Table:
     @cached_property
     def is_distinct(self) -> BoolArray:
         """Whether each action differs from all lower ones of its state, `(S, A)`."""
+        return np.asarray(self.lowest_copies == np.arange(self.mdp.n_actions))
+
+    @cached_property
+    def lowest_copies(self) -> IntArray:
+        """The lowest action with the same reward and transitions as each action, `(S, A)`."""
         n_states, n_actions = self.mdp.n_states, self.mdp.n_actions
-        found = np.ones((n_states, n_actions), dtype=bool)
+        found = np.empty((n_states, n_actions), dtype=np.int64)
         table = self.mdp.transitions
         for s in range(n_states):
-            seen = set()
+            seen: dict[tuple[float, bytes, bytes], int] = {}
             for a in range(n_actions):
                 entries = slice(table.indptr[s * n_actions + a], table.indptr[s * n_actions + a + 1])
                 key = (
-                    self.mdp.rewards[s, a],
+                    float(self.mdp.rewards[s, a]),
                     table.indices[entries].tobytes(),
                     table.data[entries].tobytes(),
                 )
-                found[s, a] = key not in seen
-                seen.add(key)
+                found[s, a] = seen.setdefault(key, a)
         return found
 
     def rule(self, law: LengthLaw, n_steps: int | None) -> ChoiceRule:

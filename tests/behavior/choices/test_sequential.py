@@ -38,6 +38,32 @@ def test_parameters_and_kind_are_recovered(kind):
     assert fits[0].log_likelihood >= behavior.sequential_log_likelihood(truth, data) - 1e-6
 
 
+def test_forced_states_do_not_count_and_copies_are_one_option():
+    task = behavior.tasks.sooner_later(1.0, 1.5, delay=3, front_end_delay=2, commitment_cost=0.05)
+    law = partial(behavior.beta_delta, delta=0.97)
+    truth = behavior.sophisticated(task, law(0.6), deadline=7, sensitivity=10.0)
+    data = behavior.simulate_choices(truth, 40, seed=1)
+    table = task.transitions.toarray().reshape(task.n_states, task.n_actions, task.n_states)
+    keys = [
+        [(reward, *row) for reward, row in zip(*pair, strict=True)]
+        for pair in zip(task.rewards, table, strict=True)
+    ]
+    # By hand: rows in states with one option are left out, and copies are mapped to the lowest.
+    steps, states, actions = (data[name].tolist() for name in ("step", "state", "action"))
+    kept = [i for i, state in enumerate(states) if len(set(keys[state])) > 1]
+    assert 0 < len(kept) < len(states)
+    lowest = [keys[s].index(keys[s][a]) for s, a in zip(states, actions, strict=True)]
+    total = sum(np.log(truth.policy[steps[i] - 1, states[i], lowest[i]]) for i in kept)
+    assert behavior.sequential_log_likelihood(truth, data) == pytest.approx(total, abs=1e-9)
+    highest = [
+        max(b for b, key in enumerate(keys[s]) if key == keys[s][a])
+        for s, a in zip(states, actions, strict=True)
+    ]
+    copied = data | {"action": np.array(highest)}
+    assert behavior.sequential_log_likelihood(truth, copied) == pytest.approx(total, abs=1e-9)
+    assert behavior.fit_sequential(data, task, law, {"beta": 0.8}, deadline=7).n_choices == len(kept)
+
+
 def test_wrong_data_are_refused():
     agent = behavior.naive(TASK, LAW(0.5), deadline=4, sensitivity=1.0)
     with pytest.raises(ValueError, match="agent must have a sensitivity"):

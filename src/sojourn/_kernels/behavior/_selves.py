@@ -35,7 +35,7 @@ class ChoiceRule(NamedTuple):
 
     sensitivity: float  # factor μ of chances ∝ exp(μ utility), or ALWAYS_BEST
     slack: float  # utilities that differ by at most this are equal; the lowest action wins ties
-    is_distinct: BoolArray  # (S, A) False for actions that copy a lower one; they do not count as ties
+    is_distinct: BoolArray  # (S, A) False for actions that copy a lower one; they are no options of their own
 
 
 class SelfRows(NamedTuple):
@@ -50,7 +50,10 @@ class SelfRows(NamedTuple):
 def choose_actions(
     utility: FloatArray, rule: ChoiceRule, chances: FloatArray, actions: IntArray, is_tie: BoolArray
 ) -> None:
-    """Fill the chances `(S, A)`, the best actions `(S,)` and whether they tie `(S,)`, from utilities."""
+    """Fill the chances `(S, A)`, the best actions `(S,)` and whether they tie `(S,)`, from utilities.
+
+    Copies of a lower action have no chance of their own and are no ties.
+    """
     n_states, n_actions = utility.shape
     sensitivity, slack, is_distinct = rule
     for s in range(n_states):
@@ -70,7 +73,7 @@ def choose_actions(
         else:
             total = 0.0
             for a in range(n_actions):
-                chances[s, a] = math.exp(sensitivity * (utility[s, a] - best))
+                chances[s, a] = math.exp(sensitivity * (utility[s, a] - best)) if is_distinct[s, a] else 0.0
                 total += chances[s, a]
             for a in range(n_actions):
                 chances[s, a] /= total

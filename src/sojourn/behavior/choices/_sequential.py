@@ -14,6 +14,7 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import check_whole
 from sojourn.behavior._agents import Task
 from sojourn.behavior._decisions import Decisions
+from sojourn.behavior._selves import Table
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 
@@ -38,7 +39,7 @@ class SequentialFit:
         parameters: Estimates by name, with the `sensitivity`.
         standard_errors: From the curvature of the log likelihood; NaN where it is flat.
         log_likelihood: Of the choices.
-        n_choices: Number of choices.
+        n_choices: Number of choices between at least two different actions.
         decisions: The fitted agent.
     """
 
@@ -81,8 +82,21 @@ def _as_steps(data: Any, agent_states: int) -> tuple[IntArray, IntArray, IntArra
     return step, state, action
 
 
+def _find_choices(data: Any, mdp: TabularMDP) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the steps, states and actions of the rows with a choice; copies count as the lowest of them."""
+    step, state, action = _as_steps(data, mdp.n_states)
+    if action.max() >= mdp.n_actions:
+        raise ValueError(f"data must have actions in 0 … {mdp.n_actions - 1}; got {action.max()}.")
+    table = Table(mdp)
+    kept = (table.is_distinct.sum(axis=1) > 1)[state]
+    return step[kept], state[kept], table.lowest_copies[state, action][kept]
+
+
 def sequential_log_likelihood(agent: Decisions, data: Any) -> float:
     """Return the log likelihood of sequential choices under an agent with a sensitivity.
+
+    States in which all actions are the same leave no choice and do not count. Where some actions are copies,
+    they are one option.
 
     Args:
         agent: A softmax agent: one that was solved with a `sensitivity`.
@@ -91,9 +105,12 @@ def sequential_log_likelihood(agent: Decisions, data: Any) -> float:
     """
     if agent.sensitivity is None:
         raise ValueError("agent must have a sensitivity: one that never errs gives choices no probability.")
-    step, state, action = _as_steps(data, agent.mdp.n_states)
-    if action.max() >= agent.mdp.n_actions:
-        raise ValueError(f"data must have actions in 0 … {agent.mdp.n_actions - 1}; got {action.max()}.")
+    return _sum_logs(agent, *_find_choices(data, agent.mdp))
+
+
+def _sum_logs(agent: Decisions, step: IntArray, state: IntArray, action: IntArray) -> float:
+    if step.size == 0:
+        return 0.0
     if agent.deadline is not None and step.max() > agent.deadline:
         raise ValueError(f"data must have steps up to the deadline, {agent.deadline:,}; got {step.max():,}.")
     rows = np.array([agent.row_of(int(h)) for h in range(1, int(step.max()) + 1)])
@@ -171,6 +188,12 @@ def fit_sequential(
         if not 0.0 < start[name] < 1.0:
             raise ValueError(f"start[{name!r}] must be in (0, 1); got {start[name]!r}.")
 
+    choices = _find_choices(data, mdp)
+    if choices[0].size == 0:
+        raise ValueError(
+            "data must have a state with different actions; in all of theirs there is no choice."
+        )
+
     def solve(theta: FloatArray) -> Decisions:
         values = {name: float(1.0 / (1.0 + np.exp(-x))) for name, x in zip(names, theta[:-1], strict=True)}
         task = Task.of(mdp, law(**values), deadline, sensitivity=float(np.exp(theta[-1])))
@@ -181,7 +204,7 @@ def fit_sequential(
     def loss(theta: FloatArray) -> float:
         if np.abs(theta).max() > 12.0:
             return _FAILED
-        return -sequential_log_likelihood(solve(theta), data)
+        return -_sum_logs(solve(theta), *choices)
 
     scale = float(np.ptp(mdp.rewards)) or 1.0
     starts = [
@@ -199,8 +222,7 @@ def fit_sequential(
     standard = {name: float(errors[i]) * values[name] * (1.0 - values[name]) for i, name in enumerate(names)}
     values["sensitivity"] = float(np.exp(theta[-1]))
     standard["sensitivity"] = float(errors[-1]) * values["sensitivity"]
-    step, _, _ = _as_steps(data, mdp.n_states)
-    return SequentialFit(kind, values, standard, -float(found.fun), step.size, solve(theta))
+    return SequentialFit(kind, values, standard, -float(found.fun), choices[0].size, solve(theta))
 
 
 def compare_kinds(
