@@ -65,7 +65,7 @@ def test_shares_count_the_played_candidates():
 
 
 def test_choices_are_drawn_one_row_per_candidate():
-    agent = sj.HorizonSelection(sj.UnknownLaw(4), candidates=(2, 4))
+    agent = sj.HorizonSelection(sj.UnknownLaw(4), candidates=(2, 4), rule=sj.D3RB())
     figure = sj.learn(agent, sj.mdps.river_swim(3), sj.Geometric(0.5), episodes=40).learner.plot()
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["2  (50%)", "4  (50%)"]
