@@ -393,7 +393,7 @@ def test_saved_learners_with_practical_bonuses_continue_bit_for_bit(bonus, tmp_p
         (lambda: sj.PSRL(GEOMETRIC, noise=-1), "noise must be a finite number ≥ 0; got -1."),
         (
             lambda: sj.PSRL(GEOMETRIC, unseen="apar"),
-            "unseen must be one of 'default', 'apart', 'together'; got 'apar'.",
+            "unseen must be one of 'default', 'apart', 'together', 'each'; got 'apar'.",
         ),
         (
             lambda: sj.PSRL(GEOMETRIC, unseen="apart", n_states=9).start(
