@@ -42,7 +42,8 @@ def in_shell(line, folder, **env):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files closed only by the GC
+# An interrupt between opening a file and entering its `with` leaves it to the garbage collector.
+@pytest.mark.filterwarnings("ignore:Exception ignored in.*<_io:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     "arguments",
     [PLAN, ["fit", "sample:course", "--report", "r.html"], ["run", "tiny.toml", "--on", "here"]],

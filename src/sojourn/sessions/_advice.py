@@ -216,17 +216,18 @@ def _leaving(analysis: Analysis) -> str:
         text = f"Of those who reach step {early:,},"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
     gain = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood)
-    some = law.hazard(np.unique(np.geomspace(early, late, 200).round()))
+    steps = np.unique(np.geomspace(early, late, 200).round())
+    some = law.hazard(steps)
     if some.max() < 1.1 * some.min():
         since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         return f"{text} {since} is about as likely at every step."
     if not gain > _CLEAR_CHANGE:
         return f"{text} The log is too small to tell this from leaving that is as likely at every step."
     if some.max() > 1.1 * max(begin, end):
-        peak = int(np.unique(np.geomspace(early, late, 200).round())[np.argmax(some)])
+        peak = int(steps[np.argmax(some)])
         return f"{text} Leaving first speeds up, to {percent(some.max())} at step {peak:,}, then slows down."
     if some.min() < 0.9 * min(begin, end):
-        dip = int(np.unique(np.geomspace(early, late, 200).round())[np.argmin(some)])
+        dip = int(steps[np.argmin(some)])
         return f"{text} Leaving first slows down, to {percent(some.min())} at step {dip:,}, then speeds up."
     if end < begin and not analysis.determines_remaining:
         return (
@@ -281,7 +282,7 @@ def _law(analysis: Analysis) -> str:
     is_one = test.first == test.last
     where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
     shares = f"{where} {percent(test.observed)} left, and the law says {percent(test.expected)}"
-    if abs(test.observed - test.expected) < SMALL_DIFFERENCE:
+    if not analysis.no_family_fits:
         return (
             f"{text}. The chances of leaving at each step reject it ({_chi_squared(test)}), but by little: "
             f"{shares}."
@@ -323,7 +324,7 @@ def _single_gamma(analysis: Analysis) -> str:
         f"mean length: planning with it loses at most that much, for rewards in [0, 1]"
     )
     cost += f" (with {gamma_words(usual)}, {number(analysis.usual_gap)}). "
-    if share <= 0.02:
+    if share <= SMALL_DIFFERENCE:
         return f"A single γ is good enough. {cost}".strip()
     if share <= 0.1:
         return f"A single γ will do if a loss of a few percent does not matter. {cost}".strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,10 +49,7 @@ REJECTED = 0.01
 """Level at which the chances of leaving reject a law."""
 
 SMALL_DIFFERENCE = 0.02
-"""Differences that matter little: of chances of leaving, of observed over expected ends, of a mean."""
-
-_NEGLIGIBLE = 0.02
-"""A share of the mean, or of the sessions, that is too small to matter."""
+"""A share of the mean, of the sessions, of expected ends or of those who may leave that matters little."""
 
 _MAX_SCHEDULE = 100_000
 """Largest number of steps of a schedule of discounts."""
@@ -152,10 +149,9 @@ class Analysis:
     def no_family_fits(self) -> bool:
         """Whether the data contradict the best fit, at some step, by enough to matter."""
         test = self.hazard_test
-        if self.best.excess >= MISFIT:
-            return True
-        is_rejected = test is not None and test.p_value < REJECTED
-        return test is not None and is_rejected and abs(test.observed - test.expected) >= SMALL_DIFFERENCE
+        if self.best.excess >= MISFIT or test is None:
+            return self.best.excess >= MISFIT
+        return test.p_value < REJECTED and abs(test.observed - test.expected) >= SMALL_DIFFERENCE
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:
@@ -205,7 +201,7 @@ class Analysis:
         If the best fit is at the edge of its family, almost all of it must be, because the tail beyond the
         data is then an artifact of the family's range.
         """
-        if self.best.fit.edge and max(self.unseen, self.still_open) > _NEGLIGIBLE:
+        if self.best.fit.edge and max(self.unseen, self.still_open) > SMALL_DIFFERENCE:
             return False
         return self.unseen <= 0.5
 
@@ -226,17 +222,15 @@ class Analysis:
             return None
         return law.effective_horizon(truncation)
 
-    def schedule_lines(self) -> Iterator[str]:
-        """Yield "step,γ(h),ρ(h),expected remaining steps" by the best fit, until 1% of the mean remains.
+    def schedule(self) -> dict[str, Any]:
+        """Return the columns step, survival γ(h), discount ρ(h) and expected remaining steps of the best fit.
 
-        The last line's discount holds for later steps too, approximately.
+        They end where 1% of the mean remains, or after 100,000 steps.
         """
         law = self.law
-        last = min(self.horizon(0.01 * law.mean) or _MAX_SCHEDULE, _MAX_SCHEDULE)
-        h = np.arange(1, last + 1)
-        columns = (h, law.survival(h), law.continuation(h), law.remaining(h))
-        for step, survival, discount, remaining in zip(*(one.tolist() for one in columns), strict=True):
-            yield f"{step},{survival!r},{discount!r},{remaining!r}"
+        h = np.arange(1, min(self.horizon(0.01 * law.mean) or _MAX_SCHEDULE, _MAX_SCHEDULE) + 1)
+        columns = {"survival": law.survival, "discount": law.continuation, "remaining": law.remaining}
+        return {"step": h} | {name: column(h) for name, column in columns.items()}
 
     def advice(self) -> tuple[tuple[str, str], ...]:
         """Return an explanation in plain words, as pairs of a heading and a paragraph."""

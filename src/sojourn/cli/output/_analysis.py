@@ -161,9 +161,11 @@ def write_schedule(found: Analysis, path: Path) -> None:
                 "--schedule must be left out: the log does not determine the discount of late steps; --table "
                 "writes what the data show."
             )
-        text = "\n".join(["step,survival,discount,remaining", *found.schedule_lines()]) + "\n"
-        write_atomically(path, lambda file: file.write(text.encode()))
-    print_message(f"Discounts of {text.count(chr(10)) - 1:,} steps written to {path}.")
+        columns = found.schedule()
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        lines = [",".join(columns), *(",".join(map(repr, row)) for row in rows)]
+        write_atomically(path, lambda file: file.write(("\n".join(lines) + "\n").encode()))
+    print_message(f"Discounts of {len(lines) - 1:,} steps written to {path}.")
 
 
 def _note_on_cut_tail(found: Analysis) -> None:

@@ -8,9 +8,9 @@ import gzip
 import io
 import lzma
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from sojourn.sessions.reading._csv import read_csv
 from sojourn.sessions.reading._line_blocks import line_blocks
 from sojourn.sessions.reading._tables import read_columns, read_json_lines, read_query
 
-__all__ = ["SessionSource", "read_sessions"]
-
-SessionSource: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | IO[bytes] | Any"
-"""What `read_sessions` reads."""
+__all__ = ["read_sessions"]
 
 _HEAD_BYTES = 1 << 16
 _SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".pq")
@@ -44,7 +41,7 @@ _OTHER_FORMATS = {
 
 
 def read_sessions(
-    source: SessionSource,
+    source: Any,
     *,
     length: str | None = None,
     observed: str | None = None,
@@ -97,7 +94,7 @@ def read_sessions(
     return log.with_open_sessions_one_longer() if open_survived else log
 
 
-def _read_source(source: SessionSource, wanted: ColumnNames) -> SessionLog:
+def _read_source(source: Any, wanted: ColumnNames) -> SessionLog:
     if isinstance(source, (str, os.PathLike)):
         return _read_paths(_paths_of(source), wanted)
     if isinstance(source, Mapping):
