@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import sys
 import time
@@ -9,6 +11,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.sessions import SessionLog, analyze, read_sessions
+from sojourn.sessions.reading import _tables
 from sojourn.sessions.reading._cell_table import CellTable
 
 from .alone import needs_peak, read_alone
@@ -535,3 +538,46 @@ def test_comments_and_the_line_of_excel_before_the_header_are_skipped(tmp_path):
     log = read_sessions(write(tmp_path / "log.csv", "# export\n\nsep=;\n#\nsteps;ended\n5;1\nx;1\n"))
     assert as_rows(log) == [(5, True, 1, 0)]
     assert log.account.first_rejected[0].row == 7
+
+
+def test_no_row_is_lost_between_batches(monkeypatch):
+    import sqlite3
+
+    monkeypatch.setattr(_tables, "_BATCH_ROWS", 4)
+    lines = b"".join(b'{"length": %d}\n' % i for i in range(1, 12))
+    assert read_sessions(io.BytesIO(lines)).lengths.tolist() == list(range(1, 12))
+    with sqlite3.connect(":memory:") as base:
+        base.execute("CREATE TABLE log (length)")
+        base.executemany("INSERT INTO log VALUES (?)", [(i,) for i in range(1, 12)])
+        found = read_sessions(base.execute("SELECT length FROM log"))
+    assert found.lengths.tolist() == list(range(1, 12))
+    late = lines + b'{"length": 3, "ended": false}\n'
+    with pytest.raises(ValueError, match=r"'ended' is missing in all of its first lines"):
+        read_sessions(io.BytesIO(late))
+    assert len(read_sessions(io.BytesIO(late), observed="none")) == 12
+
+
+def test_odd_cells_reject_only_their_rows():
+    lines = b'{"length": 3}\n{"length": 1%s}\n{"length": %s}\n' % (b"0" * 400, b"[" * 500 + b"]" * 500)
+    log = read_sessions(io.BytesIO(lines))
+    assert (len(log), log.account.n_rejected) == (1, 2)
+    masked = read_sessions({"length": np.ma.array([1, 2, 3], mask=[False, True, False])})
+    assert (masked.lengths.tolist(), masked.account.n_rejected) == ([1, 3], 1)
+
+
+def test_different_names_in_every_line_take_little_memory():
+    lines = (json.dumps({"length": 3} | {f"k{i}_{j}": 1 for j in range(20)}) for i in range(3000))
+    assert len(read_sessions(io.BytesIO("\n".join(lines).encode()))) == 3000
+
+
+def test_counts_that_overflow_are_refused():
+    with pytest.raises(ValueError, match=r"^All rows together must stand for at most"):
+        read_sessions({"length": [3] * 2000, "n": [2**53] * 2000}, count="n")
+
+
+def test_damaged_compressed_files_are_one_line(tmp_path):
+    content = bytearray(gzip.compress(b"length\n" + b"".join(b"%d\n" % (i * i) for i in range(1, 3000))))
+    content[2000:2010] = b"\xff" * 10
+    (tmp_path / "log.csv.gz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"^log.csv.gz cannot be read: "):
+        read_sessions(tmp_path / "log.csv.gz")

@@ -8,6 +8,7 @@ import heapq
 import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
+from sojourn.laws import MAX_STEP
 from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions.reading._columns import ColumnMap
 from sojourn.sessions.reading._row_counts import RowCounts
@@ -49,6 +50,7 @@ class LogBuilder:
     def __init__(self, columns: ColumnMap) -> None:
         self._columns, self._counts = columns, RowCounts()
         self._n_rows = self._n_used = 0
+        self._n_sessions = 0.0
         self._rejected = FirstRejections()
         self._groups: dict[str, int] = {}
         self._notes: list[str] = []
@@ -85,6 +87,9 @@ class LogBuilder:
         self._n_rows += good.size
         self._n_used += int(good.sum())
         repeated = None if counts is None else counts[good]
+        self._n_sessions += float(good.sum() if repeated is None else repeated.sum(dtype=np.float64))
+        if self._n_sessions > MAX_STEP:
+            raise ValueError(f"All rows together must stand for at most {MAX_STEP:,} sessions; got more.")
         self._counts.add(lengths[good], observed[good], entry[good], group[good], repeated)
 
     def group_code(self, label: str) -> int:

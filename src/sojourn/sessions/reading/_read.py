@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -26,6 +27,9 @@ __all__ = ["read_sessions"]
 _HEAD_BYTES = 1 << 16
 _SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".pq")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
+_UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
+"""Errors of files that cannot be opened, read or decompressed."""
+
 _OTHER_FORMATS = {
     b"\xff\xfe": "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')",
@@ -156,7 +160,7 @@ def _read_path(path: Path, wanted: ColumnNames) -> SessionLog:
                 return read_parquet(path, wanted, path.name)
             file.seek(0)
             return _read_text(file, wanted, path.name)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except _UNREADABLE as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"{path.name} cannot be read: {reason}.") from error
 
@@ -167,7 +171,7 @@ def _read_stream(stream: Any, wanted: ColumnNames) -> SessionLog:
         raise TypeError("source must be a stream of bytes; got one of text (use its .buffer, or mode 'rb').")
     try:
         return _read_text(cast(BinaryIO, stream), wanted, source)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except _UNREADABLE as error:
         raise ValueError(f"{source} cannot be read: {error}.") from error
 
 

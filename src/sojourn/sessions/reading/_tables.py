@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,9 +27,11 @@ from sojourn.sessions.reading._ingest import LogBuilder
 
 __all__ = ["TableColumn", "TableParser", "read_columns", "read_json_lines", "read_query"]
 
-_BATCH_ROWS = 1 << 14
-_FIRST_ROWS = 1_000
-"""Rows in which unused columns are searched for two values."""
+_BATCH_ROWS, _BATCH_BYTES = 1 << 14, 1 << 23
+"""Rows per batch, and bytes of JSON: parsed, they take up to thirty times the memory."""
+
+_FIRST_ROWS, _MOST_NAMES = 1_000, 1_000
+"""Rows in which unused columns are searched for two values, and number of columns up to which they are."""
 
 
 class TableColumn(Protocol):
@@ -134,8 +137,7 @@ class TableParser:
 def _whole_of(cell: object) -> int | None:
     """Return the whole number in a cell that is not part of a numeric column; None if there is none."""
     if isinstance(cell, (int, float)) and not isinstance(cell, bool):
-        is_whole = math.isfinite(cell) and cell == int(cell) and 1 <= cell <= MAX_STEP
-        return int(cell) if is_whole else None
+        return int(cell) if 1 <= cell <= MAX_STEP and cell == int(cell) else None
     return parse_whole(str(cell)) if isinstance(cell, (str, Decimal)) else None
 
 
@@ -158,7 +160,9 @@ class ArrayColumn:
     """A column of values in memory: a NumPy array, or what can be converted to one."""
 
     def __init__(self, values: Any) -> None:
-        array = np.ma.filled(values, np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray):
+            values = values.astype(object).filled(np.nan)
+        array = np.asarray(values)
         self._array = array if array.dtype.kind in "biuf" else np.asarray(values, dtype=object)
         if self._array.ndim != 1:
             raise ValueError(f"columns must have one dimension; got shape {self._array.shape}.")
@@ -230,10 +234,12 @@ def _first_rows(columns: Sequence[Any]) -> list[list[str]]:
 
 def read_json_lines(lines: Iterable[bytes], wanted: ColumnNames, source: str) -> SessionLog:
     """Read a session log from text with one JSON object per line; blank lines are skipped."""
-    return _read_records(_json_records(lines, source), None, wanted, source)
+    return _read_records(_json_batches(lines, source), None, wanted, source)
 
 
-def _json_records(lines: Iterable[bytes], source: str) -> Iterator[dict[str, object]]:
+def _json_batches(lines: Iterable[bytes], source: str) -> Iterator[list[dict[str, object]]]:
+    batch: list[dict[str, object]] = []
+    n_bytes = 0
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -242,7 +248,13 @@ def _json_records(lines: Iterable[bytes], source: str) -> Iterator[dict[str, obj
                 record = None
             if not isinstance(record, dict):
                 raise ValueError(f"{source} must have one JSON object per line; line {number:,} has none.")
-            yield record
+            batch.append(record)
+            n_bytes += len(line)
+        if len(batch) == _BATCH_ROWS or n_bytes >= _BATCH_BYTES:
+            yield batch
+            batch, n_bytes = [], 0
+    if batch:
+        yield batch
 
 
 def read_query(cursor: Any, wanted: ColumnNames, source: str) -> SessionLog:
@@ -251,20 +263,24 @@ def read_query(cursor: Any, wanted: ColumnNames, source: str) -> SessionLog:
         raise ValueError(f"{source} must be the result of a query that returns rows; it returns none.")
     names = [str(column[0]) for column in cursor.description]
     records = (dict(zip(names, row, strict=True)) for row in cursor)
-    return _read_records(records, names, wanted, source)
+    batches = iter(lambda: list(itertools.islice(records, _BATCH_ROWS)), [])
+    return _read_records(batches, names, wanted, source)
 
 
 def _read_records(
-    records: Iterator[dict[str, object]], names: list[str] | None, wanted: ColumnNames, source: str
+    batches: Iterable[list[dict[str, object]]], names: list[str] | None, wanted: ColumnNames, source: str
 ) -> SessionLog:
-    """Read rows that are dictionaries; the names of the columns are those of the first rows."""
+    """Read rows that are dictionaries; by default the names of the columns are those of the first batch."""
     parser: TableParser | None = None
-    while batch := _take(records, _BATCH_ROWS):
+    for batch in batches:
         if parser is None:
-            known = names or list(dict.fromkeys(name for one in batch for name in one))
+            known = names or _names_in(batch)
             columns = find_columns(known, wanted, source)
-            rows = [["" if one.get(name) is None else str(one[name]) for name in known] for one in batch]
-            parser = TableParser(note_two_values(columns, wanted, rows[:_FIRST_ROWS]))
+            first = batch[:_FIRST_ROWS] if len(known) <= _MOST_NAMES else ()
+            rows = [["" if one.get(name) is None else str(one[name]) for name in known] for one in first]
+            parser = TableParser(note_two_values(columns, wanted, rows))
+        elif names is None:
+            _check_no_new_column(columns, _names_in(batch), wanted, source)
         parser.feed(
             {name: _ObjectColumn([one.get(name) for one in batch]) for name in parser.names}, len(batch)
         )
@@ -273,8 +289,20 @@ def _read_records(
     return parser.builder.build(source)
 
 
-def _take(records: Iterator[dict[str, object]], n: int) -> list[dict[str, object]]:
-    return [record for record, _ in zip(records, range(n), strict=False)]
+def _names_in(batch: list[dict[str, object]]) -> list[str]:
+    return list(dict.fromkeys(name for one in batch for name in one))
+
+
+def _check_no_new_column(columns: ColumnMap, names: Sequence[str], wanted: ColumnNames, source: str) -> None:
+    """Raise `ValueError` if names that the first rows lack would be read as another column."""
+    known = set(columns.names)
+    new = [name for name in names if name not in known]
+    used = find_columns([*columns.names, *new], wanted, source).used if new else columns.used
+    if used != columns.used:
+        name = next(name for what, name in used if (what, name) not in columns.used)
+        raise ValueError(
+            f"{source} must have the same names in every line; {name!r} is missing in all of its first lines."
+        )
 
 
 class _ObjectColumn(ArrayColumn):
