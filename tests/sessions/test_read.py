@@ -581,3 +581,45 @@ def test_damaged_compressed_files_are_one_line(tmp_path):
     (tmp_path / "log.csv.gz").write_bytes(content)
     with pytest.raises(ValueError, match=r"^log.csv.gz cannot be read: "):
         read_sessions(tmp_path / "log.csv.gz")
+
+
+def test_folders_are_searched_without_hidden_parts_and_second_names(tmp_path):
+    for name in ("a.csv", ".hidden/a.csv", "_temporary/a.csv", "sub/b.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, "length\n1\n2\n")
+    (tmp_path / "latest.csv").symlink_to("a.csv")
+    assert len(read_sessions(tmp_path)) == 4
+    assert len(read_sessions(str(tmp_path / "*.csv"))) == 2
+    with pytest.raises(ValueError, match=r"^source must not have '\*\*'; pass the folder"):
+        read_sessions(str(tmp_path / "**" / "*.csv"))
+    with pytest.raises(ValueError, match=r"got an empty name\.$"):
+        read_sessions("")
+
+
+def test_a_relative_path_is_never_an_address(tmp_path, monkeypatch):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    (tmp_path / "s3:").mkdir()
+    parquet.write_table(pa.table({"length": [1, 2]}), tmp_path / "s3:" / "log.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert len(read_sessions(".")) == 2
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+def test_no_member_of_a_compressed_file_is_skipped(suffix):
+    first, second = packed(suffix, b"length\n1\n"), packed(suffix, b"2\n3\n")
+    assert len(read_sessions(io.BytesIO(first + second))) == 3
+    for damaged in (first + b"garbage" + second, first + second[:-1]):
+        with pytest.raises(ValueError, match=r"^the stream cannot be read: "):
+            read_sessions(io.BytesIO(damaged))
+
+
+def test_parquet_with_impossible_dates_is_one_line(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    groups = pa.array([2**60], pa.date64())
+    parquet.write_table(pa.table({"length": [1], "group": groups}), tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match=r"^log.parquet cannot be read as Parquet: date value out of range"):
+        read_sessions(tmp_path / "log.parquet")

@@ -29,10 +29,11 @@ def read_parquet(path: Path, wanted: ColumnNames, source: str) -> SessionLog:
             f"{source} is a Parquet file, which needs pyarrow: pip install 'sojourn[parquet]'."
         ) from error
     try:
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+        # An absolute path: pyarrow takes a relative one such as "s3:/log.parquet" for an address.
+        with pq.ParquetFile(path.absolute(), pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
             parser = TableParser(find_columns(file.schema_arrow.names, wanted, source))
             _feed(parser, file.iter_batches(batch_size=_BATCH_ROWS, columns=parser.names))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         raise ValueError(f"{source} cannot be read as Parquet: {_first_line(error)}") from error
     return parser.builder.build(source)
 

@@ -9,7 +9,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -66,7 +66,8 @@ def read_sessions(
 
             - a file: CSV (delimited by commas, semicolons, tabs or bars), JSON lines, or Parquet; text may be
               compressed (.gz, .bz2, .xz, .zst). A CSV file with a single column of numbers needs no header;
-            - several files, a pattern such as "logs/*.csv", or a folder, which is searched for such files;
+            - several files, a pattern such as "logs/*.csv", or a folder, which is searched for such files
+              (names with a leading "." or "_" are skipped). A file with several names is read once;
             - a stream of bytes with such text, such as `sys.stdin.buffer`;
             - a dictionary of columns, a pandas data frame, any table with Arrow's interface (polars, DuckDB,
               pyarrow), or a NumPy array of lengths or of records;
@@ -124,13 +125,17 @@ def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
     path = Path(source)
     if path.is_file():
         return [path]
+    if not os.fspath(source):
+        raise ValueError("source must be a file that exists; got an empty name.")
     if path.is_dir():
-        found = sorted(one for one in path.rglob("*") if one.is_file() and _is_log_name(one.name))
+        found = sorted(one for one in path.rglob("*") if one.is_file() and _is_log(one.relative_to(path)))
         if not found:
             raise ValueError(f"source must be a folder with {', '.join(_SUFFIXES)} files; got {str(path)!r}.")
         return found
+    if "**" in str(source):  # it would follow links, in circles or to anywhere
+        raise ValueError(f"source must not have '**'; pass the folder, with its subfolders, for {source!r}.")
     if glob.has_magic(str(source)):
-        matched = sorted(Path(one) for one in glob.glob(str(source), recursive=True) if Path(one).is_file())
+        matched = sorted(Path(one) for one in glob.glob(str(source)) if Path(one).is_file())
         if not matched:
             raise ValueError(f"source must match a file; nothing matches {str(source)!r}.")
         return matched
@@ -139,18 +144,28 @@ def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
     raise ValueError(f"source must be a file that exists; got {str(source)!r}.")
 
 
-def _is_log_name(name: str) -> bool:
-    lower = name.lower()
+def _is_log(path: Path) -> bool:
+    """Whether a path in a folder has the name of a log, and no part of it is hidden or temporary."""
+    lower = path.name.lower()
     for packed in _PACKED:
         lower = lower.removesuffix(packed)
-    return lower.endswith(_SUFFIXES) and not name.startswith(("_", "."))
+    return lower.endswith(_SUFFIXES) and not any(part.startswith(("_", ".")) for part in path.parts)
 
 
 def _read_paths(paths: list[Path], wanted: ColumnNames) -> SessionLog:
     if not paths:
         raise ValueError("source must be at least one file; got none.")
-    logs = [_read_path(path, wanted) for path in paths]
+    logs = [_read_path(path, wanted) for path in _different_files(paths)]
     return logs[0] if len(logs) == 1 else SessionLog.joined(logs, f"{len(logs):,} files")
+
+
+def _different_files(paths: list[Path]) -> list[Path]:
+    """Return the paths without further names of the same file, such as a link "latest.csv"."""
+    found: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        about = path.stat()
+        found.setdefault((about.st_dev, about.st_ino), path)
+    return list(found.values())
 
 
 def _read_path(path: Path, wanted: ColumnNames) -> SessionLog:
@@ -193,9 +208,9 @@ def _unpacked(head: bytes, file: BinaryIO, source: str) -> BinaryIO | None:
     if head.startswith(b"\x1f\x8b"):
         return cast(BinaryIO, gzip.GzipFile(fileobj=rest))
     if head.startswith(b"BZh"):
-        return cast(BinaryIO, bz2.BZ2File(rest))
+        return io.BufferedReader(_Members(rest, bz2.BZ2Decompressor))
     if head.startswith(b"\xfd7zXZ\0"):
-        return cast(BinaryIO, lzma.LZMAFile(rest))
+        return io.BufferedReader(_Members(rest, lzma.LZMADecompressor))
     if head.startswith(b"\x28\xb5\x2f\xfd"):
         try:
             import pyarrow as pa  # noqa: PLC0415
@@ -205,6 +220,38 @@ def _unpacked(head: bytes, file: BinaryIO, source: str) -> BinaryIO | None:
             ) from error
         return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(rest, mode="r"), "zstd"))
     return None
+
+
+class _Members(io.RawIOBase):
+    """What all members of a compressed stream contain; Python's own readers ignore any that are damaged."""
+
+    def __init__(
+        self, file: BinaryIO, decompressor: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+    ) -> None:
+        super().__init__()
+        self._file, self._new, self._member = file, decompressor, decompressor()
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with at least one byte, and return their number; 0 at the end."""
+        found = b""
+        while not found:
+            packed = b""
+            if self._member.eof:
+                packed = self._member.unused_data or self._file.read(_HEAD_BYTES)
+                if not packed:
+                    return 0
+                self._member = self._new()
+            elif self._member.needs_input:
+                packed = self._file.read(_HEAD_BYTES)
+                if not packed:
+                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+            found = self._member.decompress(packed, len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
 
 
 class _Joined(io.RawIOBase):

@@ -161,7 +161,7 @@ class ArrayColumn:
 
     def __init__(self, values: Any) -> None:
         if isinstance(values, np.ma.MaskedArray):
-            values = values.astype(object).filled(np.nan)
+            values = np.ma.filled(values.astype(object), np.nan)
         array = np.asarray(values)
         self._array = array if array.dtype.kind in "biuf" else np.asarray(values, dtype=object)
         if self._array.ndim != 1:
