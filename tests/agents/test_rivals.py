@@ -27,6 +27,7 @@ AGENTS = [
     sj.QLearning(SHAPED, 0.001, horizon=8, after="hold", count="first", ties="first"),
     sj.QLearning(sj.Fixed(9), 0.01, form="literal"),
     sj.UCBVIGamma(GEOMETRIC, 1e-4),
+    sj.UCBVIGamma(GEOMETRIC, 1e-4, backups="step", count="first", horizon=6),
     sj.UCBVIGamma(SHAPED, 1e-6, gamma=0.8, after="hold", count="first", horizon=8),
     sj.EpsilonGreedy(GEOMETRIC),
     sj.EpsilonGreedy(SHAPED, 0.4, horizon=8, decay=0.5, rate="mean", initial=1.0, after="hold"),
@@ -177,11 +178,13 @@ def test_epsilon_greedy_is_watkins(mdp, rate, form, options):
         np.testing.assert_allclose(learner.q_values(live(mdp)), dense.q[:, live(mdp)], atol=1e-10, rtol=0)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-4, 1e-7])
+@pytest.mark.parametrize(
+    ("scale", "backups"), [(1.0, "episode"), (1e-4, "episode"), (1e-7, "episode"), (1e-6, "step")]
+)
 @pytest.mark.parametrize("mdp", SMALL, ids=lambda mdp: mdp.name)
-def test_ucbvi_gamma_is_that_of_he_and_others(mdp, scale):
+def test_ucbvi_gamma_is_that_of_he_and_others(mdp, scale, backups):
     mdp, episodes = mdp.normalized(), 60
-    agent, law = sj.UCBVIGamma(SHAPED, scale), sj.Uniform(1, 12)
+    agent, law = sj.UCBVIGamma(SHAPED, scale, backups=backups), sj.Uniform(1, 12)
     assert agent.discount == pytest.approx(1 - 1 / SHAPED.mean)
     dense = reference.DenseGamma(
         agent.discount,
@@ -193,12 +196,17 @@ def test_ucbvi_gamma_is_that_of_he_and_others(mdp, scale):
         terminal_reward=mdp.terminal_reward,
     )
 
+    steps = []
+
     def watch(h, state, action, following):
         dense.counts[state, action, following] += 1
+        steps.append(h)
 
     learner = start(agent, mdp, episodes)
     for _ in play(learner, mdp, law, episodes, 1, watch):
-        dense.update(mdp.rewards)
+        for _ in steps if backups == "step" else [1]:
+            dense.update(mdp.rewards)
+        steps.clear()
         found = learner.q_values(live(mdp))
         np.testing.assert_allclose(found, dense.q[np.newaxis, live(mdp)], atol=1e-10, rtol=0)
     if scale < 1e-5:
@@ -409,6 +417,10 @@ def test_saved_learners_with_practical_bonuses_continue_bit_for_bit(bonus, tmp_p
         ),
         (lambda: sj.PSRL(GEOMETRIC, 0.05, unseen="each"), "prior must be at least 0.1 if unseen is 'each'"),
         (lambda: sj.QLearning(GEOMETRIC, delta=2), "delta must be in (0, 1); got 2."),
+        (
+            lambda: sj.UCBVIGamma(GEOMETRIC, backups="layer"),
+            "backups must be one of 'episode', 'step'; got 'layer'.",
+        ),
         (lambda: sj.UCBVIGamma(GEOMETRIC, gamma=1.0), "gamma must be in [0, 1); got 1.0."),
         (lambda: sj.EpsilonGreedy(GEOMETRIC, 1.5), "epsilon must be in [0, 1]; got 1.5."),
         (lambda: sj.EpsilonGreedy(GEOMETRIC, rate=2.0), 'rate must be in (0, 1], or "mean"; got 2.0.'),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._kernels import AssumedLaw, BernsteinUpdate, UCBVIGammaUpdate
-from sojourn._validation import check_nonnegative, check_open_unit
+from sojourn._validation import check_choice, check_nonnegative, check_open_unit
 from sojourn.agents._layered_agent import (
     LayeredAgent,
     choose_layers,
@@ -28,12 +28,15 @@ __all__ = ["UCBVIGamma", "UCBVIGammaLearner"]
 class UCBVIGamma(LayeredAgent):
     """UCBVI-γ (He, Zhou, Gu 2021): stationary optimistic value iteration for a discount γ.
 
-    Q(s, a) ← min(Q(s, a), r + γ Σ_y P̂(y|s, a) V(y) + scale · γ · UCB(s, a)), once for every visited pair at
-    the end of an episode, all computed from the previous V. Q starts at 1/(1 − γ), and
+    Q(s, a) ← min(Q(s, a), r + γ Σ_y P̂(y|s, a) V(y) + scale · γ · UCB(s, a)), for every visited pair at the
+    end of an episode, all computed from the previous V. Q starts at 1/(1 − γ), and
     UCB = √(8 U Var_{P̂}(V)/n) + 8 U/((1 − γ) n) + √(8 Σ_y P̂(y) min(100 B(y), 1/(1 − γ)²)/n) with
     B(y) = β/((1 − γ)⁵ n(y)), where n(y) counts the visits of y, β = S²A²U⁵ and
-    U = ln(40·S·A·T³·ln²T/(δ (1 − γ)²)) for T steps. The paper backs up after every step of one endless
-    trajectory. Here there are episodes, and T is their number times the mean length.
+    U = ln(40·S·A·T³·ln²T/(δ (1 − γ)²)) for T steps. Here there are episodes, and T is their number times the
+    mean length.
+
+    The paper backs up after every step of one endless trajectory. `backups="step"` makes as many backups as
+    an episode has steps, but all at its end, so that the policy of an episode is fixed and its regret exact.
 
     β, and U up to the square of its inner logarithm, are those of the paper's Theorem 4.3; its proof has 80
     where the theorem has 40. The three terms of the bonus (4.3) and B could not be checked against the
@@ -45,6 +48,7 @@ class UCBVIGamma(LayeredAgent):
         scale: Factor on the bonus; 1 is the published bonus.
         gamma: The discount, instead of the one from the law's mean.
         delta: Probability that the bounds may fail, in (0, 1).
+        backups: One backup of all visited pairs per "episode", or one per "step" of it.
         horizon: Number of steps N after which random ties repeat; Q does not depend on it.
         truncation: Δ, which gives N instead of `horizon`; "default" and "paper" are the choice of the paper's
             corollary for γ.
@@ -68,11 +72,13 @@ class UCBVIGamma(LayeredAgent):
     scale: float = 1.0
     gamma: float | None = field(default=None, kw_only=True)
     delta: float = field(default=0.1, kw_only=True)
+    backups: str = field(default="episode", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_nonnegative("scale", self.scale)
         check_open_unit("delta", self.delta)
+        check_choice("backups", self.backups, ["episode", "step"])
         if self.gamma is not None:
             discount_law(self.law, self.gamma)  # raises an error for an invalid discount
 
@@ -119,7 +125,8 @@ class UCBVIGammaLearner(TabularLearner):
     def __init__(
         self, settings: UCBVIGamma, assumed: AssumedLaw, *, bernstein: BernsteinUpdate, **problem: Any
     ) -> None:
-        super().__init__(settings, assumed, bookkeeping=Bookkeeping(has_layer_visits=True), **problem)
+        bookkeeping = Bookkeeping(has_layer_visits=True, keeps_steps=settings.backups == "step")
+        super().__init__(settings, assumed, bookkeeping=bookkeeping, **problem)
         self._update = UCBVIGammaUpdate(bernstein)
 
     @property

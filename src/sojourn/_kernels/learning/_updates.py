@@ -58,7 +58,7 @@ _UPDATES: dict[type, Any] = {
         update_monotone_bernstein(tables, assumed, update, buffer.played[:n_played])
     ),
     UCBVIGammaUpdate: lambda update, tables, assumed, buffer, n_played, n_steps: update_ucbvi_gamma(
-        tables, assumed, update, buffer.played[:n_played]
+        tables, assumed, update, buffer.played[:n_played], max(1, n_steps)
     ),
     PSRLUpdate: lambda update, tables, assumed, buffer, n_played, n_steps: update_psrl(
         tables, assumed, update
