@@ -616,6 +616,26 @@ def test_a_damaged_marker_with_a_hard_link_is_not_overwritten(tmp_path):
     assert precious.read_text() == "mine"
 
 
+def test_timings_are_not_written_through_a_hard_link(tmp_path):
+    precious = tmp_path / "precious.txt"
+    precious.write_text("mine")
+    (tmp_path / "timings.log").hardlink_to(precious)
+    Store(tmp_path).timings.append("0" * 32, 1.0)
+    assert precious.read_text() == "mine"
+
+
+def test_a_temporary_file_that_cannot_be_deleted_stops_no_run(store, monkeypatch):
+    left = store / "trials" / ".x.npz.abc.tmp"
+    left.touch()
+
+    def refuse(path, missing_ok=False):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(_store.Path, "unlink", refuse)
+    with Store(store).writing() as access:
+        assert access.is_alone
+
+
 def test_stores_with_odd_names_are_refused(write, tmp_path):
     experiment = read_experiment(write())
     (tmp_path / "link").symlink_to(tmp_path / "gone")

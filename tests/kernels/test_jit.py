@@ -167,11 +167,11 @@ def test_new_folders_are_private(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
-@pytest.mark.parametrize("level", ["kernels", "digest"])
+@pytest.mark.parametrize("level", ["base", "kernels", "digest"])
 @pytest.mark.parametrize("mode", [0o775, 0o707])
 def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, level, mode):
     folder = Path(run(tmp_path, WHERE, SOJOURN_CACHE_DIR=str(tmp_path / "cache")).split()[0])
-    (folder if level == "digest" else folder.parent).chmod(mode)
+    {"base": folder.parent.parent, "kernels": folder.parent, "digest": folder}[level].chmod(mode)
     assert run(tmp_path, WHERE, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "None 1 True"
 
 
@@ -179,10 +179,14 @@ def test_only_the_user_and_the_administrator_are_trusted(tmp_path, monkeypatch):
     if os.name != "posix":
         pytest.skip("needs owners")
     tmp_path.chmod(0o700)
-    assert _jit._is_trusted(tmp_path)
+    assert _jit._is_trusted(tmp_path, may_be_shared=False)
+    tmp_path.chmod(0o1777)
+    assert _jit._is_trusted(tmp_path, may_be_shared=True)
+    assert not _jit._is_trusted(tmp_path, may_be_shared=False)
+    tmp_path.chmod(0o700)
     owner = tmp_path.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert _jit._is_trusted(tmp_path) == (owner == 0)
+    assert _jit._is_trusted(tmp_path, may_be_shared=False) == (owner == 0)
     os_stat = os.stat_result((0o40700, 0, 0, 0, owner + 2, 0, 0, 0, 0, 0))
     monkeypatch.setattr(Path, "stat", lambda self: os_stat)
-    assert not _jit._is_trusted(tmp_path)
+    assert not _jit._is_trusted(tmp_path, may_be_shared=False)

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import stat
 import sys
 import time
 import warnings
@@ -166,8 +167,8 @@ def cache_directory() -> Path | None:
         folders = base, base / "kernels", base / "kernels" / digest.hexdigest()[:16]
         for folder in folders:
             folder.mkdir(mode=0o700, exist_ok=True)
-        for folder in folders[1:]:
-            if not _is_trusted(folder):
+        for folder in folders:
+            if not _is_trusted(folder, may_be_shared=folder == base):
                 warnings.warn(
                     f"{folder} belongs to other users, or they can write to it: compiled kernels are not "
                     "kept. Run 'chmod go-w' on it, or set SOJOURN_CACHE_DIR to a folder of your own.",
@@ -180,12 +181,18 @@ def cache_directory() -> Path | None:
     return folders[-1]
 
 
-def _is_trusted(folder: Path) -> bool:
-    """Return whether only this user, or the administrator, can have written to a folder."""
+def _is_trusted(folder: Path, *, may_be_shared: bool) -> bool:
+    """Return whether only this user, or the administrator, can have written to a folder.
+
+    Args:
+        folder: The folder.
+        may_be_shared: Whether others may write to it if they cannot rename what is not theirs, as in /tmp.
+    """
     if os.name != "posix":
         return True
     found = folder.stat()
-    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & 0o022
+    is_closed = not found.st_mode & 0o022 or (may_be_shared and found.st_mode & stat.S_ISVTX)
+    return found.st_uid in (os.geteuid(), 0) and bool(is_closed)
 
 
 def _cache_base() -> Path:

@@ -120,7 +120,8 @@ class Store:
         """Delete temporary files of killed runs if no other run is writing; return whether none is."""
         is_alone = lock_file(marker, exclusive=True, wait=False)
         for path in self.temporary_files() if is_alone else ():
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # such as a store that may only be read
+                path.unlink()
         return is_alone
 
     def temporary_files(self) -> list[Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 from pathlib import Path
 
 from sojourn._files import open_regular_file, read_at_most
@@ -31,7 +32,8 @@ class TimingLog:
             contextlib.suppress(OSError),
             open_regular_file(self.path, write=True, create=True, append=True) as file,
         ):
-            file.write(line.encode())  # one system call: lines of several runs do not mix
+            if os.fstat(file.fileno()).st_nlink == 1:  # a hard link may be a file outside of the store
+                file.write(line.encode())  # one system call: lines of several runs do not mix
 
     def read(self) -> dict[str, float]:
         """Return the seconds of each trial by its key; empty if the log is missing or absurdly large."""
