@@ -203,7 +203,7 @@ def test_files_are_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "options", [["--observed", "ended"], ["--entry", "step"], ["--group", "state"], ["--labels"]], ids=str
+    "options", [["--ended", "2"], ["--entry", "step"], ["--group", "state"], ["--labels"]], ids=str
 )
 def test_options_that_do_not_apply_to_step_logs_are_refused(run, options):
     done = run("fit", "sample:shop", "--json", *options)

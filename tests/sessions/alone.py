@@ -11,13 +11,13 @@ import pytest
 CODE = """
 import sys
 from pathlib import Path
-from sojourn.sessions import is_step_log, read_sessions, read_steps
+from sojourn.sessions import read_log
 
 def peak():  # of this process only; ru_maxrss would start from that of its parent
     return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) // 1024
 
 before = peak()
-log = (read_steps if is_step_log(sys.argv[1]) else read_sessions)(sys.argv[1])
+log = read_log(sys.argv[1])
 print(peak(), peak() - before)
 """
 

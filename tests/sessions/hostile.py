@@ -102,7 +102,7 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "quote inside a cell": (b'id,length\na"b,4\nc,5\n', (2, 1)),
     "only quotes": (b'length\n"\n""\n"""\n4\n', (2, 1)),
     "entry after length": (b"length,entry\n3,5\n5,3\n", (2, 1)),
-    "entry of zero": (b"length,entry\n3,0\n5,3\n", (2, 1)),
+    "entry of zero": (b"length,entry\n3,0\n5,3\n", (2, 2)),
     "entry missing": (b"length,entry\n3,\n5,3\n", (2, 1)),
     "groups in every script": ("length,group\n3,日本\n5,العربية\n5,\n".encode(), (3, 3)),
     "carriage returns inside": (b"id,length\na\rb,4\n", (1, 1)),

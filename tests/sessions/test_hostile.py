@@ -212,7 +212,7 @@ def test_the_first_bad_rows_are_named_in_any_order_of_discovery(tmp_path):
 
 @given(st.permutations(range(1, 40)))
 def test_the_smallest_rows_are_kept(rows):
-    from sojourn.sessions.reading._ingest import FirstRejections
+    from sojourn.sessions.reading._rows import FirstRejections
 
     kept = FirstRejections()
     for row in rows:

@@ -11,7 +11,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.sessions import SessionLog, analyze, read_sessions
-from sojourn.sessions.reading import _tables
+from sojourn.sessions.reading import _sources
 from sojourn.sessions.reading._cell_table import CellTable
 
 from .alone import needs_peak, read_alone
@@ -103,7 +103,7 @@ def test_bad_rows_of_parquet_are_named(tmp_path):
         "row 3: length must be a whole number ≥ 1; got '2.5'.",
         "row 4: ended must be true or false, 1 or 0; got a word of 7 characters.",
         "row 5: ended must be true or false, 1 or 0; got 'None'.",
-        "row 6: length must be a whole number ≥ 1; got 'nan'.",
+        "row 6: length must be a whole number ≥ 1; got 'None'.",
     ]
 
 
@@ -218,7 +218,7 @@ def test_large_files_are_read_in_blocks(tmp_path, monkeypatch):
     path = write(tmp_path / "log.csv", "id,length\n" + "".join(lines))
     whole = read_sessions(path)
     monkeypatch.setattr(_line_blocks, "_BLOCK_BYTES", 97)
-    monkeypatch.setattr(sys.modules["sojourn.sessions.reading._read"], "_HEAD_BYTES", 31)
+    monkeypatch.setattr(sys.modules["sojourn.sessions.reading._sources"], "_HEAD_BYTES", 31)
     pieces = read_sessions(path)
     assert as_rows(whole) == as_rows(pieces) == sorted((int(n), True, 1, 0) for n in lengths)
     assert whole.account == pieces.account
@@ -450,7 +450,7 @@ def test_streams_are_read():
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"SQLite format 3\0" + bytes(100), "it is an SQLite database; in Python pass a query"),
+        (b"SQLite format 3\0" + bytes(100), "is an SQLite file that cannot be read so"),
         (b"ARROW1\0\0", "it is a Feather file"),
         (b"\x80\x04\x95" + bytes(20), "it is a pickle, which cannot be read safely"),
     ],
@@ -543,7 +543,7 @@ def test_comments_and_the_line_of_excel_before_the_header_are_skipped(tmp_path):
 def test_no_row_is_lost_between_batches(monkeypatch):
     import sqlite3
 
-    monkeypatch.setattr(_tables, "_BATCH_ROWS", 4)
+    monkeypatch.setattr(_sources, "_BATCH_ROWS", 4)
     lines = b"".join(b'{"length": %d}\n' % i for i in range(1, 12))
     assert read_sessions(io.BytesIO(lines)).lengths.tolist() == list(range(1, 12))
     with sqlite3.connect(":memory:") as base:

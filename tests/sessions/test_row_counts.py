@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -49,7 +50,8 @@ def make_table(cells):
 
 
 digits = st.text("0123456789", max_size=22).map(str.encode)
-almost_digits = digits | digits.map(lambda cell: cell + b".0") | st.binary(max_size=20)
+decimals = st.floats(-1e9, 1e9).map(lambda x: repr(x).encode())
+almost_digits = digits | decimals | digits.map(lambda cell: cell + b".0") | st.binary(max_size=20)
 almost_digits = almost_digits.filter(lambda cell: b"\n" not in cell)
 
 
@@ -60,11 +62,15 @@ def test_vectorized_parsing_agrees_with_parsing_one_by_one(cells):
     values, plain = table.whole_numbers(0)
     for cell, value, is_plain in zip(cells, values.tolist(), plain.tolist(), strict=True):
         whole = cell.removesuffix(b".0")
-        assert is_plain == (whole.isdigit() and len(whole) <= 18 and 1 <= int(whole) <= 2**53)
+        assert is_plain == (whole.isdigit() and len(whole) <= 18 and int(whole) <= 2**53)
         assert not is_plain or value == int(whole)
-    for cell, word in zip(cells, table.packed_words(0).tolist(), strict=True):
-        readable = len(cell) <= 8 and all(byte >= 32 for byte in cell)
-        assert word == (int.from_bytes(bytes(byte | 32 for byte in cell), "little") if readable else 0)
+    numbers, exact = table.decimal_numbers(0)
+    for cell, number, is_exact in zip(cells, numbers.tolist(), exact.tolist(), strict=True):
+        found = re.fullmatch(rb"-?(\d+)(?:\.(\d+))?", cell)
+        assert is_exact == (found is not None and len(found[1]) + len(found[2] or b"") <= 15)
+        assert not is_exact or number == float(cell)
+    words, where = table.distinct(0)
+    assert [words[i] for i in where.tolist()] == [cell.decode("utf-8", "replace") for cell in cells]
     assert len(set(table.hashes(0, table.words(0)).tolist())) == len(set(cells))
 
 

@@ -11,8 +11,9 @@ import sojourn as sj
 from sojourn.sessions import (
     SAMPLES,
     SessionLog,
+    StepLog,
     analyze,
-    is_step_log,
+    read_log,
     read_sessions,
     read_steps,
     sample_path,
@@ -93,7 +94,7 @@ def test_long_lines_and_missing_files_are_refused(tmp_path):
     assert read_steps(path).account.n_rejected == 1
     path = write(tmp_path / "log.csv", HEAD + "a" * 200_000 + "\nb,1,x,go,1,1\n")
     assert read_steps(path).account.n_rejected == 1
-    with pytest.raises(ValueError, match="path must be a file that exists"):
+    with pytest.raises(ValueError, match="source must be a file that exists"):
         read_steps(tmp_path / "nothing.csv")
 
 
@@ -193,7 +194,7 @@ def test_step_logs_may_use_other_delimiters(mark, tmp_path):
     rows = 'a,1,x,go,1,0\na,2,"y",go,0.5,1\nc,1,y,stay,2,1\n'
     plain = read_steps(write(tmp_path / "plain.csv", HEAD + rows))
     path = write(tmp_path / "log.csv", (HEAD + rows).replace(",", mark))
-    assert is_step_log(path)
+    assert isinstance(read_log(path), StepLog)
     log = read_steps(path)
     assert (log.states, log.actions) == (plain.states, plain.actions) == (("x", "y"), ("go", "stay"))
     assert log.reward.tolist() == plain.reward.tolist() == [1.0, 0.5, 2.0]

@@ -28,6 +28,7 @@ def read_log(
     columns = _columns(log)
     if len(columns["state"]) == 0:
         raise ValueError("log must have at least one row; got none.")
+    counts = columns.get("count", np.ones(len(columns["state"])))
     terminated = _flags(columns["terminated"])
     rewards = _finite(columns["reward"])
     states = _numbers("state", columns["state"], n_states)
@@ -35,6 +36,7 @@ def read_log(
     # If the episode terminated, the next state is ignored and may be missing.
     columns["next_state"][terminated] = 0.0
     next_states = _numbers("next_state", columns["next_state"], n_states)
+    weights = _numbers("count", counts, None)
     if n_states is None:
         n_states = 1 + int(max(states.max(), next_states.max()))
     if n_actions is None:
@@ -46,7 +48,7 @@ def read_log(
         n_states=n_states,
         n_actions=n_actions,
         pairs=np.append(pairs, missing),
-        weights=np.ones(len(pairs) + len(missing)),
+        weights=np.append(weights, np.ones(len(missing))).astype(np.float64),
         next_states=np.append(next_states, missing // n_actions),
         rewards=np.append(rewards, none + rewards.min()),
         terminated=np.append(terminated, none.astype(bool)),
@@ -79,9 +81,10 @@ def _columns(log: Any) -> dict[str, Any]:
             raise ValueError(
                 f"log must have a column {name!r}; got {sorted(names)}.{did_you_mean(name, names)}"
             )
-    for name in COLUMNS:
+    present = COLUMNS + (("count",) if "count" in names else ())
+    for name in present:
         check_not_masked(f"log column {name!r}", log[name])
-    columns = {name: _as_column(np.asarray(log[name])) for name in COLUMNS}
+    columns = {name: _as_column(np.asarray(log[name])) for name in present}
     for name, column in columns.items():
         if column.shape != columns["state"].shape or column.ndim != 1:
             raise ValueError(

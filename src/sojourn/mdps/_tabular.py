@@ -189,7 +189,8 @@ class TabularMDP:
 
         Args:
             log: Rows `(state, action, reward, next_state, terminated)`, or a mapping, structured array or
-                data frame with these columns. States and actions are whole numbers from 0.
+                data frame with these columns. States and actions are whole numbers from 0. A table may have
+                a column `count` with the number of steps that a row stands for.
             n_states: Number of states; by default the largest in the log plus 1, without the added state.
             n_actions: Number of actions; by default the largest in the log plus 1.
             start: The state in which episodes begin, or a distribution over the `n_states`.

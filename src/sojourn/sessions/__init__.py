@@ -10,9 +10,8 @@ from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
-from sojourn.sessions.reading._read import read_sessions
-from sojourn.sessions.reading._read_steps import is_step_log, read_steps
-from sojourn.sessions.reading._step_rows import CsvRow, read_rows
+from sojourn.sessions.reading._csv import CsvRow, read_rows
+from sojourn.sessions.reading._read import read_log, read_sessions, read_steps
 
 __all__ = [
     "EDGE_NOTE",
@@ -32,11 +31,11 @@ __all__ = [
     "compare_groups",
     "gamma_words",
     "group_words",
-    "is_step_log",
     "law_words",
     "number",
     "percent",
     "price_geometric",
+    "read_log",
     "read_rows",
     "read_sessions",
     "read_steps",

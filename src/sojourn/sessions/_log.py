@@ -54,24 +54,6 @@ class Account:
     notes: tuple[str, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
 
-    @classmethod
-    def joined(cls, logs: Sequence[SessionLog]) -> Account:
-        """Return the account of several files; rejections say in which file they are."""
-        accounts = [log.account for log in logs]
-        rejected = [
-            replace(one, rule=f"in {log.name}: {one.rule}")
-            for log in logs
-            for one in log.account.first_rejected
-        ]
-        return cls(
-            n_rows=sum(one.n_rows for one in accounts),
-            n_used=sum(one.n_used for one in accounts),
-            n_rejected=sum(one.n_rejected for one in accounts),
-            first_rejected=tuple(rejected[:5]),
-            notes=tuple(dict.fromkeys(note for one in accounts for note in one.notes)),
-            columns=tuple(dict.fromkeys(pair for one in accounts for pair in one.columns)),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class SessionLog:
@@ -133,27 +115,6 @@ class SessionLog:
         rows = RowCounts()
         rows.add(column, seen, began, codes)
         return cls.from_counts(rows, labels, Account(sample.n, sample.n), name)
-
-    @classmethod
-    def joined(cls, logs: Sequence[SessionLog], name: str) -> SessionLog:
-        """Return one log with the rows of several, in which groups of the same name are one group.
-
-        Raises:
-            ValueError: If some logs have groups and others have none.
-        """
-        if len({bool(log.labels) for log in logs}) > 1:
-            with_groups = next(log.name for log in logs if log.labels)
-            without = next(log.name for log in logs if not log.labels)
-            raise ValueError(
-                f"All files must have groups, or none (pass 'none' for no groups); {with_groups} has some, "
-                f"{without} has none."
-            )
-        labels = list(dict.fromkeys(label for log in logs for label in log.labels))
-        rows = RowCounts()
-        for log in logs:
-            codes = np.array([labels.index(label) for label in log.labels] or [0], dtype=np.int64)
-            rows.add(log.lengths, log.observed, log.entry, codes[log.group], log.counts)
-        return cls.from_counts(rows, labels, Account.joined(logs), name)
 
     def with_open_sessions_one_longer(self) -> SessionLog:
         """Return the log in which an open session of n steps was seen to go on after step n: H ≥ n + 1."""

@@ -10,91 +10,122 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.mdps import TabularMDP
 from sojourn.sessions._groups import MAX_GROUPS, GroupTest, log_rank
 from sojourn.sessions._log import Account, SessionLog
+from sojourn.sessions.reading._row_counts import RowCounts
 
 __all__ = ["StepLog"]
 
 
 @dataclass(frozen=True, eq=False)
 class StepLog:
-    """A log of every step of episodes, in order.
+    """A log of the steps of episodes; steps that are equal in all columns may be one row with a count.
 
     Attributes:
-        episode: Number of the episode of each step, from 0, `(n,)`.
         step: Number of the step within its episode, from 1, `(n,)`.
         state: The state before the action, as an index into `states`, `(n,)`.
         action: The action, as an index into `actions`, `(n,)`.
         reward: The reward, `(n,)`.
+        next_state: The state of the episode's next step; 0 where there is none, `(n,)`.
+        is_last: Whether the step is the last of its episode in the log, `(n,)`.
         ended: Whether the episode was seen to end there by its law of lengths, `(n,)`.
         terminated: Whether a terminal state of the problem ended it there, `(n,)`.
-        states: Names of the states, sorted.
+        counts: Number of steps that the row stands for, `(n,)`.
+        states: Names of the states, sorted; empty if the log has no states, actions and rewards.
         actions: Names of the actions, sorted.
         account: How many rows of the file were used and rejected.
         name: Name of the source of the log.
     """
 
-    episode: IntArray
     step: IntArray
     state: IntArray
     action: IntArray
     reward: FloatArray
+    next_state: IntArray
+    is_last: BoolArray
     ended: BoolArray
     terminated: BoolArray
+    counts: IntArray
     states: tuple[str, ...]
     actions: tuple[str, ...]
     account: Account
     name: str
 
-    @property
-    def _is_last(self) -> BoolArray:
-        """Whether each step is the last of its episode, `(n,)`."""
-        return np.append(np.diff(self.episode) != 0, True)
-
     def sessions(self) -> SessionLog:
         """Return the lengths of the episodes; those that are open or that the problem ended are censored."""
-        last = self._is_last
-        log = SessionLog.from_columns(self.step[last], self.ended[last], name=self.name)
-        return replace(log, account=self.account)
+        rows, last = RowCounts(), self.is_last
+        if not last.any():
+            raise ValueError(f"{self.name} must have the last step of an episode (without a next state).")
+        ones = np.ones(int(last.sum()), dtype=np.int64)
+        rows.add(self.step[last], self.ended[last], ones, ones - 1, self.counts[last])
+        return SessionLog.from_counts(rows, [], self.account, self.name)
 
     def problem(self, *, unvisited: str = "refuse") -> TabularMDP:
         """Return the maximum-likelihood problem, with its start distribution; see `from_transitions`.
 
         The last step of an episode that the problem did not end has no observed next state and is left out.
+
+        Raises:
+            ValueError: If no problem can be estimated from the log; one line says why.
         """
-        known = ~self._is_last | self.terminated
-        follows = np.append(self.state[1:], 0)
-        columns = {
-            "state": self.state[known],
-            "action": self.action[known],
-            "reward": self.reward[known],
-            "next_state": follows[known],
-            "terminated": self.terminated[known],
-        }
-        begins = np.bincount(self.state[self.step == 1], minlength=len(self.states))
-        return TabularMDP.from_transitions(
-            columns,
-            n_states=len(self.states),
-            n_actions=len(self.actions),
-            start=begins / begins.sum(),
-            unvisited=unvisited,
-        )
+        if not self.states:
+            raise ValueError(
+                f"{self.name} must have the columns 'state', 'action' and 'reward' for a problem."
+            )
+        known = ~self.is_last | self.terminated
+        if not known.any():
+            raise ValueError(f"{self.name} must have an episode of two steps for a problem; it has none.")
+        begins = np.bincount(self.state, self.counts * (self.step == 1), minlength=len(self.states))
+        # Equal rows are merged, so that a log gives the same problem, to the last bit, as its counts.
+        keys = (self.reward, self.next_state, self.terminated, self.action, self.state)
+        order = np.flatnonzero(known)[np.lexsort([key[known] for key in keys])]
+        differs = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+        rows = order[np.append(True, differs)]
+        counts = np.add.reduceat(self.counts[order], np.flatnonzero(np.append(True, differs)))
+        try:
+            return TabularMDP.from_transitions(
+                {
+                    "state": self.state[rows],
+                    "action": self.action[rows],
+                    "reward": self.reward[rows],
+                    "next_state": self.next_state[rows],
+                    "terminated": self.terminated[rows],
+                    "count": counts,
+                },
+                n_states=len(self.states),
+                n_actions=len(self.actions),
+                start=begins / begins.sum(),
+                unvisited=unvisited,
+            )
+        except ValueError as error:
+            raise ValueError(self._with_names(str(error))) from error
+
+    def _with_names(self, message: str) -> str:
+        return message.replace("log must", f"{self.name} must", 1)
+
+    def thinned(self, rng: np.random.Generator) -> tuple[StepLog, StepLog]:
+        """Split the log at random into two logs: each step goes to one of them."""
+        first = rng.binomial(self.counts, 0.5)
+        return replace(self, counts=first), replace(self, counts=self.counts - first)
 
     def leaving_by_state(self) -> GroupTest | None:
         """Test whether the end depends on the state; if it does, no law of lengths is a discount function.
 
         If there are too many states, the rarest are pooled. Steps at which no episode ended carry no
-        information and are left out.
+        information and are left out. None if the log has no states.
         """
-        n_visits = np.bincount(self.state, minlength=len(self.states))
+        if not self.states:
+            return None
+        n_visits = np.bincount(self.state, self.counts, minlength=len(self.states))
         kept = n_visits.size if n_visits.size <= MAX_GROUPS else MAX_GROUPS - 1
         frequent = np.sort(np.argsort(-n_visits, kind="stable")[:kept])
         index = np.full(n_visits.size, kept)
         index[frequent] = np.arange(kept)
         state, steps = index[self.state], np.unique(self.step[self.ended])
-        at_risk = ~(self._is_last & ~self.ended)  # an open episode is not at risk at its last step
-        sizes = np.bincount(state[at_risk], minlength=min(n_visits.size, kept + 1))
+        at_risk = ~(self.is_last & ~self.ended)  # an open episode is not at risk at its last step
+        sizes = np.bincount(state[at_risk], self.counts[at_risk], minlength=min(n_visits.size, kept + 1))
         at_risk &= np.isin(self.step, steps)
         shape = (sizes.size, steps.size)
         risk, gone = np.zeros(shape), np.zeros(shape)
-        np.add.at(risk, (state[at_risk], np.searchsorted(steps, self.step[at_risk])), 1)
-        np.add.at(gone, (state[self.ended], np.searchsorted(steps, self.step[self.ended])), 1)
-        return log_rank([(risk, gone)], sizes=sizes.tolist(), pooled=n_visits.size - kept, what="state")
+        for table, rows in ((risk, at_risk), (gone, self.ended)):
+            np.add.at(table, (state[rows], np.searchsorted(steps, self.step[rows])), self.counts[rows])
+        whole = [int(size) for size in sizes]
+        return log_rank([(risk, gone)], sizes=whole, pooled=n_visits.size - kept, what="state")

@@ -105,10 +105,7 @@ def read_choices(source: Any) -> ChoiceData:
         if not path.is_file():
             raise ValueError(f"data must be a file that exists; got {os.fspath(source)!r}.")
         _check_is_text(path)
-        rows = read_rows(path)
-        header = next(rows, None)
-        if header is None:
-            raise ValueError(f"{path.name} must have a header row and one row per choice; it is empty.")
+        header, *rows = read_rows(path, row="choice")
         columns = _find_columns([name.strip() for name in header.cells], path.name)
         return _build(_file_cells(rows, columns, len(header.cells)), path.name)
     names = list(source) if isinstance(source, Mapping) else list(getattr(source, "columns", ()))

@@ -42,9 +42,9 @@ def fit(
         list[str],
         typer.Argument(
             metavar="SESSIONS",
-            help="Files or folders with one row per session (CSV, JSON lines or Parquet; text may be "
-            "compressed), or - for standard input; a .csv file with one row per step; or sample:NAME, a "
-            "generated log that comes with Sojourn (streaming, support, course, shop).",
+            help="Files or folders with one row per session, step or event (CSV, JSON lines, Parquet or "
+            "SQLite; text may be compressed), or - for standard input; or sample:NAME, a generated log that "
+            "comes with Sojourn (streaming, support, course, shop).",
             show_default=False,
         ),
     ],
@@ -89,9 +89,53 @@ def fit(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column with the number of sessions that a row stands for.",
+            help="The column with the number of sessions, or of steps, that a row stands for.",
             show_default="every row is one",
         ),
+    ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="The length of a step, such as 1min, if lengths are durations (seconds, 1:02:03, 90s) or "
+            "times of --start and --end; a step that has begun counts.",
+            show_default="lengths are in steps",
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column with the time at which a session began.", show_default="start"
+        ),
+    ] = None,
+    end: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column with the time at which a session ended; empty while it is open.",
+            show_default="end",
+        ),
+    ] = None,
+    gap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="The longest pause within a session, such as 30min: rows are events of users, and a "
+            "session's length is its number of events.",
+            show_default=False,
+        ),
+    ] = None,
+    user: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of users for --gap.", show_default="user, …"),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of times for --gap.", show_default="time, …"),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(metavar="SQL", help="The query to run on an SQLite file.", show_default="its table"),
     ] = None,
     truncation: Annotated[
         list[str] | None,
@@ -167,8 +211,24 @@ def fit(
                 if schedule is not None:
                     check_output_file("--schedule", schedule, [".csv"], source=_log_path(one))
             given_problem = None if problem is None else read_problem_option(problem)
-            columns = (length, observed, entry, group, count, ended)
-            found = _read_log(source, *columns, labels=labels, open_survived=open_survived)
+            found = _read_log(
+                source,
+                query=query,
+                labels=labels,
+                length=length,
+                observed=observed,
+                entry=entry,
+                group=group,
+                count=count,
+                ended=ended,
+                step=step,
+                start=start,
+                end=end,
+                gap=gap,
+                user=user,
+                time=time,
+                open_survived=open_survived,
+            )
         print_account(found.log.name, found.log.account)
         with reading_input():
             if not accept_rejects:
@@ -225,26 +285,20 @@ class _Log:
     problem: TabularMDP | None = None
 
 
-def _read_log(sources: list[str], *columns: str | None, labels: bool, open_survived: bool) -> _Log:
-    """Read a log with one row per session or per step."""
-    from sojourn.sessions import is_step_log, read_sessions, read_steps  # noqa: PLC0415
+def _read_log(sources: list[str], *, query: str | None, labels: bool, **options: str | bool | None) -> _Log:
+    """Read a log with one row per session, event or step."""
+    from sojourn.sessions import SessionLog, read_log  # noqa: PLC0415
 
-    names = dict(zip(("length", "observed", "entry", "group", "count", "ended"), columns, strict=True))
-    if sources == ["-"]:
-        return _Log(read_sessions(sys.stdin.buffer, **names, open_survived=open_survived))
-    paths = [_log_path(source) for source in sources]
-    path = paths[0]
-    if names["length"] is not None or len(paths) > 1 or not is_step_log(path):
-        return _Log(read_sessions(paths, **names, open_survived=open_survived))
-    given = {f"--{name}": names[name] not in (None, "none") for name in ("entry", "group", "count", "ended")}
-    given |= {"--observed": names["observed"] is not None, "--labels": labels}
-    given["--open-survived"] = open_survived
-    for option in (option for option, is_given in given.items() if is_given):
-        raise ValueError(f"{option} is for logs with one row per session; {path.name} has one row per step.")
-    steps = read_steps(path)
+    source = sys.stdin.buffer if sources == ["-"] else [_log_path(one) for one in sources]
+    log = read_log(source, query=query, **options)
+    if isinstance(log, SessionLog):
+        return _Log(log)
+    if labels:
+        raise ValueError(f"--labels is for logs with one row per session; {log.name} has one row per step.")
     try:
-        problem = steps.problem()
+        problem = log.problem()
     except ValueError as error:  # such as an action that was never tried in some state
         print_message(f"What a single γ costs on the log's own problem is unknown: {error}", label="Note")
         problem = None
-    return _Log(steps.sessions(), None if names["group"] == "none" else steps.leaving_by_state(), problem)
+    test = None if options["group"] == "none" else log.leaving_by_state()
+    return _Log(log.sessions(), test, problem)

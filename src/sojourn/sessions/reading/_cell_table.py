@@ -8,15 +8,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn._typing import BoolArray, IntArray
+from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
+from sojourn.sessions.reading._cells import with_decimal_point
 
-__all__ = ["Bytes", "CellTable"]
+__all__ = ["Bytes", "CellTable", "CsvColumn"]
 
-_QUOTE, _POINT, _ZERO = 34, 46, 48
+_QUOTE, _MINUS, _POINT, _ZERO = 34, 45, 46, 48
 
 _MAX_DIGITS = 18
 """Longest number that is parsed here; `_cells.parse_whole` parses longer ones."""
+
+_MAX_EXACT_DIGITS = 15
+_POWERS_OF_TEN = 10.0 ** np.arange(_MAX_EXACT_DIGITS + 1)
+
+_FEW_DISTINCT = 16
+"""Up to this number of distinct values, comparing them one by one costs less than sorting."""
 
 _PADDING = 24
 """Zero bytes on both sides of the buffer: three words of eight bytes may start before a cell."""
@@ -62,16 +69,6 @@ class CellTable:
     n_columns: int
     has_quotes: bool
 
-    @staticmethod
-    def pack_word(word: str) -> int:
-        """Return a word as the integer that `packed_words` uses for it."""
-        return int.from_bytes(word.encode(), "little")
-
-    @staticmethod
-    def unpack_word(packed: int) -> str:
-        """Return the word of an integer of `packed_words`; empty for 0."""
-        return packed.to_bytes(8, "little").rstrip(b"\0").decode("ascii", "replace")
-
     def _column_bounds(self, column: int) -> tuple[IntArray, IntArray]:
         """Return where the cells of a column start and stop, without the quotes around them."""
         start, stop = self.starts, self.stops
@@ -89,7 +86,7 @@ class CellTable:
     def text(self, column: int, row: int) -> str:
         """Return the text of one cell; inside quotes, a doubled quote becomes a single one."""
         start, stop = self._cell_bounds(column, row)
-        text = self.buffer[start:stop].tobytes().decode("utf-8", "replace")
+        text = bytes(self.buffer.data[start:stop]).decode("utf-8", "replace")
         in_quotes = self.has_quotes and start > 0 and self.buffer[start - 1] == _QUOTE
         return text.replace('""', '"') if in_quotes else text
 
@@ -108,7 +105,7 @@ class CellTable:
 
         Returns:
             The values, and a mask of the cells that were parsed: those that consist of digits, optionally
-            followed by ".0", with a value from 1 to 2**53.
+            followed by ".0", with a value of at most 2**53.
         """
         start, stop = self._column_bounds(column)
         has_point = (
@@ -116,7 +113,33 @@ class CellTable:
             & (self.buffer[stop - 1] == _ZERO)
             & (self.buffer[np.maximum(stop - 2, 0)] == _POINT)
         )
-        stop = stop - 2 * has_point
+        values, parsed = self._digits(start, stop - 2 * has_point)
+        return values.astype(np.int64), parsed & (values <= MAX_STEP)
+
+    def decimal_numbers(self, column: int) -> tuple[FloatArray, BoolArray]:
+        """Parse a column of numbers with a sign and a decimal point.
+
+        Returns:
+            The values, and a mask of the cells that were parsed: those with at most 15 digits, for which
+            the quotient of two exact numbers is the nearest float.
+        """
+        start, stop = self._column_bounds(column)
+        first = self.buffer[np.minimum(start, self.buffer.size - 1)]
+        is_negative = (first == _MINUS) & (stop > start)
+        start = start + is_negative
+        points = np.append(np.flatnonzero(self.buffer == _POINT), self.buffer.size)
+        point = np.minimum(points[np.searchsorted(points, start)], stop)
+        has_point = point < stop
+        whole, is_whole = self._digits(start, point)
+        part, is_part = self._digits(point + has_point, stop)
+        n_digits = np.where(has_point, stop - point - 1, 0)
+        parsed = is_whole & (is_part | ~has_point) & (point - start + n_digits <= _MAX_EXACT_DIGITS)
+        powers = _POWERS_OF_TEN[np.where(parsed, n_digits, 0)]
+        values = (np.where(parsed, whole, 0) * powers + np.where(parsed & has_point, part, 0)) / powers
+        return np.where(is_negative, -values, values), parsed
+
+    def _digits(self, start: IntArray, stop: IntArray) -> tuple[NDArray[np.uint64], BoolArray]:
+        """Parse digits between positions; also return which of them are nothing but 1 to 18 digits."""
         width = stop - start
         values, parsed = np.zeros(width.size, dtype=np.uint64), (width > 0) & (width <= _MAX_DIGITS)
         for k in range(-(-int(width[parsed].max()) // 8) if parsed.any() else 0):
@@ -124,17 +147,24 @@ class CellTable:
             digits = _clear_low_bytes(digits, 8 - np.clip(width - 8 * k, 0, 8))
             parsed &= (((digits + _ABOVE_NINE) | digits) & _HIGH_BITS) == 0
             values += _join_digits(digits) * np.uint64(10 ** (8 * k))
-        parsed &= (values >= 1) & (values <= MAX_STEP)
-        return values.astype(np.int64), parsed
+        return values, parsed
 
-    def packed_words(self, column: int) -> NDArray[np.uint64]:
-        """Return cells of at most 8 printable characters as integers, in lower case; 0 for other cells."""
+    def distinct(self, column: int) -> tuple[list[str], IntArray]:
+        """Return the distinct cells of a column in order of appearance, and the index of each row's cell."""
+        words = self.words(column)
+        first, where = _distinct(self.hashes(column, words))
+        different = np.flatnonzero(~self.are_equal(column, words, first, where))
+        if different.size:  # cells that share a hash with another one, which only a forger achieves
+            numbers: dict[str, int] = {}
+            for i in different.tolist():
+                where[i] = first.size + numbers.setdefault(self.text(column, i), len(numbers))
+            first = np.append(first, different[np.unique(where[different], return_index=True)[1]])
+        if self.has_quotes:
+            return [self.text(column, i) for i in first.tolist()], where
         start, stop = self._column_bounds(column)
-        width = stop - start
-        word = _clear_high_bytes(self._eight_byte_words[start + _PADDING], 8 - np.clip(width, 0, 8))
-        filled = _clear_high_bytes(np.full(width.size, _ONES), 8 - np.clip(width, 0, 8))
-        printable = ((word >> np.uint64(5) | word >> np.uint64(6) | word >> np.uint64(7)) & _ONES) == filled
-        return np.where((width <= 8) & printable, word | filled << np.uint64(5), np.uint64(0))
+        spans = zip(start[first].tolist(), stop[first].tolist(), strict=True)
+        view = self.buffer.data
+        return [bytes(view[a:b]).decode("utf-8", "replace") for a, b in spans], where
 
     def words(self, column: int) -> list[NDArray[np.uint64]]:
         """Return the first `_VECTOR_HASH_BYTES` bytes of each cell in a column, eight per integer."""
@@ -196,6 +226,60 @@ class CellTable:
         padding = np.zeros(_PADDING, dtype=np.uint8)
         padded = np.concatenate((padding, self.buffer, padding))
         return np.ndarray(padded.size - 7, dtype="<u8", buffer=padded, strides=(1,))
+
+
+@dataclass(frozen=True)
+class CsvColumn:
+    """A column of a `CellTable`; see `Column`.
+
+    Attributes:
+        table: The cells.
+        index: Number of the column, from 0.
+        decimal_comma: Whether numbers may have a decimal comma, because cells are not separated by commas.
+    """
+
+    table: CellTable
+    index: int
+    decimal_comma: bool
+
+    def __len__(self) -> int:
+        return self.table.starts.size
+
+    def cell(self, i: int) -> str:
+        """Return the text of a cell."""
+        return self.table.text(self.index, i)
+
+    def number(self, i: int) -> str:
+        """Return the text of a number, with a decimal point."""
+        return with_decimal_point(self.cell(i)) if self.decimal_comma else self.cell(i)
+
+    def wholes(self) -> tuple[IntArray, BoolArray]:
+        """Return the whole numbers of ordinary cells, and which cells these are."""
+        return self.table.whole_numbers(self.index)
+
+    def decimals(self) -> tuple[FloatArray, BoolArray]:
+        """Return the numbers of ordinary cells, and which cells these are."""
+        return self.table.decimal_numbers(self.index)
+
+    def words(self) -> tuple[list[str], IntArray]:
+        """Return distinct cells and the index of each row's cell."""
+        return self.table.distinct(self.index)
+
+
+def _distinct(keys: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
+    """Return the first index of each distinct key, in order of appearance, and the number of each key."""
+    first: list[int] = []
+    where = np.full(keys.size, -1)
+    for k in range(_FEW_DISTINCT):
+        rest = where < 0
+        at = int(np.argmax(rest)) if keys.size else 0
+        if not keys.size or not rest[at]:
+            return np.array(first, dtype=np.int64), where
+        first.append(at)
+        where[keys == keys[at]] = k
+    _, found, where = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(found)
+    return found[order], np.argsort(order)[where]
 
 
 def _clear_low_bytes(words: NDArray[np.uint64], n: IntArray) -> NDArray[np.uint64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from functools import lru_cache
@@ -13,15 +14,16 @@ __all__ = [
     "FLAGS",
     "TOO_LONG",
     "UNCLOSED",
-    "UNREADABLE",
     "describe_cell",
     "equals_word",
     "flag_rule",
     "guess_delimiter",
     "looks_like_data",
+    "parse_decimal",
     "parse_flag",
     "parse_whole",
     "whole_number_rule",
+    "with_decimal_point",
 ]
 
 FLAGS = {
@@ -42,12 +44,14 @@ FLAGS = {
 
 TOO_LONG = "a row must have at most 1 MB"
 UNCLOSED = "a quote must be closed"
-UNREADABLE = "a row must be cells of at most 131,072 characters"
 BARE_RETURN = "a carriage return within a row must be in quotes"
 """Rules broken by rows that cannot be split into cells."""
 
 _DELIMITERS = b",;\t|"
 _WHOLE_NUMBER = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,40},\d{1,40}", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+"""A number that may have a decimal comma or a thousands separator."""
 
 
 def guess_delimiter(line: bytes) -> int:
@@ -60,9 +64,9 @@ def guess_delimiter(line: bytes) -> int:
     return max(_DELIMITERS, key=line.count)
 
 
-def whole_number_rule(name: str) -> str:
+def whole_number_rule(name: str, least: int = 1) -> str:
     """Return the rule for a column of whole numbers, as messages state it."""
-    return f"{name} must be a whole number ≥ 1"
+    return f"{name} must be a whole number ≥ {least}"
 
 
 def flag_rule(name: str, ended: str = "") -> str:
@@ -71,14 +75,14 @@ def flag_rule(name: str, ended: str = "") -> str:
 
 
 def equals_word(cell: str, word: str) -> bool | None:
-    """Whether a cell is a word in any case; None if it is empty."""
+    """Whether a cell is a word in any case, where 2 and 2.0 are the same; None if the cell is empty."""
     text = cell.strip().lower()
-    return text == word if text else None
+    return text.removesuffix(".0") == word.removesuffix(".0") if text else None
 
 
 @lru_cache(maxsize=4096)
-def parse_whole(cell: str) -> int | None:
-    """Parse a whole number from 1 to 2**53; None if the cell is anything else.
+def parse_whole(cell: str, least: int = 1) -> int | None:
+    """Parse a whole number from `least` to 2**53; None if the cell is anything else.
 
     Example:
         >>> [parse_whole(cell) for cell in (" 12 ", "3.0", "1e3", "3.7", "0", "-2", "1e400", "=1+1", "1_000")]
@@ -88,7 +92,33 @@ def parse_whole(cell: str) -> int | None:
     if not _WHOLE_NUMBER.fullmatch(text):
         return None
     number = Decimal(text)
-    return int(number) if 1 <= number <= MAX_STEP and number == int(number) else None
+    return int(number) if least <= number <= MAX_STEP and number == int(number) else None
+
+
+def parse_decimal(cell: str) -> float | None:
+    """Parse a finite number in a notation that all programs share; None if the cell is anything else.
+
+    Example:
+        >>> [parse_decimal(cell) for cell in ("-0.5", "1e3", "nan", "1_000", "1,5")]
+        [-0.5, 1000.0, None, None, None]
+    """
+    try:
+        number = float(cell) if cell.isascii() and "_" not in cell else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def with_decimal_point(cell: str) -> str:
+    """Return a number with a point for its decimal comma; one that may be in thousands stays as it is.
+
+    Example:
+        >>> [with_decimal_point(cell) for cell in ("7,0", "-0,125", "1,000", "a,b")]
+        ['7.0', '-0.125', '1,000', 'a,b']
+    """
+    text = cell.strip()
+    is_decimal = _DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text)
+    return text.replace(",", ".") if is_decimal else cell
 
 
 @lru_cache(maxsize=4096)

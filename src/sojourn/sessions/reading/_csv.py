@@ -1,33 +1,22 @@
-"""Reads session logs from CSV files: ordinary cells in vectorized blocks, unusual cells one by one."""
+"""Splits CSV text into rows and columns, in vectorized blocks of lines."""
 
 from __future__ import annotations
 
 import csv
 import re
-from typing import BinaryIO
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from sojourn._typing import BoolArray, IntArray
-from sojourn.sessions._log import SessionLog
-from sojourn.sessions.reading._cell_table import Bytes, CellTable
-from sojourn.sessions.reading._cells import (
-    FLAGS,
-    TOO_LONG,
-    UNCLOSED,
-    describe_cell,
-    equals_word,
-    flag_rule,
-    guess_delimiter,
-    parse_flag,
-    parse_whole,
-    whole_number_rule,
-)
-from sojourn.sessions.reading._columns import ColumnMap, ColumnNames, find_columns, note_two_values
-from sojourn.sessions.reading._ingest import LogBuilder
+from sojourn.sessions.reading._cell_table import Bytes, CellTable, CsvColumn
+from sojourn.sessions.reading._cells import TOO_LONG, UNCLOSED, guess_delimiter, parse_whole
 from sojourn.sessions.reading._line_blocks import MAX_LINE_BYTES, MAX_QUOTED_BYTES, line_blocks
+from sojourn.sessions.reading._rows import Column, RowReader
 
-__all__ = ["read_csv"]
+__all__ = ["CsvRow", "read_csv", "read_rows"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 _EXCEL_LINE, _BLANK = re.compile(rb"sep=."), re.compile(rb"\s*")
@@ -35,24 +24,88 @@ _FIRST_BYTES = 1 << 16
 """Bytes below the header row in which unused columns are searched for two values."""
 
 
-def read_csv(file: BinaryIO, head: bytes, wanted: ColumnNames, source: str) -> SessionLog:
-    """Read a session log from a CSV file.
+class CsvRow(NamedTuple):
+    """A row of a CSV file.
+
+    Attributes:
+        line: Number of its first line, from 1.
+        cells: Its cells; if the row cannot be read, its text split without regard to quotes.
+        wrong: The rule that the row breaks if it cannot be read; otherwise empty.
+    """
+
+    line: int
+    cells: list[str]
+    wrong: str = ""
+
+
+class _AllRows(RowReader):
+    """Collects all cells of all rows as texts."""
+
+    def __init__(self, row: str) -> None:
+        super().__init__()
+        self.row = row
+        self.rows: list[CsvRow] = []
+
+    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
+        """Return the indices of all columns."""
+        return {f"{i}": i for i in range(len(names))}
+
+    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
+        """Collect a batch of rows."""
+        self.rows += [
+            CsvRow(line, [str(column.cell(i)) for column in columns.values()])
+            for i, line in enumerate(rows.tolist())
+        ]
+
+    def reject_row(self, row: int, rule: str, got: str = "", cells: Sequence[str] = ()) -> None:
+        """Collect a row that cannot be split into cells."""
+        self.rows.append(CsvRow(row, list(cells), rule))
+
+    def build(self, name: str) -> list[CsvRow]:
+        """Return the rows in the order of the file, the header first."""
+        return [CsvRow(0, list(self.names)), *sorted(self.rows, key=lambda row: row.line)]
+
+
+def read_rows(path: Path, *, row: str = "row") -> list[CsvRow]:
+    """Return the rows of a CSV file as texts, the header first, without blank lines and comments before it.
+
+    A quote may be closed on a later line within 64 kB, if the resulting row is well formed and has as many
+    cells as the first row. Otherwise the line that opens the quote is lost, and the next line starts a row.
+
+    Args:
+        path: The file.
+        row: What a row stands for, in messages.
+
+    Raises:
+        ValueError: If the file cannot be read or is empty.
+    """
+    reader = _AllRows(row)
+    try:
+        with path.open("rb") as file:
+            read_csv(file, file.read(_FIRST_BYTES), reader, path.name)
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+    return reader.build(path.name)
+
+
+def read_csv(file: BinaryIO, head: bytes, reader: RowReader, source: str) -> None:
+    """Read the rows of a CSV file.
 
     Args:
         file: The file, positioned after `head`.
         head: Its first bytes.
-        wanted: Column names given by the user.
+        reader: Receives the rows.
         source: Name of the file in messages.
 
     Raises:
-        ValueError: If there is no column of lengths, or not a single row that can be used.
+        ValueError: If the file is empty, or lacks a column.
     """
     head = head.removeprefix(b"\xef\xbb\xbf")
-    parser: _CsvParser | None = None
+    splitter: _RowSplitter | None = None
     n_skipped = 0
     for block in line_blocks(file, head):
         text = block.text
-        if parser is None:
+        if splitter is None:
             if block.too_long:
                 raise ValueError(
                     f"{source} must begin with a header row of at most {MAX_LINE_BYTES:,} bytes."
@@ -60,18 +113,17 @@ def read_csv(file: BinaryIO, head: bytes, wanted: ColumnNames, source: str) -> S
             line, text, n_skipped = _first_line(text, n_skipped)
             if not line:
                 continue
-            parser, is_data = _parser_for(line, text, wanted, source)
-            parser.line = n_skipped if is_data else n_skipped + 1
+            splitter, is_data = _splitter_for(line, text, reader, source)
+            splitter.line = n_skipped if is_data else n_skipped + 1
             text = line + b"\n" + text if is_data else text
         if block.too_long:
-            parser.finish()
-            parser.reject_line(TOO_LONG)
+            splitter.finish()
+            splitter.reject_line(TOO_LONG)
         else:
-            parser.feed(text)
-    if parser is None:
-        raise ValueError(f"{source} must have a header row and one row per session; it is empty.")
-    parser.finish()
-    return parser.builder.build(source)
+            splitter.feed(text)
+    if splitter is None:
+        raise ValueError(f"{source} must have a header row and one row per {reader.row}; it is empty.")
+    splitter.finish()
 
 
 def _first_line(text: bytes, n_skipped: int) -> tuple[bytes, bytes, int]:
@@ -94,8 +146,8 @@ def _first_line(text: bytes, n_skipped: int) -> tuple[bytes, bytes, int]:
     return b"", b"", n_skipped
 
 
-def _parser_for(line: bytes, text: bytes, wanted: ColumnNames, source: str) -> tuple[_CsvParser, bool]:
-    """Return a parser for the rows of `text` below a first line, and whether that line is itself a row.
+def _splitter_for(line: bytes, text: bytes, reader: RowReader, source: str) -> tuple[_RowSplitter, bool]:
+    """Return a splitter for the rows of `text` below a first line, and whether that line is itself a row.
 
     A file with a single column of numbers needs no header row.
     """
@@ -105,21 +157,20 @@ def _parser_for(line: bytes, text: bytes, wanted: ColumnNames, source: str) -> t
         names = next(csv.reader([decoded], delimiter=chr(delimiter)))
     except csv.Error as error:
         raise ValueError(f"{source} must begin with a header row; it cannot be read ({error}).") from None
-    if len(names) == 1 and parse_whole(names[0]) is not None and not wanted.names_any:
-        return _CsvParser(ColumnMap(("length",), 0), delimiter), True
+    is_data = len(names) == 1 and parse_whole(names[0]) is not None and reader.headerless
     lines = text[:_FIRST_BYTES].decode("utf-8", "replace").splitlines()[:-1]
     first = [one.split(chr(delimiter)) for one in lines if '"' not in one]
-    columns = note_two_values(find_columns(names, wanted, source), wanted, first)
-    return _CsvParser(columns, delimiter), False
+    wanted = reader.begin(["length"] if is_data else names, source, first)
+    return _RowSplitter(reader, delimiter, wanted), is_data
 
 
-class _CsvParser:
-    """Parses blocks of lines and adds the rows to a `LogBuilder`."""
+class _RowSplitter:
+    """Splits blocks of lines into cells, and passes the rows to a `RowReader`."""
 
-    def __init__(self, columns: ColumnMap, delimiter: int) -> None:
-        self.columns, self.delimiter = columns, delimiter
-        self.builder = LogBuilder(columns)
-        self._row_pattern = _row_pattern(delimiter, len(columns.names))
+    def __init__(self, reader: RowReader, delimiter: int, wanted: Sequence[int]) -> None:
+        self._reader, self._delimiter, self._wanted = reader, delimiter, wanted
+        self._n_columns = len(reader.names)
+        self._row_pattern = _row_pattern(delimiter, self._n_columns)
         self.line = 0
         """Number of lines read so far."""
         self._open = b""
@@ -138,8 +189,7 @@ class _CsvParser:
     def reject_line(self, rule: str) -> None:
         """Count the next line as a rejected row."""
         self.line += 1
-        self.builder.count(1)
-        self.builder.reject(self.line, rule)
+        self._reader.reject_row(self.line, rule)
 
     def _read_lines(self, text: bytes, *, last: bool) -> bytes:
         """Read whole lines, and return the last ones if they wait for a closing quote."""
@@ -197,7 +247,7 @@ class _CsvParser:
         if not newlines.size:
             return
         buffer = np.frombuffer(text, dtype=np.uint8)
-        delimiters = np.flatnonzero(buffer == self.delimiter)
+        delimiters = np.flatnonzero(buffer == self._delimiter)
         ends = newlines
         if quotes is not None:
             ends = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
@@ -210,87 +260,22 @@ class _CsvParser:
         first, after = np.searchsorted(delimiters, starts), np.searchsorted(delimiters, stops)
         # A row of delimiters only is not blank, even if the delimiter is a tab.
         blank = (after == first) & _blank_lines(text, buffer, starts, stops)
-        whole = (after - first == len(self.columns.names) - 1) & ~blank
+        whole = (after - first == self._n_columns - 1) & ~blank
         lost = np.isin(first_lines, unclosed) if unclosed else np.zeros(first_lines.size, dtype=bool)
         whole &= ~lost
         for i in np.flatnonzero(~whole & ~blank).tolist():
-            wrong_size = f"a row must have {len(self.columns.names)} cells", f"{after[i] - first[i] + 1}"
-            self.builder.reject(int(rows[i]), *((UNCLOSED,) if lost[i] else wrong_size))
-        self.builder.count(int((~whole & ~blank).sum()))
+            wrong_size = f"a row must have {self._n_columns} cells", f"{after[i] - first[i] + 1}"
+            cells = text[starts[i] : stops[i]].decode("utf-8", "replace").split(chr(self._delimiter))
+            rule, got = (UNCLOSED, "") if lost[i] else wrong_size
+            self._reader.reject_row(int(rows[i]), rule, got, [cell.strip().strip('"') for cell in cells])
         if not whole.all():
             starts, stops, rows, first = starts[whole], stops[whole], rows[whole], first[whole]
-        n_columns = len(self.columns.names)
-        cells = CellTable(buffer, starts, stops, delimiters, first, n_columns, quotes is not None)
-        self._read_cells(cells, rows)
-
-    def _read_cells(self, cells: CellTable, rows: IntArray) -> None:
-        """Parse the cells of rows and add the rows to the log; `rows` are their line numbers."""
-        columns, good = self.columns, np.ones(rows.size, dtype=bool)
-        ones = np.ones(rows.size, dtype=np.int64)
-        lengths = self._parse_wholes(cells, columns.length, rows, good)
-        observed = ones > 0
-        if columns.observed is not None:
-            observed = self._parse_flags(cells, columns.observed, rows, good) != columns.is_open
-        entry = ones if columns.entry is None else self._parse_wholes(cells, columns.entry, rows, good)
-        self.builder.reject_late_entries(entry, lengths, rows, good)
-        counts = None if columns.count is None else self._parse_wholes(cells, columns.count, rows, good)
-        group = ones - 1 if columns.group is None else self._parse_groups(cells, columns.group, good)
-        self.builder.add(lengths, observed, entry, group, good=good, counts=counts)
-
-    def _parse_wholes(self, cells: CellTable, column: int, rows: IntArray, good: BoolArray) -> IntArray:
-        """Return the whole numbers in a column; clears `good` for rows that have none."""
-        values, parsed = cells.whole_numbers(column)
-        for i in np.flatnonzero(~parsed & good).tolist():
-            cell = cells.text(column, i)
-            value = parse_whole(cell)
-            if value is None:
-                good[i] = False
-                rule = whole_number_rule(self.columns.name(column))
-                self.builder.reject(int(rows[i]), rule, describe_cell(cell))
-            else:
-                values[i] = value
-        return values
-
-    def _parse_flags(self, cells: CellTable, column: int, rows: IntArray, good: BoolArray) -> BoolArray:
-        """Return the flags in a column; clears `good` for rows that have none."""
-        words, ended = cells.packed_words(column), self.columns.ended
-        flags, parsed = np.zeros(words.size, dtype=bool), np.zeros(words.size, dtype=bool)
-        if ended:
-            distinct, place = np.unique(words, return_inverse=True)
-            found = [equals_word(CellTable.unpack_word(word), ended) for word in distinct.tolist()]
-            flags = np.array([flag is True for flag in found])[place]
-            parsed = np.array([flag is not None for flag in found])[place]
-        for word, meaning in () if ended else FLAGS.items():
-            same = words == CellTable.pack_word(word)
-            parsed |= same
-            flags |= same & meaning
-        for i in np.flatnonzero(~parsed & good).tolist():
-            cell = cells.text(column, i)
-            flag = equals_word(cell, ended) if ended else parse_flag(cell)
-            if flag is None:
-                good[i] = False
-                rule = flag_rule(self.columns.name(column), ended)
-                self.builder.reject(int(rows[i]), rule, describe_cell(cell))
-            else:
-                flags[i] = flag
-        return flags
-
-    def _parse_groups(self, cells: CellTable, column: int, good: BoolArray) -> IntArray:
-        """Return the groups in a column as integer codes, in order of appearance."""
-        words = cells.words(column)
-        _, first, where = np.unique(cells.hashes(column, words), return_index=True, return_inverse=True)
-        different = np.flatnonzero(~cells.are_equal(column, words, first, where))
-        if different.size:  # cells that share a hash with another one, which only a forger achieves
-            numbers: dict[str, int] = {}
-            for i in different.tolist():
-                where[i] = first.size + numbers.setdefault(cells.text(column, i), len(numbers))
-            first = np.append(first, different[np.unique(where[different], return_index=True)[1]])
-        used = np.zeros(first.size, dtype=bool)
-        used[where[good]] = True
-        codes = np.zeros(first.size, dtype=np.int64)
-        for i in np.flatnonzero(used)[np.argsort(first[used])].tolist():
-            codes[i] = self.builder.group_code(cells.text(column, int(first[i])).strip())
-        return np.asarray(codes[where])
+        if rows.size:
+            cells_at = CellTable(
+                buffer, starts, stops, delimiters, first, self._n_columns, quotes is not None
+            )
+            comma = self._delimiter != ord(",")
+            self._reader.feed({i: CsvColumn(cells_at, i, comma) for i in self._wanted}, rows)
 
 
 def _blank_lines(text: bytes, buffer: Bytes, starts: IntArray, stops: IntArray) -> BoolArray:

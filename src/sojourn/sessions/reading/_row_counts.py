@@ -43,6 +43,9 @@ class RowCounts:
         """Pieces of four columns: 2 · (length − 1) + observed, entry − 1, group, and count − 1."""
         self._n_buffered, self._merge_at = 0, _MIN_BUFFERED
 
+    def __len__(self) -> int:
+        return self._n_buffered
+
     def add(
         self,
         lengths: IntArray,

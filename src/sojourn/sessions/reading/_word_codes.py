@@ -33,7 +33,7 @@ class WordCodes:
         """Return the code of a word, a new one if the word is new."""
         return self._codes.setdefault(word, len(self._codes))
 
-    def sorted(self, codes: Sequence[int]) -> tuple[tuple[str, ...], IntArray]:
+    def sorted(self, codes: Sequence[int] | IntArray) -> tuple[tuple[str, ...], IntArray]:
         """Return the words that occur in `codes`, sorted, and the index of each code's word among them."""
         used, where = np.unique(np.asarray(codes, dtype=np.int64), return_inverse=True)
         words = list(self._codes)

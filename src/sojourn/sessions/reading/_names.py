@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from sojourn._validation import did_you_mean
 from sojourn.sessions.reading._cells import looks_like_data
 
 __all__ = [
+    "TIMES",
+    "USERS",
     "ColumnMap",
     "ColumnNames",
     "describe_names",
-    "find_columns",
+    "find_column",
+    "find_session_columns",
     "look_like_names",
-    "note_two_values",
+    "notes_on_two_values",
 ]
 
 _LENGTHS = ("length", "session_length", "episode_length", "lengths", "steps", "n_steps", "duration")
@@ -24,6 +27,11 @@ _NOT_ENDED = ("censored", "open", "truncated", "ongoing")
 _OPEN = _NOT_ENDED + tuple(f"is_{word}" for word in _NOT_ENDED) + ("still_open",)
 _ENTRIES = ("entry", "entered", "entry_step", "first_step")
 _GROUPS = ("group", "state", "segment")
+_STARTS = ("start", "started", "start_time", "started_at", "begin", "began", "session_start")
+_ENDS = ("end", "stop", "end_time", "ended_at", "finished_at", "session_end")
+USERS = ("user", "user_id", "userid", "visitor", "visitor_id", "customer", "customer_id", "client_id")
+TIMES = ("time", "timestamp", "ts", "datetime", "event_time", "created_at", "date")
+_LENGTH_HINTS = ("t", "time", "tenure", "turns", "messages", "num_steps", "clicks", "week", "weeks", "days")
 _FLAG_WORD_PARTS = (
     "cens",
     "open",
@@ -59,9 +67,20 @@ _LEAST_ROWS = 20
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """Column names given by the user.
+    """Column names given by the user, and how to read their cells.
 
     None means to look for one of the usual names, and "none" means that there is no such column.
+
+    Attributes:
+        length: The column of lengths, or of durations if there is a step size.
+        observed: The column that flags ended or open sessions.
+        entry: The column of entry steps.
+        group: The column of groups.
+        count: The column with the number of sessions per row.
+        ended: The cell that means that a session was seen to end, such as "2" or "churned"; None for flags.
+        start: The column with the time at which a session began.
+        end: The column with the time at which it ended.
+        step: Length of a step in seconds; None if lengths are in steps.
     """
 
     length: str | None = None
@@ -70,13 +89,15 @@ class ColumnNames:
     group: str | None = None
     count: str | None = None
     ended: str | None = None
-    """The cell that means that a session was seen to end, such as "2" or "churned"; None for flags."""
+    start: str | None = None
+    end: str | None = None
+    step: float | None = None
 
     @property
     def names_any(self) -> bool:
-        """Whether the user named at least one column."""
-        names = (self.length, self.observed, self.entry, self.group, self.count)
-        return any(name not in (None, "none") for name in names)
+        """Whether the user named at least one column, or a step size."""
+        names = (self.length, self.observed, self.entry, self.group, self.count, self.start, self.end)
+        return self.step is not None or any(name not in (None, "none") for name in names)
 
 
 @dataclass(frozen=True)
@@ -84,46 +105,30 @@ class ColumnMap:
     """Indices of the columns in use, from 0; None where there is no such column.
 
     Attributes:
-        names: Names of all columns of the file.
-        length: Index of the column with the lengths.
-        observed: Index of the column that flags ended or open sessions.
+        indices: The index of the column for each of "length", "observed", "entry", "group", "count",
+            "start" and "end"; those that are missing are left out.
         is_open: Whether a true flag means that the session is open.
-        entry: Index of the column with the entry steps.
-        group: Index of the column with the groups.
-        count: Index of the column with the number of sessions per row.
         ended: The cell that means that a session was seen to end; empty for flags.
         notes: Notes for the user about columns that are not used.
     """
 
-    names: tuple[str, ...]
-    length: int
-    observed: int | None = None
+    indices: dict[str, int]
     is_open: bool = False
-    entry: int | None = None
-    group: int | None = None
-    count: int | None = None
     ended: str = ""
     notes: tuple[str, ...] = ()
 
-    @property
-    def used(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of a meaning and the name of the column it is read from."""
-        indices = {
-            "lengths": self.length,
-            "open sessions" if self.is_open else "ends": self.observed,
-            "entries": self.entry,
-            "groups": self.group,
-            "counts": self.count,
-        }
-        return tuple((what, self.names[at].strip()[:40]) for what, at in indices.items() if at is not None)
-
-    def name(self, index: int | None) -> str:
-        """Return the name of a column; empty for None."""
-        return "" if index is None else self.names[index]
+    def used(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Return pairs of a meaning and the name of the column it is read from."""
+        words = _MEANINGS | {"observed": "open sessions" if self.is_open else "ends"}
+        return tuple((words[what], names[at].strip()[:40]) for what, at in self.indices.items())
 
 
-def find_columns(names: Sequence[str], wanted: ColumnNames, source: str) -> ColumnMap:
-    """Find the columns of a log.
+_MEANINGS = {"length": "lengths", "entry": "entries", "group": "groups", "count": "counts"}
+_MEANINGS |= {"start": "starts", "end": "end times"}
+
+
+def find_session_columns(names: Sequence[str], wanted: ColumnNames, source: str) -> ColumnMap:
+    """Find the columns of a session log.
 
     Args:
         names: Column names from the header row.
@@ -133,36 +138,61 @@ def find_columns(names: Sequence[str], wanted: ColumnNames, source: str) -> Colu
     Raises:
         ValueError: If a column is missing or ambiguous; one line says which.
     """
-    length = _find(names, wanted.length, _LENGTHS, source=source)
-    if length is None:
-        if {"episode", "step"} <= {_normalize(name) for name in names}:
-            raise ValueError(
-                f"{source} must have one row per session; it seems to have one per step, which "
-                "sojourn.sessions.read_steps reads."
-            )
-        raise ValueError(
-            f"{source} must have a column of session lengths called 'length', or one named with --length "
-            f"(length=…); {describe_names(names)}."
-        )
+    found: dict[str, int | None] = {}
+    if wanted.start is None and wanted.end is None:
+        found["length"] = find_column(names, wanted.length, _LENGTHS, source=source)
+    if wanted.length is None and found.get("length") is None:
+        times = {
+            "start": find_column(names, wanted.start, _STARTS, source=source),
+            "end": find_column(names, wanted.end, _ENDS, source=source),
+        }
+        if None not in times.values():
+            if wanted.step is None:
+                first, last = (names[at].strip()[:40] for at in times.values() if at is not None)
+                raise ValueError(
+                    f"{source} has times in {first!r} and {last!r} but no lengths: say how long a step is "
+                    "with --step, such as --step 1min (step='1min')."
+                )
+            found |= times
+    if all(at is None for at in found.values()):
+        raise ValueError(_no_lengths(names, source))
     if wanted.observed is None:
         _check_one_flag_column(names, source)
-    observed = _find(names, wanted.observed, _OBSERVED + _OPEN, source=source)
-    found = ColumnMap(
-        names=tuple(names),
-        length=length,
-        observed=observed,
-        is_open=observed is not None and wanted.ended is None and _normalize(names[observed]) in _OPEN,
-        entry=_find(names, wanted.entry, _ENTRIES, source=source),
-        group=_find(names, wanted.group, _GROUPS, source=source),
-        count=_find(names, wanted.count, (), source=source),
-        ended=_ended_word(wanted, observed, source),
-    )
+    found["observed"] = observed = find_column(names, wanted.observed, _OBSERVED + _OPEN, source=source)
+    found["entry"] = find_column(names, wanted.entry, _ENTRIES, source=source)
+    found["group"] = find_column(names, wanted.group, _GROUPS, source=source)
+    found["count"] = find_column(names, wanted.count, (), source=source)
+    notes: tuple[str, ...] = ()
     if wanted.count is None:
-        found = replace(found, notes=_notes_on_counts(names, length))
-    if observed is None and wanted.observed is None:
-        found = replace(found, notes=found.notes + _notes_on_unused_flags(names))
-    _check_distinct(found, source)
-    return found
+        notes = _notes_on_counts(names, found.get("length"))
+    if observed is None and wanted.observed is None and "end" not in found:
+        notes += _notes_on_unused_flags(names)
+    indices = {what: at for what, at in found.items() if at is not None}
+    _check_distinct(names, indices, source)
+    is_open = observed is not None and wanted.ended is None and _normalize(names[observed]) in _OPEN
+    return ColumnMap(indices, is_open, _ended_word(wanted, observed, source), notes)
+
+
+def _no_lengths(names: Sequence[str], source: str) -> str:
+    """Return an error that says what kind of log the names suggest, if it is not one of sessions."""
+    if {"episode", "step"} <= {_normalize(name) for name in names}:
+        return (
+            f"{source} must have one row per session; it seems to have one per step, which "
+            "sojourn.sessions.read_steps reads."
+        )
+    if find_column(names, None, USERS, source=source) is not None and (
+        find_column(names, None, TIMES, source=source) is not None
+    ):
+        return (
+            f"{source} seems to have one row per event: cut it into sessions with --gap, such as "
+            "--gap 30min (gap='30min')."
+        )
+    near = [name for name in names if _normalize(name) in _LENGTH_HINTS and not looks_like_data(name)]
+    hint = f" Is it --length {near[0].strip()!r}?" if near else ""
+    return (
+        f"{source} must have a column of session lengths called 'length', or one named with --length "
+        f"(length=…); {describe_names(names)}.{hint}"
+    )
 
 
 def _ended_word(wanted: ColumnNames, observed: int | None, source: str) -> str:
@@ -177,25 +207,16 @@ def _ended_word(wanted: ColumnNames, observed: int | None, source: str) -> str:
     return word
 
 
-def _check_distinct(columns: ColumnMap, source: str) -> None:
+def _check_distinct(names: Sequence[str], indices: dict[str, int], source: str) -> None:
     """Raise `ValueError` if one column is used for two meanings."""
-    indices = {
-        "--length": columns.length,
-        "--observed": columns.observed,
-        "--entry": columns.entry,
-        "--group": columns.group,
-        "--count": columns.count,
-    }
     taken: dict[int, str] = {}
-    for option, index in indices.items():
-        if index is None:
-            continue
+    for what, index in indices.items():
         if index in taken:
             raise ValueError(
-                f"{source} must have a column for each of {taken[index]} and {option}; got "
-                f"{columns.name(index).strip()[:40]!r} for both (name another column, or pass 'none')."
+                f"{source} must have a column for each of --{taken[index]} and --{what}; got "
+                f"{names[index].strip()[:40]!r} for both (name another column, or pass 'none')."
             )
-        taken[index] = option
+        taken[index] = what
 
 
 def _check_one_flag_column(names: Sequence[str], source: str) -> None:
@@ -226,7 +247,7 @@ def _unused_flag(name: str) -> str:
     )
 
 
-def _notes_on_counts(names: Sequence[str], length: int) -> tuple[str, ...]:
+def _notes_on_counts(names: Sequence[str], length: int | None) -> tuple[str, ...]:
     """Return a note for each column whose name suggests that it counts sessions."""
     found = [name.strip() for i, name in enumerate(names) if i != length and _normalize(name) in _COUNT_NAMES]
     return tuple(
@@ -236,16 +257,15 @@ def _notes_on_counts(names: Sequence[str], length: int) -> tuple[str, ...]:
     )
 
 
-def note_two_values(columns: ColumnMap, wanted: ColumnNames, rows: Sequence[Sequence[str]]) -> ColumnMap:
-    """Add a note on each unused column that has two values in the first rows: it may flag open sessions.
+def notes_on_two_values(
+    names: Sequence[str], used: Collection[int], rows: Sequence[Sequence[str]]
+) -> tuple[str, ...]:
+    """Return a note on each unused column that has two values in the first rows: it may flag open sessions.
 
     Columns whose names say so already have a note.
     """
-    if columns.observed is not None or wanted.observed is not None or len(rows) < _LEAST_ROWS:
-        return columns
-    used = {columns.length, columns.entry, columns.group, columns.count}
     notes = []
-    for i, name in enumerate(columns.names):
+    for i, name in enumerate(names if len(rows) >= _LEAST_ROWS else ()):
         if i in used or _is_flag_name(name) or looks_like_data(name):
             continue
         values = {row[i].strip() for row in rows if i < len(row)} - {""}
@@ -254,10 +274,10 @@ def note_two_values(columns: ColumnMap, wanted: ColumnNames, rows: Sequence[Sequ
                 f"The column {name.strip()[:40]!r} has two values and is not used. If it says which sessions "
                 "were seen to end, name it with --observed; otherwise pass --observed none."
             )
-    return replace(columns, notes=columns.notes + tuple(notes[:3]))
+    return tuple(notes[:3])
 
 
-def _find(names: Sequence[str], asked: str | None, usual: Sequence[str], *, source: str) -> int | None:
+def find_column(names: Sequence[str], asked: str | None, usual: Sequence[str], *, source: str) -> int | None:
     """Return the index of the column with the name that was asked for, or with one of the usual names."""
     if asked == "none":
         return None

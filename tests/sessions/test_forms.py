@@ -1,0 +1,237 @@
+"""Logs in other forms: times, durations, events, start–stop intervals, counts of steps, SQLite files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from sojourn.sessions import analyze, read_log, read_sessions, read_steps, sample_path
+
+from .test_read import as_rows, packed, write
+
+
+def ended(log):
+    """The pairs of length and whether it was seen to end."""
+    return [(length, seen) for length, seen, *_ in as_rows(log)]
+
+
+CELLS = {
+    "seconds": ["59", "60", "61.5", "0"],
+    "a clock": ["0:00:59", "00:01:00", "0:01:01.5", "0:00:00"],
+    "units": ["59s", "1min", "61.5 s", "0s"],
+    "ISO 8601": ["PT59S", "PT1M", "PT1M1.5S", "PT0S"],
+    "numbers": [59, 60.0, 61.5, 0],
+    "timedelta": np.array([59_000, 60_000, 61_500, 0], dtype="m8[ms]"),
+}
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_durations_count_the_steps_that_began(kind, tmp_path):
+    log = read_sessions({"duration": CELLS[kind]}, step="1min")
+    assert ended(log) == [(1, True), (1, True), (1, True), (2, True)]
+    assert "steps of 60 s" in log.account.notes[0]
+    if isinstance(CELLS[kind][0], str):
+        path = write(tmp_path / "log.csv", "duration\n" + "\n".join(CELLS[kind]) + "\n")
+        assert ended(read_sessions(path, step=60)) == ended(log)
+
+
+@pytest.mark.parametrize("cell", ["-1", "1:30", "1:99:00", "soon", "5 parsecs", "P", "PT", ""])
+def test_what_is_not_a_duration_is_rejected(cell):
+    account = read_sessions({"duration": ["90", cell]}, step="30s").account
+    assert "duration must be a duration: seconds" in str(account.first_rejected[0])
+
+
+@pytest.mark.parametrize(("step", "got"), [("0", "'0'"), ("soon", "'soon'"), (-1, "-1")])
+def test_a_step_must_be_a_positive_duration(step, got):
+    with pytest.raises(ValueError, match=f"^step must be a duration: .*, above 0; got {got}"):
+        read_sessions({"duration": [1]}, step=step)
+
+
+def test_times_become_lengths(tmp_path):
+    rows = (
+        "2026-01-31 10:00:00,2026-01-31 10:02:30,a",
+        "2026-01-31T11:00:00+01:00,2026-01-31T10:00:59Z,a",
+        "2026-01-31 10:00:00,2026-01-31 09:00:00,b",  # backward
+        "2026-01-31 10:01:00,,b",  # open up to 10:02:30
+        "yesterday,2026-01-31 10:00:00,b",
+    )
+    path = write(tmp_path / "log.csv", "begin,end,segment\n" + "\n".join(rows) + "\n")
+    log = read_sessions(path, step="1min")
+    assert ended(log) == [(1, True), (2, False), (3, True)]
+    assert "1 session without an end counts as open up to the latest time seen." in log.account.notes
+    assert [one.row for one in log.account.first_rejected] == [4, 6]
+    with pytest.raises(ValueError, match=r"times in 'begin' and 'end' but no lengths: .* --step 1min"):
+        read_sessions(path)
+    frame = {
+        "start": np.array(["2026-01-01T00:00", "2026-01-01T00:00"], dtype="M8[s]"),
+        "end": np.array(["2026-01-01T00:10", "NaT"], dtype="M8[s]"),
+    }
+    assert ended(read_sessions(frame, step="5min")) == [(2, False), (2, True)]
+    import pyarrow as pa
+
+    assert ended(read_sessions(pa.table(frame), step="5min")) == [(2, False), (2, True)]
+
+
+def test_events_are_cut_into_sessions_at_gaps():
+    # By hand, with a gap of 30: user a has 0 10 20 | 100 110 | 300, user b has 50 60 | 200, user c has 310.
+    times = {"a": [0, 10, 20, 100, 110, 300], "b": [50, 60, 200], "c": [310]}
+    rows = [(user, t) for user, some in times.items() for t in some]
+    order = np.random.default_rng(0).permutation(len(rows))
+    table = {"user": [rows[i][0] for i in order], "time": [rows[i][1] for i in order]}
+    log = read_sessions(table, gap=30)
+    # The session from 0 on may have begun before the log; those with events after 280 may go on.
+    assert ended(log) == [(1, False), (1, False), (1, True), (2, True), (2, True)]
+    assert "10 events are 6 sessions" in log.account.notes[0]
+    with pytest.raises(ValueError, match="cut it into sessions with --gap"):
+        read_sessions(table)
+    with pytest.raises(ValueError, match="must span several gaps"):
+        read_sessions(table, gap="1h")
+    with pytest.raises(ValueError, match="gap must come without names"):
+        read_sessions(table, gap=30, length="time")
+    bad = read_sessions({"user": [*table["user"], "", "d"], "time": [*table["time"], 50, "late"]}, gap=30)
+    assert bad.account.n_rejected == 2
+
+
+def test_entries_from_0_are_intervals_after_a_step(tmp_path):
+    # (0, 3] is at risk at steps 1 to 3, and (2, 4] at steps 3 and 4.
+    log = read_sessions({"length": [3, 4, 5], "entry": [0, 2, 5]})
+    assert [(n, e) for n, _, e, _ in as_rows(log)] == [(3, 1), (4, 3)]
+    assert any("Entries begin at 0" in note for note in log.account.notes)
+    assert any("1 sessions of which no step was seen" in note for note in log.account.notes)
+
+
+@pytest.mark.parametrize(("cell", "length"), [("7,0", 7), ("1,000", None), ("3,5", None), ("1.234,0", None)])
+def test_decimal_commas_are_read_where_commas_do_not_separate_cells(cell, length, tmp_path):
+    log = read_sessions(write(tmp_path / "log.csv", f"id;length\na;{cell}\nb;5\n"))
+    assert sorted(log.lengths.tolist()) == sorted([5] if length is None else [5, length])
+    steps = "episode;step;state;action;reward;ended\na;1;x;go;-0,125;0\na;2;x;go;2,5;1\n"
+    assert read_steps(write(tmp_path / "log.csv", steps)).reward.tolist() == [-0.125, 2.5]
+
+
+def test_sqlite_files_are_read(tmp_path):
+    path = tmp_path / "log.db"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.executescript("CREATE TABLE visits (steps, ended); INSERT INTO visits VALUES (3, 1), (8, 0);")
+        assert ended(read_sessions(path)) == [(3, True), (8, False)]
+        base.executescript("CREATE TABLE more (x);")
+        with pytest.raises(
+            ValueError, match=r"is an SQLite file with the tables 'visits', 'more': .*--query"
+        ):
+            read_sessions(path)
+    assert ended(read_sessions(path, query="SELECT * FROM visits WHERE ended")) == [(3, True)]
+    with pytest.raises(ValueError, match="cannot be read so: no such table: other"):
+        read_sessions(path, query="SELECT * FROM other")
+    with pytest.raises(ValueError, match="readonly"):
+        read_sessions(path, query="DROP TABLE visits")
+    with pytest.raises(ValueError, match="must be an SQLite file if a query is given"):
+        read_sessions(write(tmp_path / "log.csv", "length\n3\n"), query="SELECT 1")
+
+
+STEPS = {
+    "episode": ["a", "a", "b", "b", "b", "c"],
+    "step": [1, 2, 1, 2, 3, 1],
+    "state": ["x", "y", "x", "x", "y", "y"],
+    "action": ["go", "stay", "stay", "go", "go", "stay"],
+    "reward": [1.0, 0.5, 0.25, 3.0, 0.0, -2.0],
+    "ended": [0, 1, 0, 0, 0, 1],
+}
+
+
+def step_sources(folder):
+    """All the kinds of sources."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = list(zip(*STEPS.values(), strict=True))
+    text = ",".join(STEPS) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    lines = "".join(json.dumps(dict(zip(STEPS, row, strict=True))) + "\n" for row in rows)
+    base = sqlite3.connect(":memory:")
+    base.execute(f"CREATE TABLE steps ({', '.join(STEPS)})")
+    base.executemany("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?)", rows)
+    pq.write_table(pa.table(STEPS), folder / "log.parquet")
+    (folder / "log.csv.gz").write_bytes(packed("gz", text.encode()))
+    head, *rest = text.splitlines(keepends=True)
+    parts = [write(folder / f"{i}.csv", head + "".join(part)) for i, part in enumerate((rest[:3], rest[3:]))]
+    return {
+        "CSV": write(folder / "log.csv", text),
+        "gzip": folder / "log.csv.gz",
+        "JSON lines": write(folder / "log.jsonl", lines),
+        "Parquet": folder / "log.parquet",
+        "a stream": io.BytesIO(text.encode()),
+        "two files": parts,
+        "a dictionary": STEPS,
+        "pandas": pd.DataFrame(STEPS),
+        "Arrow": pa.table(STEPS),
+        "a query": base.execute("SELECT * FROM steps"),
+        "steps from 0": STEPS | {"step": [step - 1 for step in STEPS["step"]]},
+        "any order": {name: [column[i] for i in (3, 1, 0, 5, 4, 2)] for name, column in STEPS.items()},
+    }
+
+
+def test_step_logs_are_read_from_every_source(tmp_path):
+    whole = read_steps(STEPS)
+    assert whole.next_state.tolist() == [1, 0, 0, 1, 0, 0]
+    assert whole.is_last.tolist() == [False, True, False, False, True, True]
+    for kind, source in step_sources(tmp_path).items():
+        log = read_log(source)
+        assert (log.states, log.actions, kind) == (("x", "y"), ("go", "stay"), kind)
+        assert as_rows(log.sessions()) == as_rows(whole.sessions()), kind
+        assert log.problem(unvisited="stay") == whole.problem(unvisited="stay"), kind
+
+
+def test_steps_without_states_give_lengths_only(tmp_path):
+    text = "episode,step,event\na,1,0\na,2,1\nb,1,0\n"
+    log = read_steps(write(tmp_path / "log.csv", text), observed="event")
+    assert ended(log.sessions()) == [(1, False), (2, True)]
+    assert log.leaving_by_state() is None
+    with pytest.raises(ValueError, match=r"log.csv must have the columns 'state', 'action' and 'reward'"):
+        log.problem()
+    assert ended(read_steps(tmp_path / "log.csv", observed="none").sessions()) == [(1, True), (2, True)]
+    with pytest.raises(ValueError, match=r"must have a column 'ended'.*--observed none"):
+        read_steps(tmp_path / "log.csv")
+
+
+SESSION_SQL = """
+SELECT steps, ended, segment, COUNT(*) AS n FROM sessions GROUP BY steps, ended, segment
+"""
+
+STEP_SQL = """
+SELECT step, state, action, reward, next_state, ended, COUNT(*) AS n
+FROM (SELECT *, LEAD(state) OVER (PARTITION BY episode ORDER BY step) AS next_state FROM steps) AS s
+GROUP BY step, state, action, reward, next_state, ended
+"""
+
+
+def test_one_statement_counts_sessions_and_steps(tmp_path):
+    # SQLite runs the statements of docs/sessions.md here; evidence/logs.py runs them with DuckDB.
+    rng = np.random.default_rng(1)
+    lengths = np.minimum(rng.geometric(0.2, 800), 9)
+    table = {"steps": lengths, "ended": lengths < 9, "segment": rng.choice(["a", "b"], 800)}
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        base.execute("CREATE TABLE sessions (steps, ended, segment)")
+        base.executemany(
+            "INSERT INTO sessions VALUES (?, ?, ?)",
+            zip(*(np.asarray(column).tolist() for column in table.values()), strict=True),
+        )
+        counted = read_sessions(base.execute(SESSION_SQL), count="n")
+        texts = [analyze(log).as_dict() for log in (read_sessions(table), counted)]
+        for text in texts:
+            del text["source"], text["rows"]
+            text["advice"] = text["advice"][:1] + text["advice"][2:]  # one paragraph names the columns
+        assert repr(texts[0]) == repr(texts[1])
+        base.execute("CREATE TABLE steps (episode, step, state, action, reward, ended)")
+        lines = sample_path("shop").read_text(encoding="utf-8").splitlines()[1:]
+        rows = [line.split(",") for line in lines]
+        rows = [(e, int(h), s, a, float(r), int(over)) for e, h, s, a, r, over in rows]
+        base.executemany("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?)", rows)
+        log, small = read_steps(sample_path("shop")), read_log(base.execute(STEP_SQL), count="n")
+    assert small.step.size < log.step.size
+    assert small.problem() == log.problem()
+    assert repr(small.leaving_by_state()) == repr(log.leaving_by_state())
+    assert as_rows(small.sessions()) == as_rows(log.sessions())
