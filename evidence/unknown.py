@@ -1,11 +1,10 @@
-"""Measure learners that do not know the law, and the laws that they estimate.
+"""Measure how fast estimated laws converge.
 
-    python evidence/unknown.py regret      learners that know, estimate or wrongly assume the law
     python evidence/unknown.py error       convergence of the estimated laws
     python evidence/unknown.py censoring   errors of the paper's estimator if terminal states censor lengths
 
-What it costs to learn them is in costs.py. Without a name, all parts are run, which takes minutes on two
-cores. Each writes a table in docs/evidence.md.
+What it costs not to know the law is in costs.py. Without a name, both parts are run. Each writes a
+table in docs/evidence.md.
 """
 
 from __future__ import annotations
@@ -15,82 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tuned import compare_tuned, table, write_part
+from tuned import table, write_part
 
 import sojourn as sj
 from sojourn.reproduction import censoring_errors, fitted_slope
 
 PAGE = Path(__file__).parent.parent / "docs" / "evidence.md"
 SEEDS = 20
-EPISODES = 2_000
-PROBLEMS = ["river_swim(6)", "Taxi-v4", "cash_or_invest(5)", "garnet(20, 3, 3, seed=0)"]
 LAWS = ["geometric(0.9)", "polynomial(1.4, offset=20)", "quasi_hyperbolic(0.7, gamma=0.95)"]
-SCALES = "[0.1, 0.01, 0.001, 0.0001]"
-
-REGRET = """
-problem = {problems}
-law = "{law}"
-episodes = {episodes}
-seeds = {seeds}
-record = {{ checkpoints = 100 }}
-
-[agents.known]
-type = "ucbvi"
-law = "true"
-truncation = "paper"
-bonus.scale = {{ grid = {scales} }}
-
-[agents."estimated, Kaplan–Meier"]
-type = "unknown_law"
-horizon = {horizon}
-estimator = "kaplan_meier"
-bonus.scale = {{ grid = {scales} }}
-
-[agents."estimated, empirical"]
-type = "unknown_law"
-horizon = {horizon}
-estimator = "empirical"
-bonus.scale = {{ grid = {scales} }}
-"""
-
-WRONG_LAWS = """
-[agents."geometric, same mean"]
-type = "ucbvi"
-law = "geometric mean"
-bonus.scale = {{ grid = {scales} }}
-
-[agents."fixed at the mean"]
-type = "ucbvi"
-law = "fixed mean"
-bonus = {{ type = "hoeffding", scale = {{ grid = {scales} }} }}
-"""
-
-
-def _spec(law: str, problems: list[str], *, episodes: int, parts: str) -> str:
-    horizon = sj.theory.printed_truncation(sj.parse_law(law), episodes).horizon
-    quoted = "[" + ", ".join(f'"{problem}"' for problem in problems) + "]"
-    settings = {"problems": quoted, "law": law, "episodes": episodes, "seeds": SEEDS}
-    return parts.format(**settings, horizon=horizon, scales=SCALES)
-
-
-def regret() -> None:
-    """Write the total regret of learners that know, estimate or wrongly assume the law."""
-    rows = []
-    for law in LAWS:
-        text = _spec(law, PROBLEMS, episodes=EPISODES, parts=REGRET + WRONG_LAWS)
-        name = "unknown-" + law.partition("(")[0].replace("_", "-")
-        found = compare_tuned(name, seeds=range(1_000, 1_002), text=text)
-        rows += [(comparison.problem, law, *comparison.total_regret.texts()) for comparison in found]
-    header = [
-        "problem",
-        "true law",
-        "known",
-        "Kaplan–Meier",
-        "empirical",
-        "geometric, same mean",
-        "fixed mean",
-    ]
-    write_part(PAGE, "unknown-regret", table(header, rows))
 
 
 def error() -> None:
@@ -136,7 +67,6 @@ def censoring() -> None:
 
 
 PARTS: dict[str, Callable[[], None]] = {
-    "regret": regret,
     "error": error,
     "censoring": censoring,
 }

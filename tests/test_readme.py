@@ -100,9 +100,18 @@ def test_claims_that_need_no_trials_are_up_to_date(published):
 
 def test_evidence_tables_show_the_stored_trials(writer):
     page = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
-    for name in ("growth", "costs", "variants"):
+    for name in ("growth", "costs", "variants", "monotone"):
         module = importlib.import_module(name)
         written = module.tables()
         for part, text in written.items():
             shown = page.partition(f"<!-- {part}: begin -->")[2].partition(f"<!-- {part}: end -->")[0].strip()
             assert shown == text, f"run python evidence/{name}.py table"
+
+
+def test_ratios_on_the_page_of_agents_are_those_of_the_evidence():
+    agents, evidence = (
+        (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("learners", "evidence")
+    )
+    quoted = re.findall(r"\d[\d,.]* \([\d,.]+ … [\d,.]+\)|\d[\d,.]* ± [\d,.]+\d", " ".join(agents.split()))
+    assert len(quoted) >= 8
+    assert [text for text in quoted if text not in evidence] == []
