@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -304,3 +305,23 @@ def test_the_answer_comes_first(run, tmp_path):
     for sample, words in first.items():
         text = " ".join(run("fit", sample, "--no-plot").stdout.split())
         assert words in text[:400]
+
+
+def test_no_log_of_a_folder_or_pattern_is_overwritten(run, tmp_path):
+    log = tmp_path / "a.csv"
+    log.write_text("length\n1\n2\n")
+    for option in ("--table", "--schedule"):
+        for source in (tmp_path, tmp_path / "*.csv"):
+            done = run("fit", str(source), option, str(log))
+            assert done.exit_code == 2
+            assert f"{option} must not be" in done.stderr
+    assert log.read_text() == "length\n1\n2\n"
+    done = run("fit", str(log), "--table", str(tmp_path / "x.csv"), "--schedule", str(tmp_path / "x.csv"))
+    assert "--schedule and --table must be two files" in " ".join(done.stderr.split())
+
+
+def test_a_closed_standard_input_is_one_line(run, monkeypatch):
+    monkeypatch.setattr("sojourn.cli.commands._fit.sys", SimpleNamespace(stdin=None))
+    done = run("fit", "-")
+    assert done.exit_code == 2
+    assert "it is closed" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ def check_output_file(
         option: The option that names the file, for messages.
         path: The file.
         suffixes: The allowed suffixes.
-        source: The input file, which must not be overwritten.
+        source: The input file, folder or pattern, of which no file must be overwritten.
     """
     if path.suffix.lower() not in suffixes:
         raise ValueError(f"{option} must end in {' or '.join(suffixes)}; got {str(path)!r}.")
@@ -42,10 +43,20 @@ def check_output_file(
         raise ValueError(f"{option} must be in a folder that exists; got {str(path)!r}.")
     if path.is_dir():
         raise ValueError(f"{option} must be a file; {str(path)!r} is a folder.")
-    if source is not None and source.exists() and path.exists() and path.samefile(source):
+    if source is not None and source.is_dir() and suffixes == (".csv",):
+        if source.resolve() in path.resolve().parents:
+            raise ValueError(f"{option} must not be in the folder that is read; got {str(path)!r}.")
+    elif source is not None and path.exists() and any(path.samefile(one) for one in _files_of(source)):
         raise ValueError(f"{option} must not be the file that is read; got {str(path)!r}.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{option} must be a file that can be written; {str(path)!r} cannot.")
+
+
+def _files_of(source: Path) -> list[Path]:
+    """Return the files that a path or a pattern stands for."""
+    return (
+        [source] if source.exists() else [Path(one) for one in glob.glob(str(source)) if Path(one).exists()]
+    )
 
 
 def write_figure(figure: Figure, path: Path) -> None:

@@ -209,7 +209,9 @@ def fit(
             for one in source:
                 check_output_files(_log_path(one), figure, report, table)
                 if schedule is not None:
-                    check_output_file("--schedule", schedule, [".csv"], source=_log_path(one))
+                    check_output_file("--schedule", schedule, (".csv",), source=_log_path(one))
+            if schedule is not None and table is not None and schedule.absolute() == table.absolute():
+                raise ValueError(f"--schedule and --table must be two files; got {str(table)!r} for both.")
             given_problem = None if problem is None else read_problem_option(problem)
             found = _read_log(
                 source,
@@ -289,6 +291,8 @@ def _read_log(sources: list[str], *, query: str | None, labels: bool, **options:
     """Read a log with one row per session, event or step."""
     from sojourn.sessions import SessionLog, read_log  # noqa: PLC0415
 
+    if sources == ["-"] and sys.stdin is None:
+        raise ValueError("SESSIONS must be files, or standard input that is open; it is closed.")
     source = sys.stdin.buffer if sources == ["-"] else [_log_path(one) for one in sources]
     log = read_log(source, query=query, **options)
     if isinstance(log, SessionLog):
