@@ -44,6 +44,7 @@ _PROBE = (
 _CHECK_SECONDS = 2.0  # time between two checks of the head
 _MAX_SILENCE = 5.0  # seconds without an answer after which the head counts as lost
 _SHUTDOWN_SECONDS = 3.0  # patience with Ray's shutdown after the head is lost
+_CANCEL_SECONDS = 10.0  # patience with tasks that are to end
 _TASKS_PER_CPU = 2  # submitted tasks, so that no processor waits for the next one
 _ENVIRONMENT = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
@@ -203,10 +204,16 @@ class _Driver:
             self._submit()
 
     def cancel(self) -> None:
-        """End all running tasks."""
-        for reference in self._running:
-            with contextlib.suppress(Exception):  # the cluster may be gone
-                self._ray.cancel(reference, force=True)
+        """End all running tasks.
+
+        Ray ignores a request that arrives while a task is being started, so it is repeated until all have ended.
+        """
+        running, deadline = list(self._running), time.monotonic() + _CANCEL_SECONDS
+        with contextlib.suppress(Exception):  # the cluster may be gone
+            while running and time.monotonic() < deadline:
+                for reference in running:
+                    self._call(self._ray.cancel, reference, force=True)
+                _, running = self._call(self._ray.wait, running, num_returns=len(running), timeout=1.0)
 
     def _submit(self) -> None:
         limit = self._n_workers
