@@ -1,6 +1,8 @@
 # Everything runs in .venv, which contains the versions of requirements.lock and nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
+# Bytecode is kept even where the environment forbids it: tests start Python hundreds of times.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce quick install lint test pytest docs wheel bench deep lock clean

@@ -206,7 +206,7 @@ class _Driver:
     def cancel(self) -> None:
         """End all running tasks.
 
-        Ray ignores a request that arrives while a task is being started, so it is repeated until all have ended.
+        Ray ignores a request that arrives while a task starts, so requests are repeated until all have ended.
         """
         running, deadline = list(self._running), time.monotonic() + _CANCEL_SECONDS
         with contextlib.suppress(Exception):  # the cluster may be gone
