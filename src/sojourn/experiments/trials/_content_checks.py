@@ -102,6 +102,7 @@ def check_sizes(layout: Layout, sizes: Mapping[str, int]) -> None:
             raise ValueError(f"it has an array {name[:60]!r} that its settings do not allow")
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
     """Check the names, types, shapes and values of the arrays of a trial.
 
@@ -137,9 +138,11 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
         raise ValueError("its lengths are too large to be added up")
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _has_small_norm(array: Any) -> bool:
-    """Whether an array is finite and its sums stay finite; false if it has a NaN."""
+    """Whether an array is finite and its sums stay finite; false if it has a NaN.
+
+    NumPy's warnings must be off: switching them off here, once per array, would take longer than the work.
+    """
     return bool(np.dot(array, array) < _LARGEST_NORM**2)
 
 
