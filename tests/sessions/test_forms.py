@@ -120,7 +120,7 @@ def test_sqlite_files_are_read(tmp_path):
         assert ended(read_sessions(path)) == [(3, True), (8, False)]
         base.executescript("CREATE TABLE more (x);")
         with pytest.raises(
-            ValueError, match=r"is an SQLite file with the tables 'visits', 'more': .*--query"
+            ValueError, match=r"is an SQLite file with the tables and views 'visits', 'more': .*--query"
         ):
             read_sessions(path)
     assert ended(read_sessions(path, query="SELECT * FROM visits WHERE ended")) == [(3, True)]
@@ -235,3 +235,26 @@ def test_one_statement_counts_sessions_and_steps(tmp_path):
     assert small.problem() == log.problem()
     assert repr(small.leaving_by_state()) == repr(log.leaving_by_state())
     assert as_rows(small.sessions()) == as_rows(log.sessions())
+
+
+def test_durations_of_too_many_steps_are_rejected():
+    log = read_sessions(io.BytesIO(b"duration\n60\n120\n1e30\n99999999999999999999h\n"), step="60")
+    assert (log.lengths.tolist(), log.account.n_rejected) == ([1, 2], 2)
+    with pytest.raises(ValueError, match=r"^step must be so long"):
+        read_sessions(io.BytesIO(b"start,end\n0,9e10\n"), step="0.000000001")
+
+
+def test_programs_in_sqlite_files_run_only_in_queries(tmp_path):
+    path = tmp_path / "log.db"
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS length FROM c"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute(f"CREATE VIEW log AS {endless}")
+    with pytest.raises(ValueError, match=r"with the tables and views 'log': say what to read with --query"):
+        read_sessions(path)
+    assert len(read_sessions(path, query="SELECT * FROM log LIMIT 5")) == 5
+    path.unlink()
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute('CREATE TABLE "a""b" (length, big GENERATED ALWAYS AS (zeroblob(100000000)))')
+        base.executemany('INSERT INTO "a""b" VALUES (?)', [(i,) for i in range(1, 101)])
+        base.commit()
+    assert len(read_sessions(path)) == 100

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn.laws import MAX_STEP
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions.reading._names import (
     ColumnMap,
@@ -80,7 +81,9 @@ class SessionRows(RowReader):
         elif self._wanted.step is not None:
             seconds, known = durations(given["length"])
             self._check_cells(known, f"{names['length']} {DURATION_RULE}", rows, good)
-            lengths = steps_in(seconds, self._wanted.step)
+            fits = seconds <= MAX_STEP * self._wanted.step
+            self._check_cells(fits, f"{names['length']} must be at most {MAX_STEP:,} steps", rows, good)
+            lengths = steps_in(np.where(fits, seconds, 0.0), self._wanted.step)
         else:
             lengths = self._wholes(given["length"], names["length"], rows, good)
         observed = has_end

@@ -10,11 +10,12 @@ import io
 import json
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from sojourn.sessions.reading._csv import read_csv
 from sojourn.sessions.reading._line_blocks import line_blocks
 from sojourn.sessions.reading._rows import RowReader
 from sojourn.sessions.reading._table_columns import ArrayColumn, ObjectColumn, arrow_column, text_of
+
+if TYPE_CHECKING:
+    import sqlite3
 
 __all__ = ["read_source"]
 
@@ -46,6 +50,7 @@ _OTHER_FORMATS = {
     b"\xfe\xff": "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')",
     b"PK\x03\x04": "a workbook or a zip archive; save the sheet as CSV, or unpack it",
     b"\xd0\xcf\x11\xe0": "an old workbook; save the sheet as CSV",
+    b"PAR1": "Parquet within a stream, which must be a file of its own",
     b"%PDF": "a PDF; export the table as CSV",
     b"ARROW1": "a Feather file; in Python pass pyarrow.feather.read_table(path)",
     b"\x80\x04\x95": "a pickle, which cannot be read safely; save the table as CSV or Parquet",
@@ -149,25 +154,37 @@ def _different_files(paths: list[Path]) -> list[Path]:
 
 
 def _read_sqlite(path: Path, query: str | None, reader: RowReader) -> None:
-    """Read the result of a query on an SQLite file, or its only table."""
+    """Read the result of a query on an SQLite file, or its only table.
+
+    Views and computed columns are programs, which may never end or fill the memory: only a query reads them.
+    """
     import sqlite3  # noqa: PLC0415
 
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
-            if query is None:
-                found = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-                tables = [name for (name,) in found if not name.startswith("sqlite_")]
-                if len(tables) != 1:
-                    listed = ", ".join(map(repr, tables[:8])) or "none"
-                    raise ValueError(
-                        f"{path.name} is an SQLite file with the tables {listed}: say what to read with "
-                        "--query 'SELECT …' (query=…)."
-                    )
-                quoted = tables[0].replace('"', '""')
-                query = f'SELECT * FROM "{quoted}"'
-            _read_query(base.execute(query), reader, path.name)
+            base.execute("PRAGMA trusted_schema = OFF")
+            _read_query(base.execute(query or _query_of_only_table(base, path.name)), reader, path.name)
     except sqlite3.Error as error:
         raise ValueError(f"{path.name} is an SQLite file that cannot be read so: {error}.") from error
+
+
+def _query_of_only_table(base: sqlite3.Connection, source: str) -> str:
+    """Return a query for the stored columns of the only table of an SQLite file."""
+    found = base.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+    tables = {name: sql for name, sql in found if not name.startswith("sqlite_")}
+    if len(tables) != 1 or not re.match(r"CREATE TABLE\b", *map(str, tables.values())):
+        listed = ", ".join(map(repr, list(tables)[:8])) or "none"
+        raise ValueError(
+            f"{source} is an SQLite file with the tables and views {listed}: say what to read with "
+            "--query 'SELECT …' (query=…)."
+        )
+    (table,) = map(_quoted, tables)
+    columns = [name for _, name, *_ in base.execute(f"PRAGMA table_info({table})")]
+    return f"SELECT {', '.join(map(_quoted, columns))} FROM {table}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _read_stream(stream: Any, reader: RowReader) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn.laws import MAX_STEP
 from sojourn.sessions.reading._cells import parse_decimal
 from sojourn.sessions.reading._rows import Column
 
@@ -94,6 +95,8 @@ def steps_in(seconds: FloatArray, step: float) -> IntArray:
         array([1, 1, 1, 2])
     """
     ratio = seconds / step
+    if (ratio > MAX_STEP).any():
+        raise ValueError(f"step must be so long that no session has over {MAX_STEP:,}; got {step:g} s.")
     nearest = np.round(ratio)
     whole = np.where(np.abs(ratio - nearest) <= 1e-9 * np.maximum(nearest, 1.0), nearest, np.ceil(ratio))
     return np.maximum(whole, 1.0).astype(np.int64)
