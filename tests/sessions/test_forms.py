@@ -258,3 +258,12 @@ def test_programs_in_sqlite_files_run_only_in_queries(tmp_path):
         base.executemany('INSERT INTO "a""b" VALUES (?)', [(i,) for i in range(1, 101)])
         base.commit()
     assert len(read_sessions(path)) == 100
+
+
+@pytest.mark.parametrize("kind", ["timedelta64[ns]", "timedelta64[s]", "datetime64[ns]", "datetime64[D]"])
+def test_times_are_no_numbers_of_steps(kind):
+    table = {"length": np.array([1, 2], dtype=kind)}
+    with pytest.raises(ValueError, match="length must be a whole number"):
+        read_sessions(table)
+    if kind.startswith("timedelta"):
+        assert read_sessions({"length": np.array([1, 2], "m8[h]").astype(kind)}, step="1h").longest == 2

@@ -10,7 +10,6 @@ import io
 import json
 import lzma
 import os
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -172,7 +171,7 @@ def _query_of_only_table(base: sqlite3.Connection, source: str) -> str:
     """Return a query for the stored columns of the only table of an SQLite file."""
     found = base.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
     tables = {name: sql for name, sql in found if not name.startswith("sqlite_")}
-    if len(tables) != 1 or not re.match(r"CREATE TABLE\b", *map(str, tables.values())):
+    if len(tables) != 1 or not str(*tables.values()).startswith("CREATE TABLE"):
         listed = ", ".join(map(repr, list(tables)[:8])) or "none"
         raise ValueError(
             f"{source} is an SQLite file with the tables and views {listed}: say what to read with "

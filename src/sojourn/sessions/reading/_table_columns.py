@@ -46,6 +46,8 @@ class ArrayColumn:
     def cell(self, i: int) -> object:
         """Return a value as a Python object."""
         value = self.array[i]
+        if self.array.dtype.kind in "Mm":  # as a text: `item` would return a number of nanoseconds
+            return None if np.isnat(value) else str(value)
         return value.item() if isinstance(value, np.generic) else value
 
     number = cell
@@ -72,7 +74,8 @@ class ArrayColumn:
             distinct, where = np.unique(self.array, return_inverse=True)
             return [text_of(value) for value in distinct.tolist()], where
         codes: dict[str, int] = {}
-        where = np.array([codes.setdefault(text_of(cell), len(codes)) for cell in self.array.tolist()])
+        cells = map(self.cell, range(len(self))) if self.array.dtype.kind in "Mm" else self.array.tolist()
+        where = np.array([codes.setdefault(text_of(cell), len(codes)) for cell in cells])
         return list(codes), where.astype(np.int64)
 
 
