@@ -267,3 +267,18 @@ def test_times_are_no_numbers_of_steps(kind):
         read_sessions(table)
     if kind.startswith("timedelta"):
         assert read_sessions({"length": np.array([1, 2], "m8[h]").astype(kind)}, step="1h").longest == 2
+
+
+def test_a_long_text_in_every_row_of_parquet_takes_memory_once(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(50_000, np.int32)), pa.array(["x" * 1_000_000]))
+    table = pa.table({"length": np.ones(50_000, int), "group": texts, "other": texts})
+    parquet.write_table(table, tmp_path / "log.parquet", store_schema=False)  # 100 GB, if each had its own
+    assert len(read_sessions(tmp_path / "log.parquet")) == 50_000
+
+
+def test_time_differences_that_overflow_or_are_negative_are_rejected():
+    log = read_sessions({"length": np.array([2**62, 90, -90], dtype="m8[s]")}, step="60")
+    assert (log.lengths.tolist(), log.account.n_rejected) == ([2], 2)

@@ -21,7 +21,13 @@ import numpy as np
 from sojourn.sessions.reading._csv import read_csv
 from sojourn.sessions.reading._line_blocks import line_blocks
 from sojourn.sessions.reading._rows import RowReader
-from sojourn.sessions.reading._table_columns import ArrayColumn, ObjectColumn, arrow_column, text_of
+from sojourn.sessions.reading._table_columns import (
+    ArrayColumn,
+    ObjectColumn,
+    arrow_cells,
+    arrow_column,
+    text_of,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,6 +44,7 @@ _FIRST_ROWS, _MOST_NAMES = 1_000, 1_000
 _ARROW_BATCH_ROWS, _ARROW_BUFFER_BYTES = 1 << 17, 1 << 18
 """Rows per batch and bytes per read; with its defaults pyarrow holds all columns of a million rows."""
 
+_ARROW_TEXTS = ("string", "large_string", "binary", "large_binary")
 _SQLITE = b"SQLite format 3\0"
 _SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".pq")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -397,8 +404,15 @@ def _read_parquet(path: Path, reader: RowReader, source: str) -> None:
         ) from error
     try:
         # An absolute path: pyarrow takes a relative one such as "s3:/log.parquet" for an address.
-        with pq.ParquetFile(path.absolute(), pre_buffer=False, buffer_size=_ARROW_BUFFER_BYTES) as file:
-            names = file.schema_arrow.names
+        schema = pq.read_schema(path.absolute())
+        names = schema.names
+        with pq.ParquetFile(
+            path.absolute(),
+            pre_buffer=False,
+            buffer_size=_ARROW_BUFFER_BYTES,
+            # A long text that is repeated in every row then takes memory only once.
+            read_dictionary=[one.name for one in schema if str(one.type) in _ARROW_TEXTS],
+        ) as file:
             head = next(file.iter_batches(batch_size=_FIRST_ROWS), None)
             wanted = reader.begin(names, source, _first_arrow_rows(head))
             used = [names[i] for i in wanted]
@@ -426,7 +440,7 @@ def _read_arrow_stream(table: Any, reader: RowReader, source: str) -> str:
 def _first_arrow_rows(batch: Any) -> list[list[str]]:
     if batch is None:
         return []
-    columns = [column.slice(0, _FIRST_ROWS).to_pylist() for column in batch.columns]
+    columns = [arrow_cells(column.slice(0, _FIRST_ROWS)) for column in batch.columns]
     return [[text_of(cell) for cell in row] for row in zip(*columns, strict=True)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
 
-__all__ = ["ArrayColumn", "ObjectColumn", "arrow_column", "is_missing", "text_of"]
+__all__ = ["ArrayColumn", "ObjectColumn", "arrow_cells", "arrow_column", "is_missing", "text_of"]
 
 
 def is_missing(cell: object) -> bool:
@@ -92,13 +92,19 @@ def arrow_column(column: Any) -> ArrayColumn:
     import pyarrow.types as arrow_types  # noqa: PLC0415
 
     kind = column.type
-    if arrow_types.is_timestamp(kind) or arrow_types.is_duration(kind):
-        return ArrayColumn(
-            column.to_numpy(zero_copy_only=False).astype(f"{'Mm'[arrow_types.is_duration(kind)]}8[us]")
-        )
-    if arrow_types.is_boolean(kind) or arrow_types.is_integer(kind) or arrow_types.is_floating(kind):
+    is_time = arrow_types.is_timestamp(kind) or arrow_types.is_duration(kind)
+    is_number = arrow_types.is_boolean(kind) or arrow_types.is_integer(kind) or arrow_types.is_floating(kind)
+    if is_time or is_number:
         return ArrayColumn(column.to_numpy(zero_copy_only=False))
     return _ArrowWords(column)
+
+
+def arrow_cells(column: Any) -> list[object]:
+    """Return the cells of an Arrow column as Python objects; equal texts of a dictionary are one object."""
+    if not hasattr(column, "dictionary"):
+        return list(column.to_pylist())
+    words = column.dictionary.to_pylist()
+    return [None if at is None else words[at] for at in column.indices.to_pylist()]
 
 
 class _ArrowWords(ArrayColumn):

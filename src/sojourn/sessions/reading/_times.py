@@ -74,8 +74,12 @@ def times(column: Column) -> tuple[FloatArray, BoolArray]:
 def _values(column: Column, kind: str, parse: Callable[[str], float | None]) -> tuple[FloatArray, BoolArray]:
     array = getattr(column, "array", None)
     if array is not None and array.dtype.kind == kind:
-        seconds = array.astype(f"{kind}8[us]").astype(np.int64) / 1e6
-        return seconds, ~np.isnat(array)
+        rounded = array.astype(f"{kind}8[us]")
+        known = ~np.isnat(array)
+        if np.datetime_data(array.dtype)[0] not in ("ns", "ps", "fs", "as"):  # a coarse unit may overflow
+            known &= rounded.astype(array.dtype) == array
+        seconds = rounded.astype(np.int64) / 1e6
+        return seconds, known if kind == "M" else known & (seconds >= 0.0)
     values, parsed = column.decimals()
     parsed = parsed & (values >= 0.0) & (values <= (_LATEST if kind == "M" else math.inf))
     if parsed.all():
