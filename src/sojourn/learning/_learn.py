@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["learn", "play_by_protocol", "play_compiled", "start_on"]
 
+_SHORT, _MOST_EPISODES = 0.05, 65_536
+"""Pieces of a trial in compiled code grow while they take less than this many seconds, up to this size."""
+
 
 def learn(
     agent: Agent,
@@ -126,15 +129,21 @@ def play_compiled(
     rng: np.random.Generator,
     progress: Callable[[float], object],
 ) -> dict[str, Any]:
-    """Play all episodes in compiled code, one piece after the other; return the parts of a `Run`."""
+    """Play all episodes in compiled code, one piece after the other; return the parts of a `Run`.
+
+    The pieces do not change the results. They grow while they are short: a call of compiled code costs about
+    half a millisecond, and an interrupt waits for the end of a piece.
+    """
     problem = problem_arrays(reference.mdp)
-    piece = max(1, min(starts.size // 100, 65_536))
-    parts = []
-    for first in range(0, starts.size, piece):
-        stop = min(first + piece, starts.size)
+    parts, piece, stop = [], 1, 0
+    while stop < starts.size:
+        first, stop = stop, min(stop + piece, starts.size)
+        began = time.perf_counter()
         batch = EpisodeBatch(problem, reference.arrays, rng, starts[first:stop], drawn[first:stop])
         parts.append(learner.play(batch, value_of=reference.value_of_table))
         progress(stop / starts.size)
+        if time.perf_counter() - began < _SHORT:
+            piece = min(2 * piece, _MOST_EPISODES)
     played = Played.joined(parts)
     return {
         "lengths": played.lengths,

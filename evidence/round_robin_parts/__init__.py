@@ -1,1 +1,0 @@
-"""Parts of `round_robin.py`: results, statistics and the sections of the page."""
