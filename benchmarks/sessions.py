@@ -39,6 +39,8 @@ TRUTHS = {
     "quasi_hyperbolic": sj.QuasiHyperbolic(0.7, 0.95),
     "negative_binomial": sj.NegativeBinomial(2.5, 0.8),
     "discrete_weibull": sj.DiscreteWeibull(0.8, 0.6),
+    "log_logistic": sj.LogLogistic(6.0, 2.2),
+    "log_normal": sj.LogNormal(1.5, 0.8),
     "beta_geometric": sj.BetaGeometric(2.5, 8.0),
     "polynomial": sj.Polynomial(1.4, offset=20),
     "mixture": sj.Mixture([0.3, 0.7], [sj.Geometric(0.5), sj.Geometric(0.97)]),

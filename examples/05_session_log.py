@@ -29,7 +29,7 @@ def main(path: str | None = None) -> None:
     # 2. This mean is too small: the open sessions are longer than what was observed of them.
     print(f"Mean number of observed steps: {np.average(log.lengths, weights=log.counts):.2f}.")
 
-    # 3. Fit seven families, rank them, and compare each with a confidence band of the data.
+    # 3. Fit nine families, rank them, and compare each with a confidence band of the data.
     found = analyze(log)
     print(f"Best law: {law_words(found.best.fit)}, mean {found.law.mean:.2f}.")
     for ranked in found.fits[:3]:

@@ -133,6 +133,12 @@ from .laws import (
     LengthLaw as LengthLaw,
 )
 from .laws import (
+    LogLogistic as LogLogistic,
+)
+from .laws import (
+    LogNormal as LogNormal,
+)
+from .laws import (
     MaximumLikelihood as MaximumLikelihood,
 )
 from .laws import (

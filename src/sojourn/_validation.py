@@ -68,6 +68,14 @@ def check_positive(name: str, value: Any, *, rule: str = "a finite number > 0") 
     return number
 
 
+def check_finite(name: str, value: Any) -> float:
+    """Return `value` as a float; raise an error unless it is a finite number."""
+    number = _number(name, value, "a finite number")
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be a finite number; got {value!r}.")
+    return number
+
+
 def check_open_unit(name: str, value: Any) -> float:
     """Return `value` as a float in (0, 1)."""
     number = _number(name, value, "a number in (0, 1)")

@@ -12,6 +12,11 @@ import sojourn as sj
 from sojourn.sessions import SAMPLES
 
 
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    monkeypatch.setattr("sojourn.cli.commands._fit.RESAMPLES", 3)
+
+
 def test_a_log_is_fitted_and_explained(run):
     done = run("fit", "sample:streaming", width=100)
     assert done.exit_code == 0
@@ -287,14 +292,31 @@ def test_standard_input_and_several_files_are_read(run, tmp_path):
 def test_the_schedule_is_that_of_the_law(run, tmp_path):
     done = run("fit", "sample:streaming", "--no-plot", "--schedule", str(tmp_path / "discount.csv"))
     header, *lines = (tmp_path / "discount.csv").read_text().splitlines()
-    assert header == "step,survival,discount,remaining"
+    assert header == "step,survival,discount,remaining,discount_low,discount_high"
     law = sj.parse_law(done.stdout.strip().splitlines()[-1])
-    found = np.array([line.split(",") for line in lines], dtype=float)
+    found = np.array([[cell or "nan" for cell in line.split(",")] for line in lines], dtype=float)
     h = np.arange(1, len(lines) + 1)
     np.testing.assert_array_equal(
-        found, np.stack([h, law.survival(h), law.continuation(h), law.remaining(h)], 1)
+        found[:, :4], np.stack([h, law.survival(h), law.continuation(h), law.remaining(h)], 1)
     )
     assert law.tail(len(lines) + 1) <= 0.01 * law.mean
+
+
+def test_groups_get_schedules_and_plans_of_their_own(run, tmp_path):
+    path = tmp_path / "discount.csv"
+    options = ["--problem", "cash_or_invest(5)", "--schedule", str(path), "--json"]
+    groups = json.loads(run("fit", "sample:support", *options).stdout)["groups"]["groups"]
+    header, *lines = path.read_text().splitlines()
+    assert header == "group,step,survival,discount,remaining"
+    mdp = sj.mdps.cash_or_invest(5)
+    for i, group in enumerate(groups):
+        law = sj.parse_law(group["law"])
+        rows = [line.split(",") for line in lines if line.startswith(f"{i + 1},")]
+        assert [float(row[2]) for row in rows] == law.survival(range(1, len(rows) + 1)).tolist()
+        assert group["value"] == pytest.approx(mdp.start @ sj.plan(mdp, law).value, rel=1e-12)
+        assert group["value"] >= group["value_under_common_law"] - 1e-9
+    run("fit", "sample:support", "--schedule", str(path), "--labels", "--no-plot")
+    assert {line.split(",")[0] for line in path.read_text().splitlines()[1:]} == {"desk", "phone"}
 
 
 def test_the_answer_comes_first(run, tmp_path):

@@ -118,6 +118,22 @@ def test_discrete_weibull_is_exact(shape, rate, where):
     agree(law, h, reference.discrete_weibull(q, shape, h))
 
 
+@random_cases(40)
+@given(powers(-1, 6), powers(-1.5, 1.0), st.floats(-1.5, 1.5))
+def test_log_logistic_is_exact(scale, more, where):
+    law = sj.LogLogistic(scale, 1.0 + more)
+    h = int(min(1.0 + scale * 10.0**where, 1e9))
+    agree(law, h, reference.log_logistic(scale, 1.0 + more, h))
+
+
+@random_cases(40)
+@given(st.floats(-1, 12), st.floats(0.3, 3.0), st.floats(-3, 6))
+def test_log_normal_is_exact(mu, sigma, score):
+    law = sj.LogNormal(mu, sigma)
+    h = int(min(1.0 + np.exp(mu + sigma * score), 1e9))
+    agree(law, h, reference.log_normal(mu, sigma, h))
+
+
 @random_cases(60)
 @given(powers(-6, -0.1), powers(-6, -0.1), powers(-1.9, 0.5), steps(7.0))
 def test_mixture_is_exact(stop, other_stop, power, h):

@@ -436,3 +436,34 @@ def test_textbook_differences_between_groups_are_not_denied():
 )
 def test_gamma_is_shown_with_the_digits_of_its_distance_from_one(gamma, words):
     assert gamma_words(gamma) == words
+
+
+def test_intervals_from_resampled_logs_include_the_choice_of_the_family():
+    log = SessionLog.from_columns(sj.BetaGeometric(2.5, 6.0).sample(np.random.default_rng(0), 400))
+    found = analyze(log, resamples=25, seed=3)
+    assert repr(analyze(log, resamples=25, seed=3).bootstrap) == repr(found.bootstrap)
+    assert sum(found.bootstrap.families.values()) == 25
+    # The same by hand: draw sessions one by one, fit every family, and take the best.
+    rng, rows = np.random.default_rng(0), np.repeat(np.arange(log.counts.size), log.counts)
+    means = []
+    for _ in range(25):
+        some = rng.choice(rows, rows.size)
+        means.append(analyze(SessionLog.from_columns(log.lengths[some], log.observed[some])).law.mean)
+    assert found.bootstrap.remaining == pytest.approx(np.percentile(means, (2.5, 97.5)), rel=0.2)
+    low, high = found.bootstrap.remaining
+    text = dict(found.advice())["How long they last"]
+    assert f"(95% interval from {low:.3g} to {high:.3g}, with the choice" in text
+    schedule = found.schedule()
+    assert (schedule["discount_low"] <= schedule["discount_high"] + 1e-12)[: log.longest].all()
+
+
+def test_a_beta_geometric_case_without_a_mean_is_named():
+    # Fader and Hardie's regular customers (2007): they publish a = 0.704, b = 1.182.
+    alive = np.array([1000, 631, 468, 382, 326, 289, 262, 241])
+    log = SessionLog.from_columns(
+        np.repeat([1, 2, 3, 4, 5, 6, 7, 8], [*-np.diff(alive), 241]), np.repeat([True, False], [759, 241])
+    )
+    found = analyze(log)
+    named = found.ranked("beta_geometric").fit.without_mean
+    assert named == "BetaGeometric(a=0.704, b=1.18)"
+    assert found.best.fit.without_mean in ("", named)

@@ -29,13 +29,23 @@ from sojourn.laws.families._beta_geometric import BetaGeometric
 from sojourn.laws.families._discrete_weibull import DiscreteWeibull
 from sojourn.laws.families._fixed import Fixed
 from sojourn.laws.families._geometric import Geometric
+from sojourn.laws.families._log_logistic import LogLogistic
+from sojourn.laws.families._log_normal import LogNormal
 from sojourn.laws.families._mixture import Mixture
 from sojourn.laws.families._negative_binomial import NegativeBinomial
 from sojourn.laws.families._polynomial import Polynomial
 from sojourn.laws.families._quasi_hyperbolic import QuasiHyperbolic
 from sojourn.laws.families._tabulated import Tabulated
 from sojourn.laws.families._uniform import Uniform
-from sojourn.laws.fitting._likelihood import FAMILIES, Fit, MaximumLikelihood, fit, fit_sample, log_likelihood
+from sojourn.laws.fitting._likelihood import (
+    FAMILIES,
+    Fit,
+    MaximumLikelihood,
+    fit,
+    fit_sample,
+    log_likelihood,
+    refit_sample,
+)
 
 __all__ = [
     "FAMILIES",
@@ -50,6 +60,8 @@ __all__ = [
     "Geometric",
     "KaplanMeier",
     "LengthLaw",
+    "LogLogistic",
+    "LogNormal",
     "MaximumLikelihood",
     "Mixture",
     "NegativeBinomial",
@@ -72,6 +84,7 @@ __all__ = [
     "parse_law",
     "parse_stored_law",
     "quantile",
+    "refit_sample",
     "same_mean",
     "steps",
     "survival_band",

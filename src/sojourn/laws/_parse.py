@@ -18,6 +18,8 @@ from sojourn.laws.families._beta_geometric import BetaGeometric
 from sojourn.laws.families._discrete_weibull import DiscreteWeibull
 from sojourn.laws.families._fixed import Fixed
 from sojourn.laws.families._geometric import Geometric
+from sojourn.laws.families._log_logistic import LogLogistic
+from sojourn.laws.families._log_normal import LogNormal
 from sojourn.laws.families._mixture import Mixture
 from sojourn.laws.families._negative_binomial import NegativeBinomial
 from sojourn.laws.families._polynomial import Polynomial
@@ -38,6 +40,8 @@ LAWS: dict[str, type[LengthLaw]] = {
     "quasi_hyperbolic": QuasiHyperbolic,
     "negative_binomial": NegativeBinomial,
     "discrete_weibull": DiscreteWeibull,
+    "log_logistic": LogLogistic,
+    "log_normal": LogNormal,
     "beta_geometric": BetaGeometric,
     "mixture": Mixture,
     "tabulated": Tabulated,

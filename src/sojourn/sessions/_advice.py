@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._groups import GroupTest
     from sojourn.sessions._hazard_test import HazardTest
+    from sojourn.sessions._price import ProblemPrice
 
 __all__ = ["advise", "group_words"]
 
@@ -26,6 +27,9 @@ _PILE = 0.02
 
 _NEGLIGIBLE = 1e-6
 """A probability that is treated as zero."""
+
+_UNBOUNDED = 100.0
+"""An interval that ends above this multiple of the mean is said to have no upper limit."""
 
 _CLEAR_CHANGE = 10.0
 """Minimum log-likelihood ratio statistic, against a geometric law, to report that leaving changes."""
@@ -176,6 +180,8 @@ def _undetermined(analysis: Analysis) -> str:
     why = f"{percent(analysis.unseen)} of the best fit's {number(mean)} steps lie beyond the longest session"
     if edge:
         why = f"the best fit is at the edge of its family ({', '.join(edge)})"
+    if analysis.best.fit.without_mean:
+        why = f"the most likely member of the best family, {analysis.best.fit.without_mean}, has no mean"
     whose = f"sessions that reach step {first:,} last" if first > 1 else "sessions last"
     what = f"mean from step {first:,} on, the first step seen" if first > 1 else "mean length"
     text = f"The log does not determine the {what}: {why}. Counted up to step {longest:,}, the longest "
@@ -193,13 +199,20 @@ def _steps(count: float) -> str:
 
 
 def _interval(analysis: Analysis) -> str:
-    """Return the 95% interval of the mean from step `first` on, from a log scale; empty if there is none."""
+    """Return the 95% interval of the mean from step `first` on; empty if there is none.
+
+    From resampled logs, or from a log scale and standard errors, which leave out the choice of the family.
+    """
+    if analysis.bootstrap is not None:
+        low, high = analysis.bootstrap.remaining
+        above = f"to {number(high)}" if high < _UNBOUNDED * analysis.remaining else "on, with no upper limit"
+        return f" (95% interval from {number(low)} {above}, with the choice of the family)"
     fit, mean = analysis.best.fit, analysis.remaining
     error = fit.error_of(lambda law: float(law.remaining(analysis.first)))
     if not error > 0.0 or fit.edge:
         return ""
     factor = math.exp(1.96 * error / mean)
-    return f" (95% interval {number(mean / factor)} to {number(mean * factor)})"
+    return f" (95% interval {number(mean / factor)} to {number(mean * factor)}, given the family)"
 
 
 def _leaving(analysis: Analysis) -> str:
@@ -261,6 +274,7 @@ def _law(analysis: Analysis) -> str:
     if rivals:
         names = " and ".join(f"{law_words(one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2])
         text += f"; the data do not rule out {names}"
+    text += _resampled(analysis)
     width = f"{100.0 * analysis.band.confidence:g}%"
     if best.excess >= MISFIT:
         return (
@@ -297,6 +311,21 @@ _NO_FAMILY = (
     "no family fits, and what follows is only as good as that. Use the table of the data itself: --table "
     'FILE writes it, and tabulated("FILE") is a law.'
 )
+
+
+def _resampled(analysis: Analysis) -> str:
+    """Return how often resampled logs lead to the same family, and the interval of the discount."""
+    found = analysis.bootstrap
+    if found is None:
+        return ""
+    times = found.families.get(analysis.best.fit.family, 0)
+    text = f"; {times} of {found.n} resampled logs choose the same family"
+    where = [0, int(np.searchsorted(found.steps, min(_quantile_from_first(analysis, 0.1), found.steps[-1])))]
+    parts = [
+        f"{' to '.join(map(gamma_words, found.discount[:, i].tolist()))} at step {found.steps[i]:,}"
+        for i in dict.fromkeys(where)
+    ]
+    return f"{text}, and the 95% interval of the discount ρ(h) is {' and '.join(parts)}"
 
 
 def _evidence(bic_gap: float) -> str:
@@ -380,11 +409,30 @@ def _price(analysis: Analysis) -> str:
             f"the fitted law as well: {price.best:.6g} per session."
         )
     share = percent(price.loss / abs(price.best)) if price.best else "all"
-    return (
+    text = (
         f"On {price.problem} the best policy earns {price.best:.6g} per session. The one that is best under "
         f"γ = {gamma_words(price.gamma)} earns {price.geometric:.6g}: the geometric assumption costs "
         f"{price.loss:.4g}, {share}."
     )
+    return text + _held_out(price) + _group_values(analysis)
+
+
+def _group_values(analysis: Analysis) -> str:
+    """Return what plans for each group gain over one plan for all."""
+    gains = [
+        f"{best - common:.3g} in group {i + 1}"
+        for i, (best, common) in enumerate(values or (0.0, 0.0) for values in analysis.group_values)
+    ]
+    return f" A plan for each group's law gains {', '.join(gains)} over one plan for all." if gains else ""
+
+
+def _held_out(price: ProblemPrice) -> str:
+    """Return what the two plans differ by on data that were not used to plan."""
+    if price.held_out is None:
+        return ""
+    low, high = price.held_out
+    text = f" On steps that were not used to plan it costs {low:.3g} to {high:.3g} (95% interval)"
+    return f"{text}." if low > 0.0 else f"{text}: the log does not show that it costs anything."
 
 
 _CONSEQUENCES = {

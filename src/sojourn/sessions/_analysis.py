@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn._validation import check_positive
+from sojourn._validation import check_positive, check_whole
 from sojourn.laws import (
     FAMILIES,
     MAX_STEP,
@@ -25,10 +25,12 @@ from sojourn.laws import (
     fit_sample,
     geometric_with_mean,
 )
+from sojourn.sessions._bootstrap import Bootstrap, resample
 from sojourn.sessions._groups import GroupTest, compare_groups, group_samples
 from sojourn.sessions._hazard_test import HazardTest, compare_hazards
 from sojourn.sessions._log import SessionLog
-from sojourn.sessions._price import ProblemPrice, price_geometric
+from sojourn.sessions._price import ProblemPrice, compare_plans, held_out_loss, price_geometric
+from sojourn.sessions._step_log import StepLog
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
@@ -95,6 +97,8 @@ class Analysis:
         truncations: Values of Δ for which effective horizons are reported.
         groups: Test of whether leaving depends on the group or the state; None if there are none.
         price: Price of assuming a geometric law on a problem; None if no problem was given.
+        bootstrap: Intervals from resampled logs; None if there are none.
+        problem: The problem on which laws are priced; None if no problem was given.
     """
 
     log: SessionLog
@@ -104,6 +108,8 @@ class Analysis:
     truncations: tuple[float, ...]
     groups: GroupTest | None
     price: ProblemPrice | None
+    bootstrap: Bootstrap | None = None
+    problem: TabularMDP | None = None
 
     @property
     def first(self) -> int:
@@ -176,6 +182,17 @@ class Analysis:
         thin = (sample.thinned(_MAX_DISTINCT_PER_GROUP) for sample in samples)
         return tuple(_rank_fits(sample)[0] if sample.n_observed else None for sample in thin)
 
+    @cached_property
+    def group_values(self) -> tuple[tuple[float, float] | None, ...]:
+        """What a plan for each group's law earns in that group, and what the plan for the common law earns.
+
+        Empty without groups or without a problem; None for a group without a law.
+        """
+        if self.problem is None:
+            return ()
+        laws = [None if fit is None else fit.law for fit in self.group_fits]
+        return tuple(None if law is None else compare_plans(self.problem, law, self.law) for law in laws)
+
     @property
     def remaining(self) -> float:
         """Mean number of steps from step `first` on, by the best fit, for sessions that reach it."""
@@ -225,12 +242,20 @@ class Analysis:
     def schedule(self) -> dict[str, Any]:
         """Return the columns step, survival γ(h), discount ρ(h) and expected remaining steps of the best fit.
 
-        They end where 1% of the mean remains, or after 100,000 steps.
+        They end where 1% of the mean remains, or after 100,000 steps. If logs were resampled, there are also
+        the ends of the 95% interval of the discount at every step, interpolated between the steps of
+        `bootstrap`; they are NaN where the log has no steps.
         """
-        law = self.law
-        h = np.arange(1, min(self.horizon(0.01 * law.mean) or _MAX_SCHEDULE, _MAX_SCHEDULE) + 1)
-        columns = {"survival": law.survival, "discount": law.continuation, "remaining": law.remaining}
-        return {"step": h} | {name: column(h) for name, column in columns.items()}
+        columns = _schedule(self.law)
+        if self.bootstrap is not None:
+            h, found = columns["step"], self.bootstrap
+            for name, values in zip(("discount_low", "discount_high"), found.discount, strict=True):
+                columns[name] = np.interp(h, found.steps, values, left=np.nan, right=np.nan)
+        return columns
+
+    def group_schedules(self) -> list[dict[str, Any] | None]:
+        """Return the schedule of each group that was compared; None for a group without a law."""
+        return [None if fit is None else _schedule(fit.law) for fit in self.group_fits]
 
     def advice(self) -> tuple[tuple[str, str], ...]:
         """Return an explanation in plain words, as pairs of a heading and a paragraph."""
@@ -251,6 +276,15 @@ class Analysis:
         return session_figure(self)
 
 
+def _schedule(law: LengthLaw) -> dict[str, Any]:
+    """Return the columns of a schedule of discounts; see `Analysis.schedule`."""
+    wanted = 0.01 * law.mean
+    is_far = law.longest is None and float(law.tail(_MAX_SCHEDULE)) > wanted
+    h = np.arange(1, (_MAX_SCHEDULE if is_far else min(law.effective_horizon(wanted), _MAX_SCHEDULE)) + 1)
+    columns = {"survival": law.survival, "discount": law.continuation, "remaining": law.remaining}
+    return {"step": h} | {name: column(h) for name, column in columns.items()}
+
+
 def analyze(
     log: SessionLog,
     *,
@@ -258,6 +292,9 @@ def analyze(
     truncations: Sequence[float] = (1.0, 0.1, 0.01),
     problem: TabularMDP | None = None,
     test: GroupTest | None = None,
+    steps: StepLog | None = None,
+    resamples: int = 0,
+    seed: int = 0,
 ) -> Analysis:
     """Fit every family of laws to a session log, rank the fits and compare them with the data.
 
@@ -268,6 +305,11 @@ def analyze(
         problem: A problem on which to price the assumption of a geometric law.
         test: A test of whether leaving depends on the state, from `StepLog.leaving_by_state`; by default the
             log's groups are compared.
+        steps: The step log from which the problem was estimated: with resamples, the price then gets an
+            interval from data that were not used to plan.
+        resamples: Number of resampled logs on which the whole procedure is repeated, with the choice of the
+            family, for the intervals of the mean and of the discount.
+        seed: Seed of the resampling.
 
     Raises:
         ValueError: If no session was seen to end, or all came under observation at their last step.
@@ -298,7 +340,14 @@ def analyze(
     ranked = tuple(RankedFit(one, one.bic - bic, one.aic - aic, *band.excess(one.law)) for one in fits)
     geometric = closest_geometric(fits[0].law)
     price = None if problem is None else price_geometric(problem, fits[0].law, geometric)
-    return Analysis(log, band, ranked, geometric, wanted, groups, price)
+    if price is not None and steps is not None and resamples:
+        merged = steps.merged()
+        held_out = held_out_loss(merged, _best_law, resamples=max(resamples // 5, 2), seed=seed)
+        price = replace(price, held_out=held_out)
+    bootstrap = None
+    if check_whole("resamples", resamples, least=0):
+        bootstrap = resample(log, fits, _best, first=band.first, n=resamples, seed=seed)
+    return Analysis(log, band, ranked, geometric, wanted, groups, price, bootstrap, problem)
 
 
 analyse = analyze
@@ -306,8 +355,20 @@ analyse = analyze
 
 
 def _rank_fits(sample: Sample) -> list[Fit]:
-    """Fit every family; sort by BIC, but among tied fits put those at no edge first."""
+    """Fit every family, and sort the fits."""
     sample = sample.thinned()
-    fits = [fit_sample(sample, family) for family in FAMILIES]
+    return _ranked([fit_sample(sample, family) for family in FAMILIES])
+
+
+def _best_law(log: SessionLog) -> LengthLaw:
+    return _rank_fits(log.sample)[0].law
+
+
+def _best(fits: list[Fit]) -> Fit:
+    return _ranked(fits)[0]
+
+
+def _ranked(fits: list[Fit]) -> list[Fit]:
+    """Sort fits by BIC, but among tied fits put those at no edge first."""
     tied_bic = min(one.bic for one in fits) + _BIC_TIE
     return sorted(fits, key=lambda one: (one.bic > tied_bic or bool(one.edge), one.bic))

@@ -48,6 +48,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "mean_from_first_step_seen_is_determined": analysis.determines_remaining,
         "kaplan_meier_mean": _data_mean(analysis),
         "fits": [_fit(one) for one in analysis.fits],
+        "resampled": _resampled(analysis),
         "single_gamma": {
             "gamma": analysis.geometric.gamma,
             "distance": analysis.gap,
@@ -63,6 +64,19 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "groups": _groups(analysis, labels=labels),
         "problem": _price(analysis),
         "advice": [{"about": about, "text": text} for about, text in analysis.advice()],
+    }
+
+
+def _resampled(analysis: Analysis) -> dict[str, Any] | None:
+    found = analysis.bootstrap
+    if found is None:
+        return None
+    return {
+        "logs": found.n,
+        "families": found.families,
+        "mean_from_first_step_seen": list(found.remaining),
+        "steps": found.steps.tolist(),
+        "discount": found.discount.tolist(),
     }
 
 
@@ -103,6 +117,7 @@ def _fit(one: RankedFit) -> dict[str, Any]:
         "leaves_band_by": one.excess,
         "at_step": one.step,
         "at_edge": list(fit.edge),
+        "without_mean": fit.without_mean or None,
     }
 
 
@@ -124,6 +139,9 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
         }
         for i, (size, ended, n_expected, ratio, fit) in enumerate(rows)
     ]
+    for group, values in zip(groups, analysis.group_values, strict=False):
+        if values is not None:
+            group["value"], group["value_under_common_law"] = values
     if labels and analysis.log.labels:
         for i, group in enumerate(groups):
             pooled = bool(test.pooled) and i == len(groups) - 1
@@ -149,4 +167,5 @@ def _price(analysis: Analysis) -> dict[str, Any] | None:
         "gamma": price.gamma,
         "loss": price.loss,
         "width": price.width,
+        "held_out_loss": None if price.held_out is None else list(price.held_out),
     }

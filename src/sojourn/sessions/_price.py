@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.laws import Geometric, LengthLaw
+from sojourn.laws import Geometric, LengthLaw, closest_geometric
 from sojourn.mdps import TabularMDP
+from sojourn.sessions._log import SessionLog
+from sojourn.sessions._step_log import StepLog
 
-__all__ = ["ProblemPrice", "price_geometric"]
+__all__ = ["ProblemPrice", "compare_plans", "held_out_loss", "price_geometric"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class ProblemPrice:
         geometric: Value under the law of the policy that is best under a geometric law.
         gamma: The γ of that geometric law.
         width: Sum of the widths of the certified brackets of the two values.
+        held_out: 95% interval of the loss on data that were not used to plan; None if it is unknown.
     """
 
     problem: str
@@ -29,6 +33,7 @@ class ProblemPrice:
     geometric: float
     gamma: float
     width: float
+    held_out: tuple[float, float] | None = None
 
     @property
     def loss(self) -> float:
@@ -58,3 +63,53 @@ def price_geometric(mdp: TabularMDP, law: LengthLaw, geometric: Geometric) -> Pr
         gamma=geometric.gamma,
         width=float(np.dot(start, best.upper - best.lower) + np.dot(start, rival.upper - rival.lower)),
     )
+
+
+def compare_plans(mdp: TabularMDP, law: LengthLaw, assumed: LengthLaw) -> tuple[float, float]:
+    """Return what the plan for a law, and the plan for an assumed law, earn under the law."""
+    from sojourn.planning import evaluate, plan  # noqa: PLC0415
+
+    other = plan(mdp, assumed)
+    values = plan(mdp, law).value, evaluate(mdp, law, other.policy, after=other.after).value
+    best, common = (float(np.dot(mdp.start, value)) for value in values)
+    return best, common
+
+
+def held_out_loss(
+    steps: StepLog, choose: Callable[[SessionLog], LengthLaw], *, resamples: int, seed: int
+) -> tuple[float, float] | None:
+    """Return a 95% interval of what a geometric law loses, on steps that were not used to plan.
+
+    The steps are split at random into halves. The problem, the law and both plans come from one half; the
+    plans are compared on problems and laws from resamples of the other half. Then the halves change places,
+    and the two differences are averaged. Steps count as independent, as in a Markov decision process; a pair
+    of state and action that a half lacks stays and pays the lowest reward.
+
+    Args:
+        steps: The log.
+        choose: Returns the best law for sessions.
+        resamples: Number of resamples, at least 2; their standard deviation gives the interval.
+        seed: Seed of the random draws.
+
+    Returns:
+        The interval; None if a half has no session that was seen to end.
+    """
+    from sojourn.planning import evaluate, plan  # noqa: PLC0415
+
+    rng = np.random.default_rng(seed)
+    halves = steps.halves(rng)
+    if not all(half.ended.any() for half in halves):
+        return None
+    losses = np.zeros(resamples)
+    for ours, theirs in (halves, halves[::-1]):
+        law, mdp = choose(ours.sessions()), ours.problem(unvisited="stay")
+        plans = [plan(mdp, one) for one in (law, closest_geometric(law))]
+        their_law = choose(theirs.sessions())
+        for i in range(resamples):
+            other = theirs.resampled(rng).problem(unvisited="stay")
+            if other.n_states != mdp.n_states:  # only one of them has a terminal state
+                continue
+            values = [evaluate(other, their_law, one.policy, after=one.after).value for one in plans]
+            losses[i] += 0.5 * float(np.dot(other.start, values[0] - values[1]))
+    middle, spread = float(losses.mean()), float(losses.std(ddof=1))
+    return middle - 1.96 * spread, middle + 1.96 * spread

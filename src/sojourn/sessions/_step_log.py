@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.mdps import TabularMDP
@@ -76,10 +79,9 @@ class StepLog:
         begins = np.bincount(self.state, self.counts * (self.step == 1), minlength=len(self.states))
         # Equal rows are merged, so that a log gives the same problem, to the last bit, as its counts.
         keys = (self.reward, self.next_state, self.terminated, self.action, self.state)
-        order = np.flatnonzero(known)[np.lexsort([key[known] for key in keys])]
-        differs = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
-        rows = order[np.append(True, differs)]
-        counts = np.add.reduceat(self.counts[order], np.flatnonzero(np.append(True, differs)))
+        order, starts = _sorted_runs([key[known] for key in keys])
+        rows = np.flatnonzero(known)[order[starts]]
+        counts = np.add.reduceat(self.counts[known][order], starts)
         try:
             return TabularMDP.from_transitions(
                 {
@@ -101,10 +103,38 @@ class StepLog:
     def _with_names(self, message: str) -> str:
         return message.replace("log must", f"{self.name} must", 1)
 
-    def thinned(self, rng: np.random.Generator) -> tuple[StepLog, StepLog]:
+    def halves(self, rng: np.random.Generator) -> tuple[StepLog, StepLog]:
         """Split the log at random into two logs: each step goes to one of them."""
         first = rng.binomial(self.counts, 0.5)
-        return replace(self, counts=first), replace(self, counts=self.counts - first)
+        return self._with_counts(first), self._with_counts(self.counts - first)
+
+    def resampled(self, rng: np.random.Generator) -> StepLog:
+        """Return a log of as many steps, drawn from this one with replacement."""
+        total = int(self.counts.sum())
+        return self._with_counts(rng.multinomial(total, self.counts / total))
+
+    def merged(self) -> StepLog:
+        """Return the log with one row for all steps that are equal in every column."""
+        keys = (
+            self.reward,
+            self.next_state,
+            self.terminated,
+            self.ended,
+            self.is_last,
+            self.action,
+            self.state,
+            self.step,
+        )
+        order, starts = _sorted_runs(keys)
+        counts = np.zeros(self.counts.size, dtype=np.int64)
+        counts[order[starts]] = np.add.reduceat(self.counts[order], starts)
+        return self._with_counts(counts)
+
+    def _with_counts(self, counts: IntArray) -> StepLog:
+        kept = counts > 0
+        columns = ("step", "state", "action", "reward", "next_state", "is_last", "ended", "terminated")
+        found: dict[str, Any] = {name: getattr(self, name)[kept] for name in columns}
+        return replace(self, counts=counts[kept], **found)
 
     def leaving_by_state(self) -> GroupTest | None:
         """Test whether the end depends on the state; if it does, no law of lengths is a discount function.
@@ -129,3 +159,10 @@ class StepLog:
             np.add.at(table, (state[rows], np.searchsorted(steps, self.step[rows])), self.counts[rows])
         whole = [int(size) for size in sizes]
         return log_rank([(risk, gone)], sizes=whole, pooled=n_visits.size - kept, what="state")
+
+
+def _sorted_runs(keys: Sequence[NDArray[Any]]) -> tuple[IntArray, IntArray]:
+    """Return the order that sorts rows, and where in it rows begin that differ from the one before."""
+    order = np.lexsort(keys)
+    differs = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    return order, np.flatnonzero(np.append(True, differs))

@@ -25,9 +25,12 @@ from sojourn.cli.output._streams import print_json, print_message
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
-    from sojourn.sessions import GroupTest, SessionLog
+    from sojourn.sessions import GroupTest, SessionLog, StepLog
 
 __all__ = ["EXAMPLES", "fit"]
+
+RESAMPLES = 100
+"""Number of resampled logs by default."""
 
 EXAMPLES = (
     "sojourn fit sample:streaming --figure streaming.png",
@@ -189,8 +192,17 @@ def fit(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write γ(h), ρ(h) and expected remaining steps of the fitted law to a .csv file.",
+            help="Write γ(h), ρ(h) and expected remaining steps of the fitted law, or of each group's, to a "
+            ".csv file.",
             show_default=False,
+        ),
+    ] = None,
+    resamples: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Number of resampled logs for the intervals, which include the choice of the family.",
+            show_default="100",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -245,6 +257,8 @@ def fit(
                 truncations=truncations,
                 problem=given_problem or found.problem,
                 test=found.test,
+                steps=None if given_problem else found.steps,
+                resamples=RESAMPLES if resamples is None else resamples,
             )
     if as_json:
         print_json(analysis.as_dict(labels=labels))
@@ -253,7 +267,7 @@ def fit(
     with show_progress("Drawing"):
         write_files(analysis, figure, report, table)
         if schedule is not None:
-            write_schedule(analysis, schedule)
+            write_schedule(analysis, schedule, labels=labels)
 
 
 def _parse_truncations(truncation: list[str] | None, delta: list[str] | None) -> list[float]:
@@ -280,11 +294,13 @@ class _Log:
         log: The sessions.
         test: A test of whether leaving depends on the state; only for logs with one row per step.
         problem: The problem estimated from the steps; only for logs with one row per step.
+        steps: The steps; only for logs with one row per step.
     """
 
     log: SessionLog
     test: GroupTest | None = None
     problem: TabularMDP | None = None
+    steps: StepLog | None = None
 
 
 def _read_log(sources: list[str], *, query: str | None, labels: bool, **options: str | bool | None) -> _Log:
@@ -305,4 +321,4 @@ def _read_log(sources: list[str], *, query: str | None, labels: bool, **options:
         print_message(f"What a single γ costs on the log's own problem is unknown: {error}", label="Note")
         problem = None
     test = None if options["group"] == "none" else log.leaving_by_state()
-    return _Log(log.sessions(), test, problem)
+    return _Log(log.sessions(), test, problem, log)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -95,6 +98,14 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
     print_text(f"{found.law!r}\n")
 
 
+def group_names(found: Analysis, *, labels: bool) -> list[str]:
+    """Return the numbers of the groups that were compared, or the log's own names of them."""
+    test = found.groups
+    n, pooled = (0, 0) if test is None else (len(test.sizes), test.pooled)
+    names = [found.log.labels[i] if labels else str(i + 1) for i in range(n)]
+    return [*names[:-1], "all others"] if pooled else names
+
+
 def _print_groups(found: Analysis, *, labels: bool) -> None:
     from sojourn.sessions import law_words, number  # noqa: PLC0415
 
@@ -102,11 +113,8 @@ def _print_groups(found: Analysis, *, labels: bool) -> None:
     if test is None:
         return
     rows = []
-    for i, fit in enumerate(found.group_fits):
-        pooled = test.pooled and i == len(test.sizes) - 1
-        name = found.log.labels[i] if labels and not pooled else str(i + 1)
+    for i, (name, fit) in enumerate(zip(group_names(found, labels=labels), found.group_fits, strict=True)):
         law = ("–", "–") if fit is None else (number(fit.law.mean), law_words(fit))
-        name = "all others" if pooled else name
         rows.append((name, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
     headings = ["group", "sessions", "ends /\nexpected", "mean\nlength", "best law"]
     print_results("", *table_to_fit(headings, rows, words=(0, 4), optional=[4, 3]))
@@ -151,21 +159,45 @@ def write_files(found: Analysis, figure: Path | None, report: Path | None, table
         _note_on_cut_tail(found)
 
 
-def write_schedule(found: Analysis, path: Path) -> None:
-    """Write the discount of every step by the fitted law, for other systems."""
-    from sojourn._files import write_atomically  # noqa: PLC0415
+def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
+    """Write the discount of every step by the fitted law, or by the law of each group, for other systems.
 
+    Args:
+        found: The analysis.
+        path: The .csv file.
+        labels: Whether to write the log's own names of groups.
+    """
     with reading_input():
         if not found.determines_mean:
             raise ValueError(
                 "--schedule must be left out: the log does not determine the discount of late steps; --table "
                 "writes what the data show."
             )
-        columns = found.schedule()
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        lines = [",".join(columns), *(",".join(map(repr, row)) for row in rows)]
-        write_atomically(path, lambda file: file.write(("\n".join(lines) + "\n").encode()))
-    print_message(f"Discounts of {len(lines) - 1:,} steps written to {path}.")
+        tables = {"": found.schedule()}
+        if found.group_fits:
+            names = group_names(found, labels=labels)
+            tables = {
+                name: table
+                for name, table in zip(names, found.group_schedules(), strict=True)
+                if table is not None
+            }
+        _write_tables(path, tables)
+    n_steps = sum(table["step"].size for table in tables.values())
+    print_message(f"Discounts of {n_steps:,} steps written to {path}.")
+
+
+def _write_tables(path: Path, tables: dict[str, dict[str, Any]]) -> None:
+    """Write columns below their names; with several tables, a first column says which one a row is from."""
+    from sojourn._files import write_atomically  # noqa: PLC0415
+
+    grouped = "" not in tables
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*["group"] * grouped, *next(iter(tables.values()))])
+    for name, table in tables.items():
+        for row in zip(*(column.tolist() for column in table.values()), strict=True):
+            writer.writerow([*[name] * grouped, *("" if math.isnan(cell) else repr(cell) for cell in row)])
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
 
 
 def _note_on_cut_tail(found: Analysis) -> None:

@@ -7,6 +7,7 @@ Modules:
     `_polynomial`: heavy tails (hyperbolic discounting).
     `_negative_binomial`: several geometric stages in a row.
     `_discrete_weibull`: a hazard that falls or rises like a power of the step.
+    `_log_logistic`, `_log_normal`: a hazard that first rises and then falls.
     `_beta_geometric`: geometric with a chance of stopping that differs between episodes.
     `_mixture`: several laws with weights. `_tabulated`: a survival function given as a table.
 """

@@ -30,12 +30,17 @@ class Solution:
         covariance: Asymptotic covariance matrix of the parameters, `(k, k)`; NaN where the data do not
             determine it.
         edge: Names of the parameters that ended at the edge of their allowed range.
+        without_mean: A more likely member of the family whose mean is infinite, in words; empty if there is
+            none.
+        variables: Where the maximization ended, in unconstrained variables; empty for closed forms.
     """
 
     law: LengthLaw
     values: tuple[float, ...]
     covariance: FloatArray
     edge: tuple[str, ...] = ()
+    without_mean: str = ""
+    variables: tuple[float, ...] = ()
 
     @property
     def errors(self) -> tuple[float, ...]:
@@ -61,6 +66,10 @@ class Family(ABC):
     @abstractmethod
     def solve(self, sample: Sample) -> Solution:
         """Return the most likely member of the family; the sample has at least one observed length."""
+
+    def solve_near(self, sample: Sample, variables: Sequence[float]) -> Solution:
+        """Return the most likely member, given that of a similar sample; by default the search is new."""
+        return self.solve(sample)
 
 
 class NumericFamily(Family):
@@ -91,7 +100,22 @@ class NumericFamily(Family):
         """Return ln P(H = h) for increasing steps h."""
 
     def solve(self, sample: Sample) -> Solution:
-        """Return the most likely member, found from the best starting point of every group.
+        """Return the most likely member."""
+        best = self.maximum(sample)
+        return self._solution(best, sample.n, self.without_mean(sample, best))
+
+    def solve_near(self, sample: Sample, variables: Sequence[float]) -> Solution:
+        """Return the most likely member, searched from that of a similar sample on."""
+        begin = np.array(variables)
+        best = maximize(self._mean_log_likelihood(sample), begin, self.lower, self.upper)
+        return self._solution(best, sample.n, "")
+
+    def without_mean(self, sample: Sample, best: Maximum) -> str:
+        """Return a more likely member of the family whose mean is infinite, in words; empty if none."""
+        return ""
+
+    def maximum(self, sample: Sample) -> Maximum:
+        """Return the maximum of the likelihood, found from the best starting point of every group.
 
         If there are very many distinct lengths, a thinned sample is used to locate the maximum first.
         """
@@ -105,7 +129,7 @@ class NumericFamily(Family):
         best = max(maxima, key=lambda maximum: maximum.value)
         if coarse is not sample:
             best = maximize(self._mean_log_likelihood(sample), best.at, self.lower, self.upper)
-        return self._solution(best, sample.n)
+        return best
 
     def _mean_log_likelihood(self, sample: Sample) -> Callable[[FloatArray], float]:
         """Return the mean log-likelihood per row as a function of the unconstrained variables."""
@@ -120,7 +144,7 @@ class NumericFamily(Family):
 
         return objective
 
-    def _solution(self, maximum: Maximum, n: int) -> Solution:
+    def _solution(self, maximum: Maximum, n: int, without_mean: str) -> Solution:
         """Return the law at a maximum, with the covariance of its parameters by the delta method."""
         values, inside = self.natural(maximum.at), maximum.inside
         covariance = np.full((len(values), len(values)), math.nan)
@@ -130,7 +154,8 @@ class NumericFamily(Family):
             known = np.any(slopes != 0.0, axis=1)
             found = slopes @ np.linalg.inv(information) @ slopes.T
             covariance[np.ix_(known, known)] = found[np.ix_(known, known)]
-        return Solution(self.make(*values), values, covariance, self.edge(maximum))
+        law, variables = self.make(*values), tuple(maximum.at.tolist())
+        return Solution(law, values, covariance, self.edge(maximum), without_mean, variables)
 
     def edge(self, maximum: Maximum) -> tuple[str, ...]:
         """Return the names of the parameters that ended at the edge of the box."""

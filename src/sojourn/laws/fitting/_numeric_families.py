@@ -13,6 +13,8 @@ from sojourn.laws.estimates._sample import Sample
 from sojourn.laws.families._beta_geometric import BetaGeometric
 from sojourn.laws.families._discrete_weibull import DiscreteWeibull
 from sojourn.laws.families._geometric import Geometric
+from sojourn.laws.families._log_logistic import LogLogistic
+from sojourn.laws.families._log_normal import LogNormal
 from sojourn.laws.families._mixture import Mixture
 from sojourn.laws.families._negative_binomial import NegativeBinomial
 from sojourn.laws.fitting._closed_form_families import (
@@ -22,8 +24,16 @@ from sojourn.laws.fitting._closed_form_families import (
 )
 from sojourn.laws.fitting._family import NumericFamily
 from sojourn.laws.fitting._optimizer import Maximum
+from sojourn.laws.numerics._special import log_gamma_ratio
 
-__all__ = ["BetaGeometricFamily", "DiscreteWeibullFamily", "MixtureFamily", "NegativeBinomialFamily"]
+__all__ = [
+    "BetaGeometricFamily",
+    "DiscreteWeibullFamily",
+    "LogLogisticFamily",
+    "LogNormalFamily",
+    "MixtureFamily",
+    "NegativeBinomialFamily",
+]
 
 
 _SHORT = 4096.0
@@ -130,12 +140,95 @@ class DiscreteWeibullFamily(NumericFamily):
         return np.asarray(np.where(h > 1.0, here, 0.0 * here) + np.log(-np.expm1(later - here)))
 
 
+class LogLogisticFamily(NumericFamily):
+    """Log-logistic laws with a shape of at least 1.5, in the variables ln(scale) and ln(shape − 1).
+
+    With a smaller shape a large part of the mean, over 8%, would lie beyond 100 times the median, where no
+    log shows anything; polynomial and beta-geometric laws are there for such tails.
+    """
+
+    name = "log_logistic"
+    parameters = ("scale", "shape")
+    lower, upper = (-20.0, math.log(0.5)), (30.0, math.log(900.0))
+
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
+        """Return starting points around the median of the observed lengths, for heavy and light tails."""
+        middle = _log_middle(sample)
+        return [[(middle + up, math.log(more)) for up in (-0.5, 0.0, 0.5) for more in (0.6, 1.5, 6.0)]]
+
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
+        """Return the scale and the shape."""
+        return math.exp(variables[0]), 1.0 + math.exp(variables[1])
+
+    def make(self, *values: float) -> LengthLaw:
+        """Return the law."""
+        return LogLogistic(*values)
+
+    def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return −ln(1 + odds), or −inf where the mean length is too large for a law."""
+        shape = 1.0 + math.exp(variables[1])
+        whole = math.pi / shape / math.sin(math.pi * (shape - 1.0) / shape)
+        if variables[0] + math.log(whole) > math.log(MAX_STEP) - 1e-3:
+            return np.full_like(h, -math.inf)
+        return np.asarray(-np.logaddexp(0.0, shape * (np.log(h - 1.0) - variables[0])))
+
+    def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln γ(h) + ln(1 − γ(h + 1)/γ(h))."""
+        survival = self.log_survival(variables, h)
+        if not np.isfinite(survival).any():
+            return survival
+        return np.asarray(survival + np.log(LogLogistic(*self.natural(variables))._hazard(h)))
+
+
+class LogNormalFamily(NumericFamily):
+    """Log-normal laws, in the variables μ and ln σ."""
+
+    name = "log_normal"
+    parameters = ("mu", "sigma")
+    lower, upper = (-20.0, math.log(0.0101)), (30.0, math.log(8.0))
+
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
+        """Return starting points around the median of the observed lengths, for narrow and wide laws."""
+        middle = _log_middle(sample)
+        return [[(middle + up, math.log(wide)) for up in (-0.5, 0.0, 0.7) for wide in (0.2, 0.6, 1.2, 2.5)]]
+
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
+        """Return μ and σ."""
+        return float(variables[0]), math.exp(variables[1])
+
+    def make(self, *values: float) -> LengthLaw:
+        """Return the law."""
+        return LogNormal(*values)
+
+    def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln P(Z > z), or −inf where the mean length is too large for a law."""
+        mu, sigma = self.natural(variables)
+        if mu + 0.5 * sigma * sigma > math.log(MAX_STEP) - 1e-3:
+            return np.full_like(h, -math.inf)
+        return LogNormal(mu, sigma)._log_survival(h)
+
+    def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln γ(h) + ln(1 − γ(h + 1)/γ(h))."""
+        survival = self.log_survival(variables, h)
+        if not np.isfinite(survival).any():
+            return survival
+        return np.asarray(survival + np.log(LogNormal(*self.natural(variables))._hazard(h)))
+
+
+def _log_middle(sample: Sample) -> float:
+    """Return the logarithm of about the median of a time that is rounded up to the observed lengths."""
+    seen = np.cumsum(sample.end_counts)
+    median = float(sample.ends[int(np.searchsorted(seen, 0.5 * seen[-1]))])
+    return math.log(max(median - 0.5, 0.5))
+
+
 class BetaGeometricFamily(NumericFamily):
     """Beta-geometric laws, in the variables ln(a − 1) and the log-odds of stopping at the first step."""
 
     name = "beta_geometric"
     parameters = ("a", "b")
-    lower, upper = (math.log(1e-3), -30.0), (math.log(1e6), 14.0)
+    lower: tuple[float, ...] = (math.log(1e-3), -30.0)
+    upper: tuple[float, ...] = (math.log(1e6), 14.0)
 
     def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
         """Return starting points with several chances of stopping at step 1, for heavy and light tails."""
@@ -153,17 +246,40 @@ class BetaGeometricFamily(NumericFamily):
         """Return the law."""
         return BetaGeometric(*values)
 
+    def without_mean(self, sample: Sample, best: Maximum) -> str:
+        """Return the most likely member with a ≤ 1, which has no mean, if the data favor one."""
+        if best.at[0] > self.lower[0]:
+            return ""
+        a, b = _BetaGeometricWithoutMean().natural(_BetaGeometricWithoutMean().maximum(sample).at)
+        return f"BetaGeometric(a={a:.3g}, b={b:.3g})"
+
     def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
         """Return ln B(a, b + h − 1)/B(a, b); for short lengths as a sum of ln ρ."""
         a, b = self.natural(variables)
         if h[-1] > _SHORT:
-            return BetaGeometric(a, b)._log_survival(h)
+            return log_gamma_ratio(a, b, h - 1.0)
         return np.asarray(_sums(-np.log1p(a / (b + np.arange(h[-1] - 1.0))))[h.astype(int) - 1])
 
     def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
         """Return ln γ(h) plus the logarithm of the hazard."""
         a, b = self.natural(variables)
         return np.asarray(self.log_survival(variables, h) + np.log(a / (a + (b + (h - 1.0)))))
+
+
+class _BetaGeometricWithoutMean(BetaGeometricFamily):
+    """Beta-geometric distributions with a ≤ 1, in ln a and the log-odds of stopping at the first step."""
+
+    lower, upper = (math.log(1e-3), -30.0), (0.0, 14.0)
+
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
+        """Return starting points with several values of a and chances of stopping at step 1."""
+        odds = _logit(min(2.0 * _stop(sample), 0.9))
+        return [[(math.log(a), odds + up) for a in (0.9, 0.5, 0.2) for up in (-1.0, 0.0, 1.0)]]
+
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
+        """Return a and b."""
+        a = math.exp(variables[0])
+        return a, a * math.exp(-variables[1])
 
 
 class MixtureFamily(NumericFamily):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray
 from sojourn.laws.numerics._special import BERNOULLI
 
-__all__ = ["exponential_corrections", "power_corrections", "scaled_sum"]
+__all__ = [
+    "exponential_corrections",
+    "exponential_taylor",
+    "power_corrections",
+    "scaled_sum",
+    "taylor_corrections",
+]
 
 _NEGLIGIBLE = -45.0
 """Logarithm of a term that is negligible: 3e-20."""
@@ -79,10 +85,21 @@ def exponential_corrections(x: FloatArray, log_taylor: Callable[[FloatArray, int
     """
     orders = 2 * len(BERNOULLI)
     logs = [np.zeros_like(x), *(log_taylor(x, k) for k in range(1, orders))]
-    taylor = [np.ones_like(x)]
-    for k in range(1, orders):  # f = exp(g): k fₖ = Σ i gᵢ fₖ₋ᵢ
-        taylor.append(sum((i * logs[i] * taylor[k - i] for i in range(1, k + 1)), np.zeros_like(x)) / k)
-    total = np.zeros_like(x)
+    return taylor_corrections(exponential_taylor(logs))
+
+
+def exponential_taylor(logs: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return the Taylor coefficients of exp(g), divided by exp(g₀), from those of g."""
+    taylor = [np.ones_like(logs[0])]
+    for k in range(1, len(logs)):  # f = exp(g): k fₖ = Σ i gᵢ fₖ₋ᵢ
+        terms = (i * logs[i] * taylor[k - i] for i in range(1, k + 1))
+        taylor.append(sum(terms, np.zeros_like(logs[0])) / k)
+    return taylor
+
+
+def taylor_corrections(taylor: Sequence[FloatArray]) -> FloatArray:
+    """Return the Euler–Maclaurin corrections from the 20 Taylor coefficients of f, divided by f."""
+    total = np.zeros_like(taylor[0])
     for j in range(len(BERNOULLI), 0, -1):
         total += BERNOULLI[j - 1] / (2 * j) * taylor[2 * j - 1]
     return total

@@ -1,0 +1,89 @@
+"""Intervals from resampled logs, which include the choice of the family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn._typing import FloatArray, IntArray
+from sojourn.laws import Fit, Sample, refit_sample
+from sojourn.sessions._log import SessionLog
+
+__all__ = ["Bootstrap", "resample"]
+
+_MAX_DISTINCT = 256
+"""Number of distinct lengths to which resampled logs are thinned."""
+
+_OUT_OF_REACH = 50.0
+"""Families whose BIC is larger by more than this are not refitted: practically no resample chooses them."""
+
+_MAX_STEPS = 100
+"""Number of steps for which the discount of every resample is computed."""
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """What the whole procedure finds in resampled logs, of sessions drawn with replacement.
+
+    Attributes:
+        n: Number of resampled logs.
+        families: How often each family was chosen.
+        remaining: 95% interval of the mean number of steps from the log's first step on.
+        steps: Steps, `(k,)`.
+        discount: 95% intervals of the discount ρ(h) at these steps, `(2, k)`.
+    """
+
+    n: int
+    families: dict[str, int]
+    remaining: tuple[float, float]
+    steps: IntArray
+    discount: FloatArray
+
+
+def resample(
+    log: SessionLog,
+    fits: Sequence[Fit],
+    choose: Callable[[list[Fit]], Fit],
+    *,
+    first: int,
+    n: int,
+    seed: int,
+) -> Bootstrap:
+    """Repeat the choice of a law on resampled logs.
+
+    Args:
+        log: The log; its table of counts is resampled, so that the cost does not grow with its rows.
+        fits: The fits of all families to the log.
+        choose: Returns the best of several fits.
+        first: The smallest entry step.
+        n: Number of resampled logs.
+        seed: Seed of the random draws.
+    """
+    rng = np.random.default_rng(seed)
+    least = min(fit.bic for fit in fits)
+    within_reach = [fit for fit in fits if fit.bic <= least + _OUT_OF_REACH]
+    steps = np.unique(np.geomspace(first, max(log.longest, first + 1), _MAX_STEPS).round().astype(np.int64))
+    found: list[Fit] = []
+    shares = log.counts / log.counts.sum()
+    while len(found) < n:
+        counts = rng.multinomial(len(log), shares)
+        kept = counts > 0
+        if not (log.observed[kept]).any() or not (log.lengths > log.entry)[kept].any():
+            continue  # nothing can be fitted to such a log
+        sample = Sample.from_checked_columns(
+            log.lengths[kept], log.observed[kept], log.entry[kept], counts[kept]
+        ).thinned(_MAX_DISTINCT)
+        found.append(choose([refit_sample(sample, fit) for fit in within_reach]))
+    means = [float(fit.law.remaining(first)) for fit in found]
+    discounts = np.array([fit.law.continuation(steps) for fit in found])
+    names = [fit.family for fit in found]
+    low, high = np.percentile(means, (2.5, 97.5)).tolist()
+    return Bootstrap(
+        n=n,
+        families={name: names.count(name) for name in sorted(set(names), key=lambda one: -names.count(one))},
+        remaining=(low, high),
+        steps=steps,
+        discount=np.percentile(discounts, (2.5, 97.5), axis=0),
+    )
