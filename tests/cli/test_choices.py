@@ -60,9 +60,48 @@ def test_many_rejected_rows_stop_the_findings(run, tmp_path):
     assert run(*arguments, "--accept-rejects").exit_code == 0
 
 
+DESIGN = "amount_sooner,amount_later,delay_later\n" + "\n".join(
+    f"{sooner},40,{days}" for days in (7, 30, 90, 180) for sooner in (10, 20, 30, 36)
+)
+
+
+def test_a_design_without_choices_is_told_what_it_can_tell(run, tmp_path):
+    path = tmp_path / "design.csv"
+    path.write_text(DESIGN, encoding="utf-8")
+    arguments = ("choices", str(path), "--family", "mazur", "--family", "beta_delta", "--simulations", "30")
+    done = run(*arguments, width=100)
+    assert done.exit_code == 0
+    text = " ".join(done.stdout.split())
+    for words in (
+        "design.csv: a design without choices",
+        "Relative standard errors for one typical subject with 16 choices: mazur (k ",
+        "beta_delta needs sooner rewards both now and after a front-end delay",
+        "cannot be told from choices between dated rewards",
+    ):
+        assert words in text
+    data = json.loads(run(*arguments, "--json").stdout)
+    assert [one["subject"] for one in data["families"]["mazur"]] == ["impatient", "typical", "patient"]
+    assert list(data["refused"]) == ["beta_delta"]
+    done = run(*arguments, "--figure", str(tmp_path / "x.png"))
+    assert done.exit_code == 2
+    assert "--figure must come with choices; design.csv has no column 'choice'" in done.stderr
+
+
+def test_choices_come_from_standard_input_and_from_several_files(run, tmp_path):
+    header, *rows = sample_choices_text("money").splitlines()
+    for name, part in (("a.csv", rows[:54]), ("b.csv", rows[54:108])):
+        (tmp_path / name).write_text("\n".join([header, *part]), encoding="utf-8")
+    rest = ("--family", "mazur", "--simulations", "2", "--json")
+    piped = json.loads(run("choices", "-", *rest, input="\n".join([header, *rows[:108]])).stdout)
+    for sources in ([str(tmp_path / "*.csv")], [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]):
+        assert json.loads(run("choices", *sources, *rest).stdout)["fits"] == piped["fits"]
+    done = run("choices", "sample:money", str(tmp_path / "a.csv"))
+    assert "CHOICES must be files or one sample; got 2 with 'sample:money'." in done.stderr
+
+
 def test_bad_input_is_one_line(run, tmp_path):
     for arguments, words in (
-        (("nowhere.csv",), "data must be a file that exists; got 'nowhere.csv'."),
+        (("nowhere.csv",), "source must be a file that exists; got 'nowhere.csv'."),
         (("sample:monny",), "Unknown sample 'monny'. Did you mean 'money'?"),
         (("sample:money", "--family", "mazurr"), "Did you mean 'mazur'?"),
         (("sample:money", "--confidence", "95"), "--confidence must be in (0, 1); got '95'."),

@@ -343,7 +343,7 @@ def test_no_log_of_a_folder_or_pattern_is_overwritten(run, tmp_path):
 
 
 def test_a_closed_standard_input_is_one_line(run, monkeypatch):
-    monkeypatch.setattr("sojourn.cli.commands._fit.sys", SimpleNamespace(stdin=None))
+    monkeypatch.setattr("sojourn.cli._sources.sys", SimpleNamespace(stdin=None))
     done = run("fit", "-")
     assert done.exit_code == 2
     assert "it is closed" in done.stderr

@@ -19,7 +19,8 @@ from sojourn.behavior._decisions import Decisions
 from sojourn.behavior._discounting import beta_delta
 from sojourn.behavior._equilibria import all_equilibria
 from sojourn.behavior.choices._analysis import ChoiceAnalysis, analyze_choices
-from sojourn.behavior.choices._data import ChoiceData, read_choices
+from sojourn.behavior.choices._data import ChoiceData, ChoiceDesign, read_choices, read_design
+from sojourn.behavior.choices._design import DesignAnalysis, analyze_design
 from sojourn.behavior.choices._families import FAMILIES, DiscountFamily
 from sojourn.behavior.choices._fit import ChoiceFit, compare_families, fit_choices
 from sojourn.behavior.choices._laws import GreenMyersonLaw, RachlinLaw
@@ -39,8 +40,10 @@ __all__ = [
     "AgentComparison",
     "ChoiceAnalysis",
     "ChoiceData",
+    "ChoiceDesign",
     "ChoiceFit",
     "Decisions",
+    "DesignAnalysis",
     "DesignErrors",
     "DiscountFamily",
     "GoodnessOfFit",
@@ -51,6 +54,7 @@ __all__ = [
     "SubjectFit",
     "all_equilibria",
     "analyze_choices",
+    "analyze_design",
     "beta_delta",
     "committed",
     "compare",
@@ -61,6 +65,7 @@ __all__ = [
     "naive",
     "partially_naive",
     "read_choices",
+    "read_design",
     "sample_choices",
     "sample_choices_text",
     "sequential_log_likelihood",

@@ -10,19 +10,21 @@ from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
-from sojourn.sessions.reading._csv import CsvRow, read_rows
 from sojourn.sessions.reading._read import read_log, read_sessions, read_steps
+from sojourn.sessions.reading._rows import Column, RowReader
+from sojourn.sessions.reading._sources import read_source
 
 __all__ = [
     "EDGE_NOTE",
     "SAMPLES",
     "Account",
     "Analysis",
-    "CsvRow",
+    "Column",
     "GroupTest",
     "ProblemPrice",
     "RankedFit",
     "Rejection",
+    "RowReader",
     "SampleLog",
     "SessionLog",
     "StepLog",
@@ -36,8 +38,8 @@ __all__ = [
     "percent",
     "price_geometric",
     "read_log",
-    "read_rows",
     "read_sessions",
+    "read_source",
     "read_steps",
     "sample_path",
 ]

@@ -191,9 +191,9 @@ def test_one_sided_choices_are_reported_as_undetermined():
         (
             {"delay_later": 0, "delay_sooner": 0},
             "mazur",
-            "delay_later must be larger than delay_sooner; got 0",
+            "delay_later must be larger than delay_sooner; got '0'",
         ),
-        ({"choice": None}, "mazur", "data must have a column 'choice'."),
+        ({"choice": None}, "mazur", "the table must have a column 'choice'."),
     ],
 )
 def test_what_cannot_be_told_is_refused_in_one_line(change, family, message):
@@ -207,43 +207,6 @@ def test_what_cannot_be_told_is_refused_in_one_line(change, family, message):
         behavior.fit_choices(data, family=family)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_bad_rows_are_counted_and_named(tmp_path):
-    path = tmp_path / "choices.csv"
-    rows = [
-        "ID;SS amount;LL amount;LL delay;choice",
-        "a;5;10;7;later",
-        "a;5;ten;7;0",
-        "b;8;10;7;sooner",
-        "b;1",
-    ]
-    path.write_text("\n".join(rows), encoding="utf-8")
-    data = behavior.read_choices(path)
-    assert (data.subjects, data.chose_later.tolist()) == (("a", "b"), [1.0, 0.0])
-    assert [str(one) for one in data.account.first_rejected] == [
-        "row 3: amount_later must be a number > 0; got 'ten'.",
-        "row 5: a row must have 5 cells.",
-    ]
-    with pytest.raises(ValueError, match=r"data must be a file that exists; got 'nowhere.csv'"):
-        behavior.read_choices("nowhere.csv")
-    with pytest.raises(TypeError, match="data must be a file, a data frame or a mapping of columns; got 3"):
-        behavior.read_choices(3)
-
-
-def test_choices_coded_as_1_and_2_are_refused():
-    data = simulate("mazur", (0.02,))
-    data["choice"] = [choice + 1 for choice in data["choice"]]
-    with pytest.raises(ValueError, match=r"1 for later and 0 for sooner .*; got 1 and 2"):
-        behavior.read_choices(data)
-
-
-@pytest.mark.parametrize(("begin", "name"), [(b"PAR1", "Parquet"), (b"\x1f\x8b\x08", "gzip")])
-def test_files_that_are_no_text_are_named(tmp_path, begin, name):
-    path = tmp_path / "choices.bin"
-    path.write_bytes(begin + bytes(40))
-    with pytest.raises(ValueError, match=f"choices.bin must be delimited text; it is a {name} file"):
-        behavior.read_choices(path)
 
 
 def test_findings_say_where_criteria_and_intervals_disagree():

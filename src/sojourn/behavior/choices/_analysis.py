@@ -178,15 +178,7 @@ class ChoiceAnalysis:
             "best": self.best.family,
             "fits": [one.as_dict() for one in self.fits],
             "refused": self.refused,
-            "design": {
-                "parameters": self.design.parameters,
-                "relative_errors": {
-                    name: error if math.isfinite(error) else None
-                    for name, error in self.design.errors.items()
-                },
-                "undetermined": self.design.undetermined,
-                "simulated": self.design.n_simulated,
-            },
+            "design": self.design.as_dict(),
             "goodness_of_fit": {
                 "statistic": self.goodness.statistic,
                 "p_value": self.goodness.p_value,

@@ -12,22 +12,17 @@ import numpy as np
 from sojourn._typing import FloatArray
 from sojourn._validation import check_choice, check_open_unit, check_whole
 from sojourn.behavior.choices._data import ChoiceData, read_choices
-from sojourn.behavior.choices._families import FAMILIES, DiscountFamily
-from sojourn.behavior.choices._likelihood import Maximum, Trials, maximize
+from sojourn.behavior.choices._design import NAIVETE, NOT_TOLD, check_identified, simulate_errors
+from sojourn.behavior.choices._families import FAMILIES
+from sojourn.behavior.choices._likelihood import Maximum, maximize
 from sojourn.behavior.choices._results import DesignErrors, GoodnessOfFit, SubjectFit
-from sojourn.behavior.choices._scaling import (
-    SINGULAR,
-    ScaledChoices,
-    find_undetermined,
-    smallest_eigenvalue,
-)
+from sojourn.behavior.choices._scaling import ScaledChoices
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["ChoiceFit", "compare_families", "fit_choices"]
 
-_NAIVETE = ("naive", "sophisticated", "partially_naive", "beta_hat")
 _BINS = 10
 
 
@@ -93,31 +88,13 @@ class ChoiceFit:
             simulations: Number of simulated subjects; each has the design of a real one in turn.
             seed: Of the simulation.
         """
-        n, rng = check_whole("simulations", simulations, least=2), np.random.default_rng(seed)
         scaled = ScaledChoices.of(self.data, FAMILIES[self.family], has_lapses=self._has_lapses)
         typical = self.pooled.parameters | {
             name: float(np.median(values))
             for name in ("sensitivity", *(["lapse"] if self._has_lapses else []))
             if (values := [one.parameters[name] for one in self.subjects if one.bounds(name)])
         }
-        truth = scaled.theta_of(typical)
-        names = FAMILIES[self.family].parameters
-        found = np.empty((n, len(names)))
-        lost = np.zeros((n, len(names)), dtype=bool)
-        for i in range(n):
-            trials = _simulate(scaled.trials(i % self.data.n_subjects), truth, rng)
-            best = maximize(trials)
-            found[i], lost[i] = best.theta[: len(names)], find_undetermined(trials, best)[: len(names)]
-        return DesignErrors(
-            parameters={name: typical[name] for name in (*names, "sensitivity")},
-            errors={
-                name: float(np.std(found[~lost[:, j], j], ddof=1)) if (~lost[:, j]).sum() > 1 else math.nan
-                for j, name in enumerate(names)
-            },
-            undetermined={name: float(lost[:, j].mean()) for j, name in enumerate(names)},
-            n_choices=round(len(self.data) / self.data.n_subjects),
-            n_simulated=n,
-        )
+        return simulate_errors(scaled, typical, simulations=simulations, seed=seed)
 
     def goodness_of_fit(self, *, simulations: int = 99, seed: int = 0) -> GoodnessOfFit:
         """Test the subjects' fits by simulated data sets, which are fitted in the same way.
@@ -138,7 +115,7 @@ class ChoiceFit:
         for _ in range(n):
             again, drawn = [], []
             for trials, best in zip(all_trials, self._maxima, strict=True):
-                one = _simulate(trials, best.theta, rng)
+                one = trials.simulate(best.theta, rng)
                 again.append(one.chances(maximize(one, start=best.theta).theta))
                 drawn.append(one.chose_later)
             n_worse += _calibration(np.concatenate(again), np.concatenate(drawn))[0] >= statistic
@@ -213,15 +190,12 @@ def fit_choices(
         >>> fit.data.n_subjects, f"{fit.pooled.parameters['k']:.3f}"
         (40, '0.021')
     """
-    if family in _NAIVETE:
-        raise ValueError(
-            "β̂ (naivete) cannot be told from choices between dated rewards: it needs predictions of later "
-            "choices, or choices to commit."
-        )
+    if family in NAIVETE:
+        raise ValueError(NOT_TOLD)
     check_choice("family", family, FAMILIES)
     confidence = check_open_unit("confidence", confidence)
     choices, chosen = read_choices(data), FAMILIES[family]
-    _check_identified(choices, chosen)
+    check_identified(choices, chosen)
     scaled = ScaledChoices.of(choices, chosen, has_lapses=bool(lapse))
     pooled_trials = scaled.trials(None)
     pooled = maximize(pooled_trials)
@@ -268,33 +242,6 @@ def compare_families(
         except ValueError as error:
             refused[family] = str(error)
     return sorted(fits, key=lambda one: one.bic), refused
-
-
-def _check_identified(data: ChoiceData, family: DiscountFamily) -> None:
-    """Raise an error if the design cannot tell the family's parameters."""
-    if family.name == "beta_delta":
-        n_now, n = int((data.delay_sooner == 0.0).sum()), len(data)
-        if n_now in (0, n):
-            what = "are immediate" if n_now else "lie in the future"
-            raise ValueError(
-                f"beta_delta needs sooner rewards both now and after a front-end delay; all {n:,} {what}, so "
-                "that β cannot be told from the rest of the curve."
-            )
-    scaled = ScaledChoices.of(data, family, has_lapses=False)
-    information = scaled.trials(None).information(np.append(family.start, 1.5))
-    if not smallest_eigenvalue(information) > SINGULAR:
-        n_delays = np.unique(np.append(data.delay_later, data.delay_sooner[data.delay_sooner > 0.0])).size
-        names = " and ".join(family.parameters)
-        raise ValueError(
-            f"{family.name} cannot be told from this design: it has {n_delays:,} different "
-            f"delay{'s' * (n_delays != 1)}, and {names} and the sensitivity need more."
-        )
-
-
-def _simulate(trials: Trials, theta: FloatArray, rng: np.random.Generator) -> Trials:
-    """Return the same pairs of rewards with choices drawn from a discount function."""
-    drawn = (rng.random(trials.chose_later.size) < trials.chances(theta)).astype(np.float64)
-    return Trials(trials.family, trials.sooner, trials.later, drawn, trials.has_lapses)
 
 
 def _calibration(chances: FloatArray, chosen: FloatArray) -> tuple[float, FloatArray, FloatArray]:

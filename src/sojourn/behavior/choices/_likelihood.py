@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,9 +13,9 @@ from scipy.stats import chi2
 from sojourn._typing import BoolArray, FloatArray
 from sojourn.behavior.choices._families import DiscountFamily
 
-__all__ = ["LOWEST", "Maximum", "Trials", "maximize", "profile_interval"]
+__all__ = ["HIGHEST", "LOWEST", "Maximum", "Trials", "maximize", "profile_interval"]
 
-LOWEST, _HIGHEST = -14.0, 14.0
+LOWEST, HIGHEST = -14.0, 14.0
 """Bounds of the logarithms of parameters, for delays and amounts in units of their medians."""
 
 _START_MU = 1.5
@@ -63,6 +63,11 @@ class Trials:
             return np.asarray(chance)
         lapse = float(expit(theta[-1]))
         return np.asarray(lapse / 2.0 + (1.0 - lapse) * chance)
+
+    def simulate(self, theta: FloatArray, rng: np.random.Generator) -> Trials:
+        """Return the same pairs of rewards with choices drawn from a discount function."""
+        drawn = (rng.random(len(self.sooner)) < self.chances(theta)).astype(np.float64)
+        return replace(self, chose_later=drawn)
 
     def expand(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return the log likelihood, its derivatives and the expected information."""
@@ -124,7 +129,7 @@ class Maximum:
     @property
     def is_edge(self) -> BoolArray:
         """Whether each parameter is at its bound, so that the data do not determine it, `(p,)`."""
-        return np.asarray((self.theta <= LOWEST + 0.01) | (self.theta >= _HIGHEST - 0.01))
+        return np.asarray((self.theta <= LOWEST + 0.01) | (self.theta >= HIGHEST - 0.01))
 
     @property
     def is_separated(self) -> bool:
@@ -157,7 +162,7 @@ def _climb(trials: Trials, start: FloatArray, fixed: tuple[int, float] | None) -
     damping, point = 1e-6, trials.expand(theta)
     for _ in range(_MAX_ITERATIONS):
         here, score, information = point
-        at_edge = ((theta <= LOWEST) & (score < 0.0)) | ((theta >= _HIGHEST) & (score > 0.0))
+        at_edge = ((theta <= LOWEST) & (score < 0.0)) | ((theta >= HIGHEST) & (score > 0.0))
         moves = np.flatnonzero(free & ~at_edge)
         if not moves.size:
             break
@@ -167,7 +172,7 @@ def _climb(trials: Trials, start: FloatArray, fixed: tuple[int, float] | None) -
             inner = inner + damping * np.diag(np.diag(inner) + 1e-8)
             step = np.zeros(theta.size)
             step[moves] = np.clip(np.linalg.solve(inner, score[moves]), -2.0, 2.0)
-            trial = np.clip(theta + step, LOWEST, _HIGHEST)
+            trial = np.clip(theta + step, LOWEST, HIGHEST)
             if fixed is not None:
                 trial[fixed[0]] = fixed[1]
             there = trials.expand(trial)
@@ -195,7 +200,7 @@ def profile_interval(
         near, far, width = (0.0, 0.0), (0.0, 0.0), 2.0 * scale
         theta = best.theta
         while far[1] <= target:  # pairs of a distance from the estimate and the root of the likelihood ratio
-            if not LOWEST <= center + sign * width <= _HIGHEST:
+            if not LOWEST <= center + sign * width <= HIGHEST:
                 break
             theta, root = _root_of_ratio(trials, best, index, center + sign * width, theta)
             near, far, width = (far if root > target else (width, root)), (width, root), 1.7 * width

@@ -136,6 +136,7 @@ class DesignErrors:
     """What a design can tell: errors of estimates from choices that were simulated for it.
 
     Attributes:
+        family: Name of the family.
         parameters: The parameters of the simulated subjects.
         errors: Standard error of each estimate's logarithm, which is about its relative standard error: the
             standard deviation over simulated subjects whose choices determine it. NaN if fewer than two do.
@@ -144,11 +145,32 @@ class DesignErrors:
         n_simulated: Number of simulated subjects.
     """
 
+    family: str
     parameters: dict[str, float]
     errors: dict[str, float]
     undetermined: dict[str, float]
     n_choices: int
     n_simulated: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the errors as plain data, for JSON."""
+        return {
+            "family": self.family,
+            "parameters": self.parameters,
+            "relative_errors": {
+                name: error if math.isfinite(error) else None for name, error in self.errors.items()
+            },
+            "undetermined": self.undetermined,
+            "choices": self.n_choices,
+            "simulated": self.n_simulated,
+        }
+
+    def relative_words(self) -> str:
+        """Return the relative standard error of each parameter, up to 100%; beyond, it means little."""
+        return ", ".join(
+            f"{name} {100.0 * error:.0f}%" if error <= 1.0 else f"{name} over 100%"
+            for name, error in self.errors.items()
+        )
 
     def words(self) -> str:
         """Return the errors in one sentence."""

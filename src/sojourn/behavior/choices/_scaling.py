@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from sojourn._typing import BoolArray, FloatArray
-from sojourn.behavior.choices._data import ChoiceData
+from sojourn.behavior.choices._data import ChoiceData, ChoiceDesign
 from sojourn.behavior.choices._families import DiscountFamily
 from sojourn.behavior.choices._likelihood import LOWEST, Maximum, Trials, profile_interval
 from sojourn.behavior.choices._results import SubjectFit
@@ -32,14 +32,14 @@ _LEAST_CLUSTERS = 3
 class ScaledChoices:
     """Choices with amounts and delays in units of their medians, in which parameters are of order 1."""
 
-    data: ChoiceData
+    data: ChoiceDesign
     family: DiscountFamily
     has_lapses: bool
     amount: float
     delay: float
 
     @classmethod
-    def of(cls, data: ChoiceData, family: DiscountFamily, *, has_lapses: bool) -> ScaledChoices:
+    def of(cls, data: ChoiceDesign, family: DiscountFamily, *, has_lapses: bool) -> ScaledChoices:
         return cls(
             data, family, has_lapses, float(np.median(data.amount_later)), float(np.median(data.delay_later))
         )
@@ -50,7 +50,7 @@ class ScaledChoices:
         return (
             np.column_stack([data.amount_sooner / self.amount, data.delay_sooner / self.delay]),
             np.column_stack([data.amount_later / self.amount, data.delay_later / self.delay]),
-            data.chose_later,
+            data.chose_later if isinstance(data, ChoiceData) else np.zeros(len(data)),
         )
 
     def trials(self, subject: int | None) -> Trials:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from sojourn.cli._errors import reading_input
 from sojourn.cli._options import Debug, FigureFile, ReportFile, parse_confidence, parse_positive
 from sojourn.cli._output_files import check_output_file, check_output_files
 from sojourn.cli._problems import complete_problem, read_problem_option
+from sojourn.cli._sources import open_source
 from sojourn.cli.output._analysis import (
     check_rejected_share,
     print_account,
@@ -307,9 +307,7 @@ def _read_log(sources: list[str], *, query: str | None, labels: bool, **options:
     """Read a log with one row per session, event or step."""
     from sojourn.sessions import SessionLog, read_log  # noqa: PLC0415
 
-    if sources == ["-"] and sys.stdin is None:
-        raise ValueError("SESSIONS must be files, or standard input that is open; it is closed.")
-    source = sys.stdin.buffer if sources == ["-"] else [_log_path(one) for one in sources]
+    source = open_source("SESSIONS", sources, [_log_path(one) for one in sources])
     log = read_log(source, query=query, **options)
     if isinstance(log, SessionLog):
         return _Log(log)

@@ -17,9 +17,9 @@ from sojourn.cli.output._streams import print_message, print_results
 from sojourn.cli.output._tables import labeled_texts, table_to_fit
 
 if TYPE_CHECKING:
-    from sojourn.behavior import ChoiceAnalysis
+    from sojourn.behavior import ChoiceAnalysis, DesignAnalysis
 
-__all__ = ["print_choice_analysis", "write_choice_files"]
+__all__ = ["print_choice_analysis", "print_design_analysis", "write_choice_files"]
 
 
 def print_choice_analysis(found: ChoiceAnalysis) -> None:
@@ -49,6 +49,26 @@ def print_choice_analysis(found: ChoiceAnalysis) -> None:
         labeled_texts(found.findings()),
         "",
         *table_to_fit(headings, rows, words=(0, 1, 5), optional=[4, 3]),
+    )
+
+
+def print_design_analysis(found: DesignAnalysis) -> None:
+    """Print what a design without choices can tell, and the table of standard errors."""
+    rows = []
+    for family, errors in found.errors.items():
+        for person, one in zip(found.people, errors, strict=True):
+            values = ", ".join(
+                f"{name} {value:.3g}" for name, value in one.parameters.items() if name != "sensitivity"
+            )
+            lost = f"{100.0 * max(one.undetermined.values()):.0f}%"
+            rows.append((family, person, values, one.relative_words(), lost))
+    headings = ["family", "subject", "parameters", "relative\nstandard error", "undetermined"]
+    print_results(
+        Text(f"{one_line(found.design.name)}: a design without choices", style="bold cyan"),
+        "",
+        labeled_texts(found.findings()),
+        "",
+        *table_to_fit(headings, rows, words=(0, 1, 2, 3), optional=[4]),
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from collections.abc import Sequence
+from typing import BinaryIO
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from sojourn._typing import BoolArray, IntArray
 from sojourn.sessions.reading._cell_table import Bytes, CellTable, CsvColumn
 from sojourn.sessions.reading._cells import TOO_LONG, UNCLOSED, guess_delimiter, parse_whole
 from sojourn.sessions.reading._line_blocks import MAX_LINE_BYTES, MAX_QUOTED_BYTES, line_blocks
-from sojourn.sessions.reading._rows import Column, RowReader
+from sojourn.sessions.reading._rows import RowReader
 
-__all__ = ["CsvRow", "read_csv", "read_rows"]
+__all__ = ["read_csv"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 _EXCEL_LINE, _BLANK = re.compile(rb"sep=."), re.compile(rb"\s*")
@@ -24,72 +23,11 @@ _FIRST_BYTES = 1 << 16
 """Bytes below the header row in which unused columns are searched for two values."""
 
 
-class CsvRow(NamedTuple):
-    """A row of a CSV file.
-
-    Attributes:
-        line: Number of its first line, from 1.
-        cells: Its cells; if the row cannot be read, its text split without regard to quotes.
-        wrong: The rule that the row breaks if it cannot be read; otherwise empty.
-    """
-
-    line: int
-    cells: list[str]
-    wrong: str = ""
-
-
-class _AllRows(RowReader):
-    """Collects all cells of all rows as texts."""
-
-    def __init__(self, row: str) -> None:
-        super().__init__()
-        self.row = row
-        self.rows: list[CsvRow] = []
-
-    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
-        """Return the indices of all columns."""
-        return {f"{i}": i for i in range(len(names))}
-
-    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
-        """Collect a batch of rows."""
-        self.rows += [
-            CsvRow(line, [str(column.cell(i)) for column in columns.values()])
-            for i, line in enumerate(rows.tolist())
-        ]
-
-    def reject_row(self, row: int, rule: str, got: str = "", cells: Sequence[str] = ()) -> None:
-        """Collect a row that cannot be split into cells."""
-        self.rows.append(CsvRow(row, list(cells), rule))
-
-    def build(self, name: str) -> list[CsvRow]:
-        """Return the rows in the order of the file, the header first."""
-        return [CsvRow(0, list(self.names)), *sorted(self.rows, key=lambda row: row.line)]
-
-
-def read_rows(path: Path, *, row: str = "row") -> list[CsvRow]:
-    """Return the rows of a CSV file as texts, the header first, without blank lines and comments before it.
+def read_csv(file: BinaryIO, head: bytes, reader: RowReader, source: str) -> None:
+    """Read the rows of a CSV file, without blank lines, and without comments before the header row.
 
     A quote may be closed on a later line within 64 kB, if the resulting row is well formed and has as many
     cells as the first row. Otherwise the line that opens the quote is lost, and the next line starts a row.
-
-    Args:
-        path: The file.
-        row: What a row stands for, in messages.
-
-    Raises:
-        ValueError: If the file cannot be read or is empty.
-    """
-    reader = _AllRows(row)
-    try:
-        with path.open("rb") as file:
-            read_csv(file, file.read(_FIRST_BYTES), reader, path.name)
-    except OSError as error:
-        raise ValueError(f"{path.name} cannot be read: {error.strerror or error}.") from error
-    return reader.build(path.name)
-
-
-def read_csv(file: BinaryIO, head: bytes, reader: RowReader, source: str) -> None:
-    """Read the rows of a CSV file.
 
     Args:
         file: The file, positioned after `head`.

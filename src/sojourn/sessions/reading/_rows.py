@@ -130,6 +130,22 @@ class RowReader(ABC):
         where = f"in {self._source}: " if self.many else ""
         self._rejected.add(row, where + rule, got, file=self._file)
 
+    def _reject_cells(
+        self, column: Column, rule: str, rows: IntArray, good: BoolArray, valid: BoolArray
+    ) -> None:
+        """Reject the rows whose cell in a column breaks a rule, and clear `good` for them.
+
+        Args:
+            column: The column.
+            rule: The rule.
+            rows: Line or row numbers.
+            good: Which rows are valid so far.
+            valid: Which rows keep to the rule.
+        """
+        for i in np.flatnonzero(~valid & good).tolist():
+            self._reject(int(rows[i]), rule, _shown(column.cell(i)))
+        good &= valid
+
     def _account(self, name: str, n_used: int, columns: tuple[tuple[str, str], ...] = ()) -> Account:
         """Return the numbers of rows; raises `ValueError` if none was used."""
         first = self._rejected.first()
@@ -185,9 +201,7 @@ class RowReader(ABC):
         flags = np.array([flag is True for flag in found], dtype=bool)[where]
         if None in found:
             valid = np.array([flag is not None for flag in found], dtype=bool)[where]
-            for i in np.flatnonzero(~valid & good).tolist():
-                self._reject(int(rows[i]), flag_rule(name, ended), _shown(column.cell(i)))
-            good &= valid
+            self._reject_cells(column, flag_rule(name, ended), rows, good, valid)
         return flags
 
 

@@ -1,0 +1,147 @@
+"""Reads rows with pairs of a sooner and a later reward, and perhaps a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn._validation import did_you_mean
+from sojourn.sessions import Column, RowReader
+
+__all__ = ["ChoiceRows"]
+
+_NAMES = {
+    "subject": ("subjid", "subject", "subject_id", "subjectid", "participant", "participant_id", "id"),
+    "amount_sooner": ("amount_sooner", "sooner_amount", "ss_amount", "amount_ss", "a_sooner", "ssa"),
+    "delay_sooner": ("delay_sooner", "sooner_delay", "ss_delay", "delay_ss", "t_sooner", "ssd"),
+    "amount_later": ("amount_later", "later_amount", "ll_amount", "amount_ll", "a_later", "lla"),
+    "delay_later": ("delay_later", "later_delay", "ll_delay", "delay_ll", "t_later", "lld"),
+    "choice": ("choice", "chose_later", "chosen", "response"),
+}
+_OPTIONAL = ("subject", "delay_sooner")
+_NUMBERS = ("amount_sooner", "delay_sooner", "amount_later", "delay_later")
+_WORDS = {
+    **dict.fromkeys(("1", "1.0", "later", "ll", "true", "yes"), 1.0),
+    **dict.fromkeys(("0", "0.0", "sooner", "ss", "false", "no"), 0.0),
+}
+"""Words for the later and the sooner reward, in lower case."""
+
+_LARGEST = 1e30  # amount or delay; far larger and far smaller ones would overflow in fits
+
+
+class ChoiceRows(RowReader):
+    """Receives rows with pairs of rewards, and perhaps choices between them.
+
+    Args:
+        needs_choices: Whether a missing column of choices is an error.
+    """
+
+    row = "choice"
+
+    def __init__(self, *, needs_choices: bool) -> None:
+        super().__init__()
+        self._needs_choices = needs_choices
+        self._subjects: dict[tuple[int, str], int] = {}
+        """Numbers of the subjects by name, and by file if the file has no column of subjects."""
+        self._pieces: dict[str, list[NDArray[Any]]] = {}
+        self._codes: set[str] = set()
+
+    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
+        """Return the indices of the columns, by what they hold."""
+        normal = [
+            name.strip().lower().replace(" ", "_").replace("-", "_").replace(".", "_") for name in names
+        ]
+        needs_choices = self._needs_choices or "chose_later" in self._pieces
+        found = {}
+        for what, known in _NAMES.items():
+            at = [i for i, name in enumerate(normal) if name in known]
+            if len(at) > 1:
+                raise ValueError(
+                    f"{source} must have one column {what!r}; got {names[at[0]]!r} and {names[at[1]]!r}."
+                )
+            if at:
+                found[what] = at[0]
+            elif what not in _OPTIONAL:
+                others = [name for i, name in enumerate(normal) if i not in found.values()]
+                hint = did_you_mean(what, others)
+                if hint or what != "choice" or needs_choices:
+                    hint = hint or f" It has {', '.join(name.strip()[:40] for name in names[:8])}."
+                    raise ValueError(f"{source} must have a column {what!r}.{hint}")
+        if "choice" in found and self._pieces and "chose_later" not in self._pieces:
+            raise ValueError(f"{source} must have choices in all rows or in none; the rows before have none.")
+        return found
+
+    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
+        """Read a batch of pairs."""
+        given = {what: columns[at] for what, at in self._indices.items()}
+        good = np.ones(rows.size, dtype=bool)
+        found: dict[str, NDArray[Any]] = {what: np.zeros(rows.size) for what in _NUMBERS}
+        for what in _NUMBERS:
+            if what in given:
+                found[what] = self._in_range(given[what], what, rows, good)
+        is_later = found["delay_later"] > found["delay_sooner"]
+        rule = "delay_later must be larger than delay_sooner"
+        self._reject_cells(given["delay_later"], rule, rows, good, is_later)
+        if "choice" in given:
+            found["chose_later"] = self._choices(given["choice"], rows, good)
+        found["subject"] = self._numbers_of(given.get("subject"), rows, good)
+        self._n_rows += rows.size
+        for what, column in found.items():
+            self._pieces.setdefault(what, []).append(column[good])
+
+    def _in_range(self, column: Column, what: str, rows: IntArray, good: BoolArray) -> FloatArray:
+        """Return amounts or delays; clears `good` for rows that have none that can be used."""
+        values = self._decimals(column, what, rows, good)
+        is_amount = what.startswith("amount")
+        right = values > 0.0 if is_amount else values >= 0.0
+        rule = f"{what} must be a number {'> 0' if is_amount else '≥ 0'}"
+        self._reject_cells(column, rule, rows, good, right)
+        fits = (values == 0.0) | (values >= 1.0 / _LARGEST) & (values <= _LARGEST)
+        rule = f"{what} must be between {1.0 / _LARGEST:g} and {_LARGEST:g}"
+        self._reject_cells(column, rule, rows, good, fits)
+        return values
+
+    def _choices(self, column: Column, rows: IntArray, good: BoolArray) -> FloatArray:
+        """Return 1 for later and 0 for sooner; clears `good` for rows that have neither."""
+        words, where = column.words()
+        words = [word.strip().lower() for word in words]
+        self._codes.update(word.removesuffix(".0") for word in words)
+        if {"1", "2"} <= self._codes:
+            raise ValueError(
+                f"{self._source} must have 1 for later and 0 for sooner in the column of choices; got 1 and "
+                "2. Recode them, or write 'later' and 'sooner'."
+            )
+        chosen = np.array([_WORDS.get(word, np.nan) for word in words])[where]
+        rule = "choice must be 1 or 'later', 0 or 'sooner'"
+        self._reject_cells(column, rule, rows, good, ~np.isnan(chosen))
+        return chosen
+
+    def _numbers_of(self, column: Column | None, rows: IntArray, good: BoolArray) -> IntArray:
+        """Return the number of each row's subject; clears `good` for rows without a name of one."""
+        if column is None:
+            key = (self._file, self._source) if self.many else (-1, "all")
+            return np.full(rows.size, self._subjects.setdefault(key, len(self._subjects)))
+        words, where = column.words()
+        words = [word.strip() for word in words]
+        named = np.array([bool(word) for word in words])[where]
+        self._reject_cells(column, "subject must not be empty", rows, good, named)
+        numbers = np.zeros(len(words), dtype=np.int64)
+        at, first = np.unique(where[good], return_index=True)
+        for k in at[np.argsort(first)].tolist():  # in the order in which they appear
+            numbers[k] = self._subjects.setdefault((-1, words[k]), len(self._subjects))
+        return np.asarray(numbers[where])
+
+    def build(self, name: str) -> dict[str, Any]:
+        """Return the columns, the names of the subjects, the numbers of rows and the name of the source."""
+        table = {what: np.concatenate(pieces) for what, pieces in self._pieces.items()}
+        account = self._account(name, table["subject"].size if table else 0)
+        return {
+            **table,
+            "subjects": tuple(one for _, one in self._subjects),
+            "account": account,
+            "name": name,
+        }
