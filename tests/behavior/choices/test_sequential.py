@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
 import pytest
 
+import sojourn as sj
 from sojourn import behavior
 
 TASK, LAW = behavior.tasks.coupon([3, 5, 8, 13]), partial(behavior.beta_delta, steps=4)
@@ -36,6 +38,52 @@ def test_parameters_and_kind_are_recovered(kind):
     beta, error = fits[0].parameters["beta"], fits[0].standard_errors["beta"]
     assert abs(beta - 0.6) < 3 * error
     assert fits[0].log_likelihood >= behavior.sequential_log_likelihood(truth, data) - 1e-6
+
+
+def test_partial_naivete_is_recovered():
+    # Costs that go up and down tell what the agent expects of its later selves.
+    task, law = behavior.tasks.report([5, 2, 6, 4, 9, 7, 13]), partial(behavior.beta_delta, steps=7)
+    truth = behavior.partially_naive(task, law(0.5), law(0.75), deadline=7, sensitivity=1.0)
+    data = behavior.simulate_choices(truth, 500, seed=1)
+    fit = behavior.fit_sequential(
+        data, task, law, {"beta": 0.8}, kind="partially_naive", perceived={"beta": 0.9}, deadline=7
+    )
+    assert abs(fit.parameters["beta"] - 0.5) < 3 * fit.standard_errors["beta"] < 0.1
+    assert abs(fit.perceived["beta"] - 0.75) < 3 * fit.perceived_errors["beta"] < 0.3
+    assert abs(fit.parameters["sensitivity"] - 1.0) < 3 * fit.standard_errors["sensitivity"] < 0.5
+    assert fit.log_likelihood >= behavior.sequential_log_likelihood(truth, data)
+    assert fit.aic == pytest.approx(6 - 2 * fit.log_likelihood)
+    assert fit.decisions.kind == "partially naive"
+
+
+def test_parameters_above_one_agree_with_a_grid():
+    truth = behavior.naive(TASK, sj.Polynomial(1.4), deadline=4, sensitivity=1.0)
+    data = behavior.simulate_choices(truth, 200, seed=0)
+    fit = behavior.fit_sequential(
+        data, TASK, sj.Polynomial, {"p": 2.0}, bounds={"p": (1.0, math.inf)}, deadline=4
+    )
+    grid = [
+        behavior.sequential_log_likelihood(
+            behavior.naive(TASK, sj.Polynomial(p), deadline=4, sensitivity=float(mu)), data
+        )
+        for p in np.linspace(1.02, 6.0, 16)
+        for mu in np.geomspace(0.1, 5.0, 16)
+    ]
+    assert max(grid) <= fit.log_likelihood <= max(grid) + 0.2
+    assert fit.parameters["p"] > 1.0
+
+
+def test_an_estimate_at_its_bound_has_no_standard_error():
+    # All wait on the third Saturday, but not on the first, where it is better still: β would exceed 1.
+    data = {
+        "step": [1] * 30 + [3] * 30,
+        "state": [0] * 30 + [2] * 30,
+        "action": [0] * 10 + [1] * 50,
+    }
+    fit = behavior.fit_sequential(data, TASK, LAW, {"beta": 0.8}, deadline=4)
+    assert fit.parameters["beta"] > 0.999
+    assert math.isnan(fit.standard_errors["beta"])
+    assert fit.standard_errors["sensitivity"] > 0.0
 
 
 def test_forced_states_do_not_count_and_copies_are_one_option():
@@ -74,5 +122,15 @@ def test_wrong_data_are_refused():
         behavior.sequential_log_likelihood(agent, {"step": [5], "state": [0], "action": [0]})
     with pytest.raises(ValueError, match=r"kind must be one of 'committed', .*; got 'x'"):
         behavior.fit_sequential({}, TASK, LAW, {"beta": 0.5}, kind="x")
-    with pytest.raises(ValueError, match=r"start\['beta'\] must be in \(0, 1\); got 1.2"):
-        behavior.fit_sequential({}, TASK, LAW, {"beta": 1.2})
+    for message, options in {
+        r"start\['beta'\] must be in \(0, 1\); got 1.2": {"start": {"beta": 1.2}},
+        "perceived must be given for 'partially_naive' agents": {"kind": "partially_naive"},
+        "perceived must be one of 'beta'; got 'delta'": {
+            "kind": "partially_naive",
+            "perceived": {"delta": 0.5},
+        },
+        r"bounds\['beta'\] must be two numbers, the lower first": {"bounds": {"beta": (1.0, 0.0)}},
+        "bounds must be one of 'beta'; got 'p'": {"bounds": {"p": (1.0, 2.0)}},
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            behavior.fit_sequential({}, TASK, LAW, **{"start": {"beta": 0.5}} | options)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sojourn._typing import FloatArray, IntArray
-from sojourn._validation import check_whole
+from sojourn._validation import check_choice, check_whole
 from sojourn.behavior._agents import Task
 from sojourn.behavior._decisions import Decisions
 from sojourn.behavior._selves import Table
@@ -26,8 +26,13 @@ __all__ = [
     "simulate_choices",
 ]
 
-_KINDS = ("committed", "naive", "sophisticated")
+_KINDS = ("committed", "naive", "sophisticated", "partially_naive")
 _FAILED = 1e12
+_N_CLIMBS = 3
+"""Number of starting points from which the likelihood is maximized: it may have several maxima."""
+
+_FARTHEST, _EDGE = 12.0, 7.0
+"""Largest size of a scaled parameter, and size from which on it counts as at its bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +40,12 @@ class SequentialFit:
     """A kind of decision maker fitted to sequential choices.
 
     Attributes:
-        kind: "committed", "naive" or "sophisticated".
+        kind: "committed", "naive", "sophisticated" or "partially_naive".
         parameters: Estimates by name, with the `sensitivity`.
-        standard_errors: From the curvature of the log likelihood; NaN where it is flat.
+        perceived: Estimates for the law that a partially naive agent expects of its later selves, by name.
+        standard_errors: Those of `parameters`, from the curvature of the log likelihood; NaN where it is
+            flat, and where an estimate is at its bound.
+        perceived_errors: Those of `perceived`.
         log_likelihood: Of the choices.
         n_choices: Number of choices between at least two different actions.
         decisions: The fitted agent.
@@ -45,20 +53,57 @@ class SequentialFit:
 
     kind: str
     parameters: dict[str, float]
+    perceived: dict[str, float]
     standard_errors: dict[str, float]
+    perceived_errors: dict[str, float]
     log_likelihood: float
     n_choices: int
     decisions: Decisions
 
     @property
+    def n_parameters(self) -> int:
+        """Number of estimates."""
+        return len(self.parameters) + len(self.perceived)
+
+    @property
     def aic(self) -> float:
         """Akaike's criterion."""
-        return 2.0 * len(self.parameters) - 2.0 * self.log_likelihood
+        return 2.0 * self.n_parameters - 2.0 * self.log_likelihood
 
     @property
     def bic(self) -> float:
         """Schwarz's criterion."""
-        return math.log(self.n_choices) * len(self.parameters) - 2.0 * self.log_likelihood
+        return math.log(self.n_choices) * self.n_parameters - 2.0 * self.log_likelihood
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Maps a parameter to a real number: log odds between two bounds, or a logarithm above one bound.
+
+    Attributes:
+        low: Lower bound.
+        high: Upper bound, or inf.
+        unit: Without an upper bound, the distance from the lower one that is mapped to 0.
+    """
+
+    low: float
+    high: float
+    unit: float = 1.0
+
+    def to_real(self, value: float) -> float:
+        rest = self.high - value if self.high < math.inf else self.unit
+        return math.log((value - self.low) / rest)
+
+    def from_real(self, x: float) -> float:
+        if self.high < math.inf:
+            return self.low + (self.high - self.low) / (1.0 + math.exp(-x))
+        return self.low + self.unit * math.exp(x)
+
+    def slope(self, value: float) -> float:
+        """Return the derivative of the parameter by the real number."""
+        if self.high < math.inf:
+            return (value - self.low) * (self.high - value) / (self.high - self.low)
+        return value - self.low
 
 
 def _as_steps(data: Any, agent_states: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -156,19 +201,24 @@ def fit_sequential(
     start: Mapping[str, float],
     *,
     kind: str = "naive",
+    perceived: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     deadline: int | None = None,
 ) -> SequentialFit:
     """Fit a softmax decision maker to sequential choices in a table, by maximum likelihood.
 
-    Parameters in (0, 1) are estimated on the scale of log odds, and the sensitivity on a logarithmic one.
+    Parameters between two bounds are estimated on the scale of log odds, others on a logarithmic one.
 
     Args:
         data: Columns `step`, `state` and `action`; see `sequential_log_likelihood`.
         mdp: The task.
         law: Returns the law for values of the parameters, such as `behavior.beta_delta`.
-        start: The parameters to estimate, with values to start from, all in (0, 1): `{"beta": 0.7}`. Fix
-            others with `functools.partial`.
-        kind: "committed", "naive" or "sophisticated".
+        start: The parameters to estimate, with values to start from: `{"beta": 0.7}`. Fix others with
+            `functools.partial`.
+        kind: "committed", "naive", "sophisticated" or "partially_naive".
+        perceived: For a partially naive agent, the parameters in which the law that it expects of its later
+            selves differs from its own, with values to start from: `{"beta": 0.9}` for β̂.
+        bounds: Lowest and highest value of parameters; (0, 1) by default, and (1, math.inf) for all above 1.
         deadline: Last step that counts; None if there is none.
 
     Example:
@@ -181,48 +231,113 @@ def fit_sequential(
         >>> abs(fit.parameters["beta"] - 0.5) < 0.05
         True
     """
-    if kind not in _KINDS:
-        raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}; got {kind!r}.")
-    names = list(start)
-    for name in names:
-        if not 0.0 < start[name] < 1.0:
-            raise ValueError(f"start[{name!r}] must be in (0, 1); got {start[name]!r}.")
-
+    check_choice("kind", kind, _KINDS)
+    if (kind == "partially_naive") != bool(perceived):
+        raise ValueError(
+            f"perceived must be given for 'partially_naive' agents, and for no others; got {perceived!r}."
+        )
+    own, other = list(start), list(perceived or {})
+    for name in other:
+        check_choice("perceived", name, own)
+    first = [*start.values(), *(perceived or {}).values()]
+    typical = float(np.ptp(mdp.rewards)) or 1.0
+    scales = [*_scales_of([*own, *other], first, bounds or {}), _Scale(0.0, math.inf, unit=1.0 / typical)]
+    model = _Model(mdp, law, kind, deadline, tuple(own), tuple(other), tuple(scales))
     choices = _find_choices(data, mdp)
     if choices[0].size == 0:
         raise ValueError(
             "data must have a state with different actions; in all of theirs there is no choice."
         )
 
-    def solve(theta: FloatArray) -> Decisions:
-        values = {name: float(1.0 / (1.0 + np.exp(-x))) for name, x in zip(names, theta[:-1], strict=True)}
-        task = Task.of(mdp, law(**values), deadline, sensitivity=float(np.exp(theta[-1])))
-        if kind == "sophisticated":
-            return task.selves(None)
-        return task.naive() if kind == "naive" else task.committed()
-
     def loss(theta: FloatArray) -> float:
-        if np.abs(theta).max() > 12.0:
+        if np.abs(theta).max() > _FARTHEST:
             return _FAILED
-        return -_sum_logs(solve(theta), *choices)
+        return -_sum_logs(model.solve(theta), *choices)
 
-    scale = float(np.ptp(mdp.rewards)) or 1.0
+    reals = [scale.to_real(value) for scale, value in zip(scales, first, strict=False)]
+    points = [reals, *([math.log(odds)] * len(reals) for odds in (3.0 / 7.0, 9.0))]
     starts = [
-        np.array([*(math.log(value / (1.0 - value)) for value in values), math.log(factor / scale)])
-        for values in ([start[name] for name in names], *([other] * len(names) for other in (0.3, 0.9)))
+        np.array([*mine[: len(own)], *theirs[len(own) :], math.log(factor)])
+        for mine in points
+        for theirs in (points if other else [mine])
         for factor in (1.0, 5.0, 25.0)
     ]
-    first = min(starts, key=loss)
     solver: Any = minimize
-    options = {"xatol": 1e-5, "fatol": 1e-7, "maxiter": 400 * first.size}
-    found = solver(loss, first, method="Nelder-Mead", options=options)
+    options = {"xatol": 1e-5, "fatol": 1e-7, "maxiter": 400 * len(scales)}
+    found = min(
+        (
+            solver(loss, one, method="Nelder-Mead", options=options)
+            for one in sorted(starts, key=loss)[:_N_CLIMBS]
+        ),
+        key=lambda one: float(one.fun),
+    )
     theta = np.asarray(found.x)
-    errors = _curvature_errors(loss, theta)
-    values = {name: float(1.0 / (1.0 + np.exp(-x))) for name, x in zip(names, theta[:-1], strict=True)}
-    standard = {name: float(errors[i]) * values[name] * (1.0 - values[name]) for i, name in enumerate(names)}
-    values["sensitivity"] = float(np.exp(theta[-1]))
-    standard["sensitivity"] = float(errors[-1]) * values["sensitivity"]
-    return SequentialFit(kind, values, standard, -float(found.fun), choices[0].size, solve(theta))
+    parameters, expected = model.name(model.values(theta))
+    errors, expected_errors = model.name(_curvature_errors(loss, theta) * model.slopes(theta))
+    return SequentialFit(
+        kind=kind,
+        parameters=parameters,
+        perceived=expected,
+        standard_errors=errors,
+        perceived_errors=expected_errors,
+        log_likelihood=-float(found.fun),
+        n_choices=choices[0].size,
+        decisions=model.solve(theta),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """A kind of softmax agent with parameters to estimate: own ones, perceived ones and the sensitivity."""
+
+    mdp: TabularMDP
+    law: Callable[..., LengthLaw]
+    kind: str
+    deadline: int | None
+    own: tuple[str, ...]
+    other: tuple[str, ...]
+    scales: tuple[_Scale, ...]
+
+    def values(self, theta: FloatArray) -> FloatArray:
+        """Return the parameters for real numbers."""
+        return np.array([scale.from_real(x) for scale, x in zip(self.scales, theta.tolist(), strict=True)])
+
+    def slopes(self, theta: FloatArray) -> FloatArray:
+        """Return the derivatives of the parameters by the real numbers."""
+        values = self.values(theta).tolist()
+        return np.array([scale.slope(value) for scale, value in zip(self.scales, values, strict=True)])
+
+    def name(self, values: FloatArray) -> tuple[dict[str, float], dict[str, float]]:
+        """Return numbers by name: those of the agent with its sensitivity, and those of the perceived law."""
+        n, found = len(self.own), values.tolist()
+        named = zip((*self.own, "sensitivity"), [*found[:n], found[-1]], strict=True)
+        return dict(named), dict(zip(self.other, found[n:-1], strict=True))
+
+    def solve(self, theta: FloatArray) -> Decisions:
+        """Return the agent."""
+        parameters, expected = self.name(self.values(theta))
+        sensitivity = parameters.pop("sensitivity")
+        task = Task.of(self.mdp, self.law(**parameters), self.deadline, sensitivity=sensitivity)
+        if self.kind in ("committed", "naive"):
+            return task.naive() if self.kind == "naive" else task.committed()
+        return task.selves(self.law(**parameters | expected) if expected else None)
+
+
+def _scales_of(
+    names: Sequence[str], values: Sequence[float], bounds: Mapping[str, tuple[float, float]]
+) -> list[_Scale]:
+    """Return the scales of the parameters; raises `ValueError` for values outside their bounds."""
+    for name in bounds:
+        check_choice("bounds", name, names)
+    scales = []
+    for name, value in zip(names, values, strict=True):
+        low, high = bounds.get(name, (0.0, 1.0))
+        if not -math.inf < low < high:
+            raise ValueError(f"bounds[{name!r}] must be two numbers, the lower first; got {(low, high)!r}.")
+        if not low < value < high:
+            raise ValueError(f"start[{name!r}] must be in ({low:g}, {high:g}); got {value!r}.")
+        scales.append(_Scale(low, high, unit=value - low))
+    return scales
 
 
 def compare_kinds(
@@ -231,7 +346,9 @@ def compare_kinds(
     law: Callable[..., LengthLaw],
     start: Mapping[str, float],
     *,
-    kinds: Sequence[str] = _KINDS,
+    kinds: Sequence[str] | None = None,
+    perceived: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     deadline: int | None = None,
 ) -> list[SequentialFit]:
     """Fit several kinds of decision makers to the same choices, and return them with the lowest BIC first.
@@ -244,24 +361,43 @@ def compare_kinds(
         mdp: The task.
         law: Returns the law for values of the parameters.
         start: The parameters to estimate, with values to start from.
-        kinds: The kinds to fit.
+        kinds: The kinds to fit; by default committed, naive and sophisticated, and partially naive if
+            `perceived` is given.
+        perceived: See `fit_sequential`; only for partially naive agents.
+        bounds: See `fit_sequential`.
         deadline: Last step that counts; None if there is none.
     """
-    fits = [fit_sequential(data, mdp, law, start, kind=kind, deadline=deadline) for kind in kinds]
+    fits = [
+        fit_sequential(
+            data,
+            mdp,
+            law,
+            start,
+            kind=kind,
+            perceived=perceived if kind == "partially_naive" else None,
+            bounds=bounds,
+            deadline=deadline,
+        )
+        for kind in (kinds or _KINDS[: 4 if perceived else 3])
+    ]
     return sorted(fits, key=lambda one: one.bic)
 
 
 def _curvature_errors(
     loss: Callable[[FloatArray], float], theta: FloatArray, width: float = 1e-3
 ) -> FloatArray:
-    """Return standard errors from central second differences of the loss; NaN if they are not positive."""
-    n = theta.size
-    steps = width * np.eye(n)
-    curvature = np.empty((n, n))
-    for i in range(n):
-        for j in range(i, n):
+    """Return standard errors from central second differences of the loss.
+
+    They are NaN for parameters at their bounds, which are held, and for all if the curvature is not positive.
+    """
+    errors = np.full(theta.size, math.nan)
+    free = np.flatnonzero(np.abs(theta) < _EDGE)
+    steps = width * np.eye(theta.size)[free]
+    curvature = np.empty((free.size, free.size))
+    for i in range(free.size):
+        for j in range(i, free.size):
             ends = [loss(theta + a * steps[i] + b * steps[j]) for a in (1, -1) for b in (1, -1)]
             curvature[i, j] = curvature[j, i] = (ends[0] - ends[1] - ends[2] + ends[3]) / (4.0 * width**2)
-    if not np.linalg.eigvalsh(curvature)[0] > 1e-6:
-        return np.full(n, math.nan)
-    return np.asarray(np.sqrt(np.diag(np.linalg.inv(curvature))))
+    if free.size and np.linalg.eigvalsh(curvature)[0] > 1e-6:
+        errors[free] = np.sqrt(np.diag(np.linalg.inv(curvature)))
+    return errors
