@@ -7,10 +7,11 @@
     python evidence/logs.py checkers   check_env accepts every wrapper, and stable-baselines3's checker too
     python evidence/logs.py lengths    the same seed gives the same lengths to every agent
     python evidence/logs.py large      10⁷ rows, equal or distinct, take at most 30 s and 1 GB
+    python evidence/logs.py data       public data agree with lifelines and surpyval, in any form
     python evidence/logs.py install    in an empty environment, pip install leads to a fitted law and a figure
 
 Without a name, all are checked, which takes some minutes. One line is printed per promise; the exit status is
-1 if one is not kept. `install` needs a package index.
+1 if one is not kept. `data` and `install` need a package index.
 """
 
 from __future__ import annotations
@@ -70,10 +71,21 @@ def install() -> tuple[bool, str]:
         return fitted and drawn.is_file() and drawn.stat().st_size > 10_000, output
 
 
+def data() -> tuple[bool, str]:
+    """Compare public data sets with other libraries, in an environment of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        venv.create(folder / "env", with_pip=True)
+        python = folder / "env" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        packages = ("lifelines", "surpyval", "duckdb", "pyarrow", str(ROOT))
+        installed, output = run(str(python), "-m", "pip", "install", "--quiet", *packages, folder=folder)
+        return run(str(python), "evidence/log_data.py") if installed else (False, output)
+
+
 def check(name: str) -> tuple[bool, str]:
     """Check one promise; return whether it is kept, and a line of output."""
-    if name == "install":
-        return install()
+    if name in ("data", "install"):
+        return data() if name == "data" else install()
     if name in BENCHMARKS:
         return run(sys.executable, "benchmarks/sessions.py", BENCHMARKS[name])
     return run(sys.executable, "-m", "pytest", "-o", "addopts=", "--import-mode=importlib", *TESTS[name])
@@ -81,7 +93,7 @@ def check(name: str) -> tuple[bool, str]:
 
 def main() -> int:
     """Check all promises, or those named on the command line."""
-    known = ["recovery", "survival", "hostile", "privacy", "checkers", "lengths", "large", "install"]
+    known = ["recovery", "survival", "hostile", "privacy", "checkers", "lengths", "large", "data", "install"]
     wanted = sys.argv[1:] or known
     unknown = [name for name in wanted if name not in known]
     if unknown:

@@ -114,7 +114,7 @@ class StepLog:
         return self._with_counts(rng.multinomial(total, self.counts / total))
 
     def merged(self) -> StepLog:
-        """Return the log with one row for all steps that are equal in every column."""
+        """Return the log with one row for all steps that are equal in every column, sorted."""
         keys = (
             self.reward,
             self.next_state,
@@ -126,15 +126,16 @@ class StepLog:
             self.step,
         )
         order, starts = _sorted_runs(keys)
-        counts = np.zeros(self.counts.size, dtype=np.int64)
-        counts[order[starts]] = np.add.reduceat(self.counts[order], starts)
-        return self._with_counts(counts)
+        return self._select(order[starts], np.add.reduceat(self.counts[order], starts))
 
     def _with_counts(self, counts: IntArray) -> StepLog:
-        kept = counts > 0
+        kept = np.flatnonzero(counts)
+        return self._select(kept, counts[kept])
+
+    def _select(self, rows: IntArray, counts: IntArray) -> StepLog:
         columns = ("step", "state", "action", "reward", "next_state", "is_last", "ended", "terminated")
-        found: dict[str, Any] = {name: getattr(self, name)[kept] for name in columns}
-        return replace(self, counts=counts[kept], **found)
+        found: dict[str, Any] = {name: getattr(self, name)[rows] for name in columns}
+        return replace(self, counts=counts, **found)
 
     def leaving_by_state(self) -> GroupTest | None:
         """Test whether the end depends on the state; if it does, no law of lengths is a discount function.
