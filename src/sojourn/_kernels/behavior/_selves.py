@@ -129,6 +129,56 @@ def _record(layer: int, chances: FloatArray, actions: IntArray, is_tie: BoolArra
                 played.chances[layer, s, a] = chances[s, a]
 
 
+class _Scratch(NamedTuple):
+    """Arrays that one layer of selves is computed in."""
+
+    utility: FloatArray  # (S, A)
+    chances: FloatArray  # (S, A) of the self that chooses
+    other_chances: FloatArray  # (S, A) of the later self as it is expected
+    actions: IntArray  # (S,)
+    is_tie: BoolArray  # (S,)
+    own: FloatArray  # (S,) weighted later rewards, for the self that chooses
+    other: FloatArray  # (S,) the same for the later self as it is expected
+    updated: FloatArray  # (S,)
+
+
+@kernel
+def _new_scratch(n_states: int, n_actions: int) -> _Scratch:
+    """Allocate the scratch arrays."""
+    return _Scratch(
+        np.empty((n_states, n_actions)),
+        np.empty((n_states, n_actions)),
+        np.empty((n_states, n_actions)),
+        np.empty(n_states, dtype=np.int64),
+        np.empty(n_states, dtype=np.bool_),
+        np.empty(n_states),
+        np.empty(n_states),
+        np.empty(n_states),
+    )
+
+
+@kernel
+def _play_layer(
+    layer: int,
+    rows: TransitionRows,
+    rewards: FloatArray,
+    rule: ChoiceRule,
+    scratch: _Scratch,
+    played: SelfRows,
+    continuation: FloatArray,
+) -> None:
+    """Fill the choices of one layer, and the chances that are expected, from weighted later rewards."""
+    utility, chances, other_chances, actions, is_tie, own, other, _ = scratch
+    _utilities(rows, rewards, 1.0, other, utility)
+    choose_actions(utility, rule, other_chances, actions, is_tie)
+    if continuation.shape[0] > 0:
+        for s in range(own.size):
+            continuation[layer, s] = own[s]
+    _utilities(rows, rewards, 1.0, own, utility)
+    choose_actions(utility, rule, chances, actions, is_tie)
+    _record(layer, chances, actions, is_tie, played)
+
+
 @kernel
 def play_heads(
     rows: TransitionRows,
@@ -154,26 +204,16 @@ def play_heads(
         played: Filled, one row per layer.
         continuation: `(n, S)` filled with Σ_k w_k f_k V_k(s) as each layer saw it, or `(0, S)`.
     """
-    n_states, n_actions = values.shape[1], rows.n_actions
-    utility, chances = np.empty((n_states, n_actions)), np.empty((n_states, n_actions))
-    other_chances = np.empty((n_states, n_actions))
-    actions, is_tie = np.empty(n_states, dtype=np.int64), np.empty(n_states, dtype=np.bool_)
-    following, updated = np.empty(n_states), np.empty(n_states)
+    n_states = values.shape[1]
+    scratch = _new_scratch(n_states, rows.n_actions)
     for layer in range(played.actions.shape[0]):
-        _weigh_heads(values, factors, other_weights, following)
-        _utilities(rows, rewards, 1.0, following, utility)
-        choose_actions(utility, rule, other_chances, actions, is_tie)
-        _weigh_heads(values, factors, own_weights, following)
-        if continuation.shape[0] > 0:
-            for s in range(n_states):
-                continuation[layer, s] = following[s]
-        _utilities(rows, rewards, 1.0, following, utility)
-        choose_actions(utility, rule, chances, actions, is_tie)
-        _record(layer, chances, actions, is_tie, played)
+        _weigh_heads(values, factors, other_weights, scratch.other)
+        _weigh_heads(values, factors, own_weights, scratch.own)
+        _play_layer(layer, rows, rewards, rule, scratch, played, continuation)
         for k in range(factors.size):
-            _average(rows, rewards, factors[k], other_chances, values[k], updated)
+            _average(rows, rewards, factors[k], scratch.other_chances, values[k], scratch.updated)
             for s in range(n_states):
-                values[k, s] = updated[s]
+                values[k, s] = scratch.updated[s]
 
 
 @kernel
@@ -212,31 +252,21 @@ def play_delays(
         played: Filled, one row per layer.
         continuation: `(n, S)` filled with the weighted later rewards as each layer saw them, or `(0, S)`.
     """
-    n_states, n_actions = later.shape[1], rows.n_actions
-    utility, chances = np.empty((n_states, n_actions)), np.empty((n_states, n_actions))
-    other_chances = np.empty((n_states, n_actions))
-    actions, is_tie = np.empty(n_states, dtype=np.int64), np.empty(n_states, dtype=np.bool_)
-    following, updated, nothing = np.empty(n_states), np.empty(n_states), np.zeros(rewards.size)
+    n_states = later.shape[1]
+    scratch, nothing = _new_scratch(n_states, rows.n_actions), np.zeros(rewards.size)
     for layer in range(played.actions.shape[0]):
-        _weigh_delays(later, n_later, other_discount, following)
-        _utilities(rows, rewards, 1.0, following, utility)
-        choose_actions(utility, rule, other_chances, actions, is_tie)
-        _weigh_delays(later, n_later, own_discount, following)
-        if continuation.shape[0] > 0:
-            for s in range(n_states):
-                continuation[layer, s] = following[s]
-        _utilities(rows, rewards, 1.0, following, utility)
-        choose_actions(utility, rule, chances, actions, is_tie)
-        _record(layer, chances, actions, is_tie, played)
+        _weigh_delays(later, n_later, other_discount, scratch.other)
+        _weigh_delays(later, n_later, own_discount, scratch.own)
+        _play_layer(layer, rows, rewards, rule, scratch, played, continuation)
         n_later = min(n_later + 1, later.shape[0])
         for d in range(n_later - 1, 0, -1):
-            _average(rows, nothing, 1.0, other_chances, later[d - 1], updated)
+            _average(rows, nothing, 1.0, scratch.other_chances, later[d - 1], scratch.updated)
             for s in range(n_states):
-                later[d, s] = updated[s]
+                later[d, s] = scratch.updated[s]
         if n_later > 0:
-            _average(rows, rewards, 0.0, other_chances, following, updated)
+            _average(rows, rewards, 0.0, scratch.other_chances, scratch.own, scratch.updated)
             for s in range(n_states):
-                later[0, s] = updated[s]
+                later[0, s] = scratch.updated[s]
 
 
 @kernel
