@@ -67,6 +67,13 @@ def test_the_figure_shows_runs_of_actions():
     assert figure.axes[1].get_xlabel() == "value, seen from step 1"
 
 
+def test_the_figure_says_that_nothing_is_lost():
+    patient = behavior.compare(behavior.tasks.report(), behavior.beta_delta(1.0, steps=4), deadline=4)
+    costs = patient.plot().axes[1]
+    assert [text.get_text().split(":")[0] for text in costs.texts] == ["Nothing"]
+    assert not costs.patches
+
+
 def test_wrong_tasks_are_refused():
     with pytest.raises(ValueError, match=r"costs\[1\] must be a finite number ≥ 0; got -3"):
         behavior.tasks.report([1, -3])

@@ -28,6 +28,7 @@ _ACTION_COLORS = tuple(COLORS[i] for i in (0, 1, 2, 3, 5))
 
 _FAINTEST, _STRONGEST = 0.2, 0.65
 _SURE = 0.995
+_NO_COST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class BehaviorCells:
     costs: FloatArray
     demands: FloatArray
     last: int
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether an agent loses anything, or would pay for commitment."""
+        return bool(np.abs(np.append(self.costs, self.demands)).max() > _NO_COST)
 
 
 def behavior_cells(comparison: AgentComparison) -> BehaviorCells:
@@ -77,7 +83,7 @@ def behavior_cells(comparison: AgentComparison) -> BehaviorCells:
 
 
 def draw_behavior(cells: BehaviorCells, axes: Sequence[Axes]) -> None:
-    """Draw the actions on the first axes and the costs on the second."""
+    """Draw the actions on the first axes, and the costs on the second, or that there are none."""
     steps, costs = axes
     colors = {action: _color(i) for i, action in enumerate(cells.actions)}
     inch = _WIDTH / cells.last
@@ -102,6 +108,12 @@ def draw_behavior(cells: BehaviorCells, axes: Sequence[Axes]) -> None:
     steps.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
     steps.grid(visible=False)
     set_labels(steps, title="What they do", x="step", y="")
+    if not cells.has_costs:
+        set_labels(costs, title="What it costs them", x="", y="")
+        costs.axis("off")
+        words = "Nothing: no agent loses\nanything by changing its mind,\nor would pay for commitment."
+        costs.annotate(words, (0.0, 0.5), xycoords="axes fraction", va="center", fontsize=9, color=INK)
+        return
     places = np.arange(len(cells.agents))
     costs.barh(places - 0.17, cells.costs, height=0.3, color=INK, label="cost of changing one's mind")
     costs.barh(places + 0.17, cells.demands, height=0.3, color=GRAY, label="demand for commitment")
@@ -109,8 +121,6 @@ def draw_behavior(cells: BehaviorCells, axes: Sequence[Axes]) -> None:
     costs.set_yticks(places, [""] * len(cells.agents))
     costs.grid(visible=False, axis="y")
     set_labels(costs, title="What it costs them", x="value, seen from step 1", y="")
-    if not np.abs(np.append(cells.costs, cells.demands)).max() > 1e-6:
-        costs.set_xlim(0.0, 1.0)
 
 
 def behavior_figure(comparison: AgentComparison) -> Figure:
