@@ -258,7 +258,7 @@ def test_there_is_no_advice_if_many_rows_are_rejected(run, tmp_path):
     assert (done.exit_code, done.stdout) == (2, "")
     words = " ".join(done.stderr.split())
     assert "There is no advice: 10% of the rows cannot be used" in words
-    assert "choose the unit of a step and round up" in words
+    assert "if they are durations, say how long a step is (--step 1min)" in words
     assert run("fit", str(path), "--accept-rejects").exit_code == 0
     done = run("fit", str(path), "--observed", "steps", "--length", "steps")
     assert done.exit_code == 2

@@ -97,6 +97,13 @@ def test_events_are_cut_into_sessions_at_gaps():
     assert bad.account.n_rejected == 2
 
 
+def test_a_single_letter_is_a_name(tmp_path):
+    path = write(tmp_path / "log.csv", "T,E\n3,1\n4,0\n")
+    with pytest.raises(ValueError, match=r"got 'T', 'E'\. Is it --length 'T'\?$"):
+        read_sessions(path)
+    assert ended(read_sessions(path, length="T", observed="E")) == [(3, True), (4, False)]
+
+
 def test_entries_from_0_are_intervals_after_a_step(tmp_path):
     # (0, 3] is at risk at steps 1 to 3, and (2, 4] at steps 3 and 4.
     log = read_sessions({"length": [3, 4, 5], "entry": [0, 2, 5]})

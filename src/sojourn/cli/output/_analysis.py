@@ -29,8 +29,8 @@ _MAX_TABLE_STEPS = 1_000_000
 
 _MAX_REJECTED_SHARE = 0.05
 _REJECTION_HINTS = {
-    "must be a whole number": "Lengths are whole numbers of steps from 1 on: choose the unit of a step and "
-    "round up, add 1 if they count from 0, and leave out thousands separators.",
+    "must be a whole number": "Lengths are whole numbers of steps from 1 on: if they are durations, say how "
+    "long a step is (--step 1min); add 1 if they count from 0; leave out thousands separators.",
     "must be true or false": "If another word or number means that a session was seen to end, name it: "
     "--ended 2, --ended churned.",
 }

@@ -270,7 +270,8 @@ def _distinct(keys: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
     """Return the first index of each distinct key, in order of appearance, and the number of each key."""
     first: list[int] = []
     where = np.full(keys.size, -1)
-    for k in range(_FEW_DISTINCT):
+    are_few = np.unique(keys[: 16 * _FEW_DISTINCT]).size <= _FEW_DISTINCT
+    for k in range(_FEW_DISTINCT + 1 if are_few else 0):
         rest = where < 0
         at = int(np.argmax(rest)) if keys.size else 0
         if not keys.size or not rest[at]:

@@ -143,7 +143,8 @@ def looks_like_data(cell: str) -> bool:
     text = cell.strip()
     digits = sum(one.isdigit() for one in text)
     bare = bool(text) and not any(one.isalpha() for one in text)
-    return bare or "@" in text or digits >= 4 or parse_flag(text) is not None
+    is_flag = len(text) > 1 and parse_flag(text) is not None  # a single letter, such as T, may be a name
+    return bare or "@" in text or digits >= 4 or is_flag
 
 
 def describe_cell(cell: str) -> str:

@@ -93,8 +93,8 @@ class EventRows(RowReader):
         rows.add(lengths[is_whole], ~is_open[is_whole], ones, ones - 1)
         notes = [
             f"{user.size:,} events are {first.size:,} sessions, which end after a gap of {self._gap:g} s. "
-            f"{int((~is_whole).sum()):,} that may have begun before the log are left out, and "
-            f"{int((is_open & is_whole).sum()):,} that may go on after it are open."
+            f"Left out, since they may have begun before the log: {int((~is_whole).sum()):,}. Open, since "
+            f"they may go on after it: {int((is_open & is_whole).sum()):,}."
         ]
         self._notes |= dict.fromkeys(notes)
         return SessionLog.from_counts(rows, [], self._account(name, user.size, columns), name)
