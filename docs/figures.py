@@ -1,24 +1,31 @@
-"""Draws the figures of the tutorials into docs/figures: `python docs/figures.py`.
+"""Draws the figures of the pages into docs/figures: `python docs/figures.py`, or some of them by name.
 
 The description of each SVG file holds the numbers behind the figure; a test recomputes and compares them.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
+import re
+import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 import sojourn as sj
+from sojourn.laws import label
 from sojourn.plots import COLORS, comparison_curves, comparison_figure, new_figure, session_figure
 from sojourn.sessions import analyze, read_sessions, sample_path
 
 FOLDER = Path(__file__).parent / "figures"
+EVIDENCE = FOLDER.parent.parent / "evidence"
 Drawn = tuple[Figure, dict[str, Any]]
 
 
@@ -81,7 +88,7 @@ def scientist() -> Drawn:
 
 def monotone() -> Drawn:
     """Draw the regret of learners whose optimism is proven, from the trials of evidence/monotone.py."""
-    stored = json.loads((FOLDER.parent.parent / "evidence" / "monotone.json").read_text(encoding="utf-8"))
+    stored = json.loads((EVIDENCE / "monotone.json").read_text(encoding="utf-8"))
     episodes, shown = np.array(stored["episodes"]), {}
     figure, [panel] = new_figure(1, width=6.4, height=3.6)
     names = ("the paper's bonus", "the paper's bonus, smallest proven scale", "MonotoneBernstein")
@@ -97,11 +104,88 @@ def monotone() -> Drawn:
     return figure, shown
 
 
+def _evidence(name: str) -> Any:
+    """Return a module of the folder evidence."""
+    sys.path.insert(0, str(EVIDENCE))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(EVIDENCE))
+
+
+def round_robin_map(*, is_tuned_per_cell: bool) -> Drawn:
+    """Draw the mean relative regrets of all learners in all cells of the round robin."""
+    found = _evidence("round_robin")
+    standings = found.Standings(found.Results())
+    means = standings.relative(is_tuned_per_cell).mean(axis=2)
+    shown = dict(zip(standings.names, means, strict=True)) | {"myopic, never learns": standings.myopic}
+    rows = [
+        re.sub(r"\w+=", "", f"{sj.parse_problem(mdp).label}, {label(sj.parse_law(law))}")
+        for mdp, law in found.cells()
+    ]
+    figure, [panel] = new_figure(1, width=8.4, height=2.0 + 0.2 * len(rows))
+    values = np.array(list(shown.values())).T
+    colors = LogNorm(0.01, 2.0, clip=True)
+    panel.imshow(np.maximum(values, 1e-9), norm=colors, cmap="cividis_r", aspect="auto")
+    for (i, j), value in np.ndenumerate(values):
+        color = "white" if colors(max(value, 1e-9)) > 0.55 else "black"
+        panel.text(j, i, f"{value:.2f}".lstrip("0"), ha="center", va="center", fontsize=7, color=color)
+    panel.grid(visible=False)
+    panel.set_xticks(range(len(shown)), shown, rotation=40, ha="left", rotation_mode="anchor")
+    panel.set_yticks(range(len(rows)), rows)
+    panel.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
+    for line in range(len(found.LAWS), len(rows), len(found.LAWS)):
+        panel.axhline(line - 0.5, color="white", linewidth=2.0)
+    return figure, shown
+
+
+def round_robin_profiles() -> Drawn:
+    """Draw the share of trials of the round robin whose relative regret is at most a number."""
+    found = _evidence("round_robin")
+    standings, at = found.Standings(found.Results()), np.geomspace(0.003, 2.0, 80)
+    figure, panels = new_figure(2, width=4.4, height=4.2)
+    shown = {}
+    for panel, is_tuned, title in zip(
+        panels, (False, True), ("One setting", "The best per cell"), strict=True
+    ):
+        for name, regrets in zip(standings.names, standings.relative(is_tuned), strict=True):
+            share = (regrets.ravel()[:, np.newaxis] <= at).mean(axis=0)
+            color, style = _PROFILE_STYLES[name]
+            panel.plot(at, share, color=COLORS[color], linestyle=style, linewidth=1.5, label=name)
+            shown[f"{title}: {name}"] = share[::8]
+        panel.set(xscale="log", xlim=(at[0], at[-1]), ylim=(0, 1.01), xlabel="relative regret")
+        panel.set_title(title, loc="left", fontsize=10, fontweight="bold")
+    panels[0].set(ylabel="share of trials with at most this")
+    lines, names = panels[0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    return figure, shown
+
+
+_PROFILE_STYLES = {
+    "paper": (0, "-"),
+    "paper, scale 1": (0, ":"),
+    "MonotoneBernstein, scale 1": (6, ":"),
+    "simple Bernstein": (5, "-"),
+    "EQO": (5, "--"),
+    "UCB-VI": (1, "-"),
+    "PSRL": (2, "-"),
+    "PSRL, exact Dirichlet": (2, "--"),
+    "Q-learning": (3, "-"),
+    "Q-learning, literal": (3, "--"),
+    "UCBVI-γ": (4, "-"),
+    "ε-greedy": (6, "--"),
+}
+"""Color and line style of each learner: variants of a learner have its color."""
+
+
 FIGURES: dict[str, Callable[[], Drawn]] = {
     "researcher": researcher,
     "practitioner": practitioner,
     "scientist": scientist,
     "monotone": monotone,
+    "round-robin-one": partial(round_robin_map, is_tuned_per_cell=False),
+    "round-robin-best": partial(round_robin_map, is_tuned_per_cell=True),
+    "round-robin-profiles": round_robin_profiles,
 }
 
 
@@ -117,10 +201,10 @@ def numbers(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Draw all figures."""
+    """Draw the figures named on the command line, or all."""
     FOLDER.mkdir(exist_ok=True)
-    for name, draw in FIGURES.items():
-        figure, data = draw()
+    for name in sys.argv[1:] or FIGURES:
+        figure, data = FIGURES[name]()
         about = {"Date": None, "Creator": None, "Description": json.dumps(numbers(data), ensure_ascii=False)}
         with mpl.rc_context({"svg.hashsalt": "sojourn", "svg.fonttype": "path"}):
             figure.savefig(FOLDER / f"{name}.svg", metadata=about)

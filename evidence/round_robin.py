@@ -1,77 +1,252 @@
-"""Compare all learners: regret, ranks and time on six problems under three laws.
+"""Play all learners on many problems and laws, at one setting for all of them and at the best for each.
 
-    python evidence/round_robin.py
+    python evidence/round_robin.py         run all trials that are not stored
+    python evidence/round_robin_page.py    write docs/round-robin.md
+    python docs/figures.py                 draw the figures
 
-This writes docs/round-robin.md. It takes about twenty minutes of processor time, on all cores. Finished
-trials are kept, so an interrupted run continues where it stopped, and a second run takes a minute or two.
+Results are kept in round_robin.json beside this file and are not repeated; all of them take about ten minutes
+on one core.
+
+Every setting of every learner is played on `TUNING`. The best setting of a cell (a problem and a law) has the
+smallest mean regret there; the setting for all cells has the smallest interquartile mean over the cells of
+that mean, divided by the regret of random play. Both are then played on `SEEDS`, which have no part in it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
 
-from round_robin_parts.results import RoundRobin
-from round_robin_parts.sections import furthest_behind, paired_tests, ranks, regrets, times, unknown_rewards
-from round_robin_parts.tuning import choices_at_grid_ends, chosen_settings, tuning_budgets
-from tuned import HERE, STORE, paragraph, play, shortlist
+import numpy as np
 
-from sojourn.experiments import Experiment, read_experiment, tune
+import sojourn as sj
+from sojourn._typing import FloatArray
+from sojourn.learning import interquartile_mean
 
-PAGE = HERE.parent / "docs" / "round-robin.md"
-SCREENING, TUNING, KEPT = range(900, 902), range(1_000, 1_010), 4
-
-INTRODUCTION = """`python evidence/round_robin.py` writes this page, including the text about the outcome.
-It compares all learners on {problems} problems under {laws} laws of lengths, over {episodes} episodes and
-{seeds} seeds, with known rewards. Each learner has its own best settings for each problem and law: all
-points of its grid (`evidence/round_robin.toml`) are run on {screening} seeds, the best {kept} of them on
-{tuning} others, and the one with the smallest mean regret on those is evaluated on {seeds} new seeds. All
-learners assume the true law as far as they can: `classic` (UCB-VI with Hoeffding's bonus) assumes a fixed
-length, the mean; `UCBVI-γ` and the stationary ε-greedy assume a constant discount with the same mean.
-`paper` is the paper's Algorithm 1. The page [Agents](learners.md) describes the others."""
-
-READING = """Numbers are exact total regrets, with Student's 95% interval over seeds, or without an interval
-if all seeds agree. Means that differ by at most the certified width of a regret are tied. **Bold** marks
-the smallest mean of a column."""
-
-
-def main() -> None:
-    """Run the round robin and write the page."""
-    whole = without_duplicates(read_experiment(HERE / "round_robin.toml"))
-    short = shortlist(whole, seeds=SCREENING, keep=KEPT)
-    paths = {path for cell in whole.cells for path in cell.varied}
-    best = tune(short, STORE, over=paths, seeds=TUNING)
-    results = RoundRobin.of(play(best), whole)
-    introduction = INTRODUCTION.format(
-        problems=len(results.problems),
-        laws=len(results.comparisons) // len(results.problems),
-        episodes=results.episodes,
-        seeds=len(results.comparisons[0].seeds),
-        screening=len(SCREENING),
-        kept=KEPT,
-        tuning=len(TUNING),
-    )
-    parts = [
-        "# Round robin",
-        paragraph(introduction),
-        paragraph(READING),
-        f"## Ranks\n\n{ranks(results)}",
-        f"## Where the paper's learner loses\n\n{paired_tests(results)}\n\n{furthest_behind(results)}",
-        f"## Total regret\n\n{regrets(results)}",
-        f"## Unknown rewards\n\n{unknown_rewards(results)}",
-        f"## Time\n\n{times(results)}",
-        f"## How settings were chosen\n\n{tuning_budgets(whole, len(SCREENING), len(TUNING), KEPT)}",
-        choices_at_grid_ends(whole, best),
-        f"## Chosen settings\n\n{chosen_settings(results)}",
-    ]
-    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+STORED = Path(__file__).parent / "round_robin.json"
+EPISODES, SEEDS, TUNING = 300, range(20), range(1_000, 1_003)
+PROBLEMS = (
+    "river_swim(6)",
+    "chain(6, slip=0.1)",
+    "chain(8)",
+    "deep_sea(6)",
+    "cash_or_invest(5)",
+    "cash_or_invest(8, payoff=3)",
+    "rare_choice(0.25)",
+    "waiting_bandit(4)",
+    "garnet(10, 3, 3, seed=3)",
+)
+LAWS = ("geometric(0.9)", "polynomial(1.6, offset=10)", "uniform(1, 20)")
+"""Laws whose chance of one more step stays the same, rises and falls with the step."""
+MEANS = (0.5, 1, 1.5, 3, 5)
+"""Horizons of learners that need one, in units of the mean length."""
+SCALES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0)
+LARGER = (1, 0.1, 0.01, 0.003, 0.001, 0)
 
 
-def without_duplicates(experiment: Experiment) -> Experiment:
-    """Return the experiment without cells that behave like others: if ε is 0, its decay is irrelevant."""
-    last = max(cell.varied["decay"] for cell in experiment.cells if "decay" in cell.varied)
-    cells = [c for c in experiment.cells if c.varied.get("epsilon") != 0 or c.varied["decay"] == last]
-    return replace(experiment, cells=tuple(cells))
+def steps(law: sj.LengthLaw, means: float) -> int:
+    """Return a horizon in steps: at least 1, and a multiple of the mean length up to rounding."""
+    return max(1, round(means * law.mean))
+
+
+def epsilon_greedy(law: sj.LengthLaw, tables: str | int, explore: float | str, **settings: Any) -> Any:
+    """Return ε-greedy with one table or one per step up to a horizon, and a constant ε or ε = 1/k."""
+    settings |= {"decay": 1.0} if explore == "1/k" else {}
+    epsilon = 1.0 if explore == "1/k" else explore
+    if isinstance(tables, str):
+        return sj.EpsilonGreedy(law, epsilon, form="stationary", **settings)
+    return sj.EpsilonGreedy(law, epsilon, horizon=steps(law, tables), **settings)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A learner and the settings among which it may choose."""
+
+    make: Callable[..., Any]
+    grid: dict[str, tuple[Any, ...]]
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """All points of the grid."""
+        return [dict(zip(self.grid, point, strict=True)) for point in product(*self.grid.values())]
+
+
+ENTRANTS = {
+    "paper": Entrant(lambda law, scale: sj.UCBVI(law, sj.PaperBonus(scale)), {"scale": SCALES}),
+    "paper, scale 1": Entrant(sj.UCBVI, {}),
+    "MonotoneBernstein, scale 1": Entrant(lambda law: sj.UCBVI(law, sj.MonotoneBernstein()), {}),
+    "simple Bernstein": Entrant(
+        lambda law, scale: sj.UCBVI(law, sj.SimpleBernstein(scale)), {"scale": LARGER}
+    ),
+    "EQO": Entrant(lambda law, scale: sj.UCBVI(law, sj.EQO(scale)), {"scale": LARGER}),
+    "UCB-VI": Entrant(
+        lambda law, scale, means: sj.UCBVI(sj.Fixed(steps(law, means)), sj.Hoeffding(scale)),
+        {"scale": (0.1, 0.01, 0.001, 0), "means": MEANS},
+    ),
+    "PSRL": Entrant(sj.PSRL, {"prior": (0.01, 0.1, 0.3, 1, 3, 10)}),
+    "PSRL, exact Dirichlet": Entrant(
+        lambda law, prior: sj.PSRL(law, prior, unseen="each"), {"prior": (0.1, 0.3, 1, 3, 10)}
+    ),
+    "Q-learning": Entrant(
+        lambda law, scale, means: sj.QLearning(law, scale, horizon=steps(law, means)),
+        {"scale": (0.01, 0), "means": MEANS},
+    ),
+    "Q-learning, literal": Entrant(
+        lambda law, scale, means: sj.QLearning(law, scale, horizon=steps(law, means), form="literal"),
+        {"scale": (0.01, 0), "means": MEANS},
+    ),
+    "UCBVI-γ": Entrant(
+        lambda law, scale, backups: sj.UCBVIGamma(law, scale, backups=backups),
+        {"scale": (0.01, 0.001, 1e-4, 1e-5, 1e-6), "backups": ("episode", "step")},
+    ),
+    "ε-greedy": Entrant(
+        epsilon_greedy,
+        {
+            "rate": (0.3, 1),
+            "initial": (0.1, 1),
+            "explore": (0, "1/k"),
+            "tables": ("one", 3),
+        },
+    ),
+}
+"""All learners by name, the paper's first."""
+
+
+def cells() -> Iterator[tuple[str, str]]:
+    """Return all problems and laws."""
+    return product(PROBLEMS, LAWS)
+
+
+class Results:
+    """Results in the JSON file: one line per cell and learner.
+
+    `tuning` has the mean regrets on the seeds for tuning by setting; `played` has the regrets of chosen
+    settings by seed, by the number of the setting.
+    """
+
+    def __init__(self, path: Path = STORED) -> None:
+        self.path = path
+        self.grids = {name: entrant.grid for name, entrant in ENTRANTS.items()} | {"episodes": EPISODES}
+        grids = json.loads(json.dumps(self.grids))
+        stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"grids": grids}
+        if stored["grids"] != grids:
+            raise SystemExit(f"{path.name} has other settings; delete it to run all trials again.")
+        self.rows: dict[tuple[str, ...], dict[str, Any]] = {
+            tuple(row["of"]): row for row in stored.get("rows", [])
+        }
+
+    def row(self, *of: str) -> dict[str, Any]:
+        """Return the row of a cell and a learner, or of a cell; a new one if there is none."""
+        return self.rows.setdefault(of, {"of": list(of)})
+
+    def save(self) -> None:
+        """Write the file; an interruption does not destroy it."""
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.rows.values())
+        new = self.path.with_suffix(".new")
+        grids = json.dumps(self.grids, ensure_ascii=False)
+        new.write_text(f'{{"grids": {grids},\n"rows": [\n{lines}\n]}}\n', encoding="utf-8")
+        new.replace(self.path)
+
+
+def measure() -> None:
+    """Play all trials that are not stored."""
+    results = Results()
+    for problem, law_text in cells():
+        mdp, law = sj.parse_problem(problem), sj.parse_law(law_text)
+        if "chance" not in (row := results.row(problem, law_text)):
+            row |= never_learning(mdp, law)
+        for name, entrant in ENTRANTS.items():
+            if "tuning" not in (row := results.row(problem, law_text, name)):
+                agents = [entrant.make(law, **settings) for settings in entrant.settings]
+                many = TUNING if len(agents) > 1 else []  # without a choice there is nothing to tune
+                row["tuning"] = [
+                    significant(np.mean([total(agent, mdp, law, seed) for seed in many])) if many else 0.0
+                    for agent in agents
+                ]
+                results.save()
+        print(f"tuning: {problem}, {law_text}", file=sys.stderr, flush=True)
+    chosen = Standings(results)
+    for i, (problem, law_text) in enumerate(cells()):
+        mdp, law = sj.parse_problem(problem), sj.parse_law(law_text)
+        for name, entrant in ENTRANTS.items():
+            played = results.row(problem, law_text, name).setdefault("played", {})
+            for number in (chosen.one_setting[name], chosen.best_settings[name][i]):
+                if str(number) not in played:
+                    agent = entrant.make(law, **entrant.settings[number])
+                    played[str(number)] = [significant(total(agent, mdp, law, seed)) for seed in SEEDS]
+                    results.save()
+        print(f"played: {problem}, {law_text}", file=sys.stderr, flush=True)
+
+
+def total(agent: Any, mdp: sj.TabularMDP, law: sj.LengthLaw, seed: int) -> float:
+    """Return the total regret of one trial."""
+    return float(np.sum(sj.learn(agent, mdp, law, episodes=EPISODES, seed=seed).regret))
+
+
+def never_learning(mdp: sj.TabularMDP, law: sj.LengthLaw) -> dict[str, float]:
+    """Return the exact expected regrets of random play and of the actions with the largest reward."""
+    best = mdp.rewards == mdp.rewards.max(axis=1, keepdims=True)
+    policies = {"chance": np.ones_like(best, dtype=float), "myopic": best.astype(float)}
+    value = sj.plan(mdp, law).value
+    found = {}
+    for name, weights in policies.items():
+        policy = (weights / weights.sum(axis=1, keepdims=True))[np.newaxis]
+        earned = sj.evaluate(mdp, law, policy, after="hold").value
+        found[name] = significant(EPISODES * float(mdp.start @ (value - earned)))
+    return found
+
+
+def significant(value: float) -> float:
+    """Return a number rounded to six significant digits."""
+    return float(f"{value:.6g}")
+
+
+class Standings:
+    """Regrets relative to those of random play, and the settings that were chosen on the seeds for tuning."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.names = tuple(ENTRANTS)
+        self.chance = np.array([results.row(*cell)["chance"] for cell in cells()])
+        self.myopic = np.array([results.row(*cell)["myopic"] for cell in cells()]) / self.chance
+
+    @cached_property
+    def tuning(self) -> dict[str, FloatArray]:
+        """Mean relative regrets on the seeds for tuning, `(settings, cells)`, by learner."""
+        return {
+            name: np.array([self.results.row(*cell, name)["tuning"] for cell in cells()]).T / self.chance
+            for name in self.names
+        }
+
+    @cached_property
+    def best_settings(self) -> dict[str, list[int]]:
+        """Number of the best setting in each cell, by learner."""
+        return {name: found.argmin(axis=0).tolist() for name, found in self.tuning.items()}
+
+    @cached_property
+    def one_setting(self) -> dict[str, int]:
+        """Number of the best single setting for all cells, by learner."""
+        return {name: int(interquartile_mean(found).argmin()) for name, found in self.tuning.items()}
+
+    def relative(self, is_tuned_per_cell: bool) -> FloatArray:
+        """Return the relative regrets of the reported trials, `(learners, cells, seeds)`."""
+        rows = []
+        for name in self.names:
+            one = [self.one_setting[name]] * self.chance.size
+            numbers = self.best_settings[name] if is_tuned_per_cell else one
+            played = [
+                self.results.row(*cell, name)["played"][str(number)]
+                for cell, number in zip(cells(), numbers, strict=True)
+            ]
+            rows.append(np.array(played) / self.chance[:, np.newaxis])
+        return np.array(rows)
 
 
 if __name__ == "__main__":
-    main()
+    measure()

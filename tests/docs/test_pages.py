@@ -28,7 +28,18 @@ def figures():
     return load(DOCS / "figures.py")
 
 
-@pytest.mark.parametrize("name", ["researcher", "practitioner", "scientist", "monotone"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "researcher",
+        "practitioner",
+        "scientist",
+        "monotone",
+        "round-robin-one",
+        "round-robin-best",
+        "round-robin-profiles",
+    ],
+)
 def test_stored_figures_hold_the_numbers_that_the_code_computes(figures, name):
     _, data = figures.FIGURES[name]()
     root = ElementTree.parse(DOCS / "figures" / f"{name}.svg").getroot()
