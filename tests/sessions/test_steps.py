@@ -323,3 +323,36 @@ def test_ambiguous_cells_are_refused(row, message, tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(f"{HEAD}a,1,x,go,1,1\n{row}\n".encode())
     assert [str(one) for one in read_steps(path).account.first_rejected] == [message]
+
+
+def test_halves_and_merged_rows_keep_every_step():
+    log = read_steps(sample_path("shop"))
+    merged = log.merged()
+    assert merged.step.size < log.step.size
+    assert merged.counts.sum() == log.step.size
+    assert merged.problem() == log.problem()
+    assert merged.sessions().sample.n == log.sessions().sample.n
+    first, second = merged.halves(np.random.default_rng(0))
+    assert first.counts.sum() + second.counts.sum() == log.step.size
+    assert abs(first.counts.sum() - second.counts.sum()) < 5 * np.sqrt(log.step.size)
+    assert merged.resampled(np.random.default_rng(0)).counts.sum() == log.step.size
+
+
+def test_the_loss_on_steps_that_were_not_used_to_plan_covers_the_truth():
+    log = read_steps(sample_path("shop"))
+    found = analyze(log.sessions(), problem=log.problem(), steps=log, resamples=20)
+    # By the generator: an offer sells for 2 with these chances and costs a level of interest.
+    n, sells = 4, (0.1, 0.15, 0.3, 0.8)
+    moves, rewards = np.zeros((n, 2, n)), np.zeros((n, 2))
+    for level in range(n):
+        moves[level, 0, max(level - 1, 0)] = 1.0
+        moves[level, 1, level] += 0.5
+        moves[level, 1, min(level + 1, n - 1)] += 0.5
+        rewards[level, 0] = 2.0 * sells[level]
+    truth = sj.TabularMDP(moves, rewards)
+    law = sj.BetaGeometric(1.7, 2.5)
+    usual = sj.plan(truth, found.geometric)
+    loss = sj.plan(truth, law).value[0] - sj.evaluate(truth, law, usual.policy, after=usual.after).value[0]
+    low, high = found.price.held_out
+    assert 0.0 < low < loss < high
+    assert f"it costs {low:.3g} to {high:.3g} (95% interval)" in dict(found.advice())["On the problem"]
