@@ -316,3 +316,57 @@ def test_the_problem_and_the_law_are_checked_too():
         compare([BOLD], 3, LAW, episodes=3)
     with pytest.raises(TypeError, match=r"^law must be a LengthLaw"):
         compare([BOLD], PROBLEM, 0.9, episodes=3)
+
+
+def test_results_do_not_depend_on_the_number_of_workers():
+    agents = [BOLD, sj.PSRL(LAW), sj.RandomPlayer(), Mine()]
+    shares = []
+    one = compare(agents, PROBLEM, LAW, episodes=40, seeds=3)
+    two = compare(agents, PROBLEM, LAW, episodes=40, seeds=3, workers=2, progress=shares.append)
+    assert (one.names, one.problem) == (two.names, two.problem)
+    for part in ("cumulative_regret", "regret_width", "rewards"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_failure_stops_the_other_workers():
+    class Fails:
+        def start(self, **_):
+            raise ArithmeticError("no start")
+
+    with pytest.raises(ArithmeticError, match="no start"):
+        compare([BOLD, Fails()], PROBLEM, LAW, episodes=10, seeds=50, workers=2)
+
+
+def test_environments_without_a_table_have_one_worker():
+    with pytest.raises(ValueError, match=r"^workers must be 1 for an environment without a transition table"):
+        compare([BOLD], "Blackjack-v1", LAW, episodes=2, seeds=1, workers=2, reward_range=(-1, 1))
+
+
+def test_progress_is_a_bar_a_function_or_nothing(capfd):
+    compare([sj.RandomPlayer()], PROBLEM, LAW, episodes=3, seeds=2, progress=True)
+    sj.learn(sj.RandomPlayer(), PROBLEM, LAW, episodes=3, progress=True)
+    assert capfd.readouterr().out == ""  # the bar is on stderr
+    with pytest.raises(TypeError, match=r"^progress must be True, False, a function or None; got 3\.$"):
+        sj.learn(sj.RandomPlayer(), PROBLEM, LAW, episodes=3, progress=3)
+
+
+def test_a_data_frame_has_one_row_per_agent_seed_and_checkpoint():
+    found = compare([BOLD, sj.RandomPlayer()], PROBLEM, LAW, episodes=7, seeds=[4, 9])
+    frame = found.to_pandas()
+    assert list(frame.columns) == ["agent", "seed", "episode", "cumulative_regret", "reward"]
+    assert len(frame) == 2 * 2 * 7
+    table = frame.pivot_table("cumulative_regret", ["agent", "seed"], "episode", sort=False).to_numpy()
+    np.testing.assert_array_equal(table.reshape(2, 2, 7), found.cumulative_regret)
+    last = frame[(frame.agent == found.names[1]) & (frame.seed == 9)]
+    assert set(last.reward) == {found.rewards[1, 1]}
+
+
+def test_latex_has_the_cells_of_the_table():
+    found = comparison([[1.0, 2.0, 3.0, 4.0, 5.0]] * 2, [[0.5] * 5] * 2, names=("a_b & 50%", "γ"))
+    text = found.to_latex()
+    assert r"a\_b \& 50\% & 3" in text
+    assert r"$\gamma$ & 3" in text
+    assert text.count(r"\\") == 3
+    assert text.isascii()

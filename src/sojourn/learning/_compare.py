@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sojourn._memory import check_fits
+from sojourn._progress import Progress, report_progress
 from sojourn._validation import check_whole
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw
@@ -38,7 +42,8 @@ def compare(
     *,
     episodes: int,
     seeds: int | Iterable[int] = 20,
-    progress: Callable[[float], object] | None = None,
+    workers: int = 1,
+    progress: Progress = None,
     reward_range: tuple[float, float] | None = None,
 ) -> Comparison:
     """Play several agents on the same seeds and compare their exact regret.
@@ -55,7 +60,11 @@ def compare(
         law: The law that lengths are drawn from.
         episodes: Number of episodes per agent and seed.
         seeds: Number of seeds, counted from 0, or the seeds themselves.
-        progress: Called from time to time with the share of the work that is done.
+        workers: Number of trials that are played at a time, in threads; results do not depend on it. The
+            learners of this package run in parallel, because their code is compiled. Your own learners in
+            Python do not: for them, write a spec and use `sojourn run`.
+        progress: True for a bar, or a function that is called from time to time with the share of the work
+            that is done.
         reward_range: Least and largest reward per step, only for an environment without a table.
 
     Example:
@@ -72,28 +81,41 @@ def compare(
     names, settings = _check_agents(agents)
     episodes = check_whole("episodes", episodes, least=1)
     numbers = _check_seeds(seeds)
+    workers = check_whole("workers", workers, least=1)
     if not isinstance(mdp, TabularMDP):
         mdp = read_table(mdp) or mdp  # once, not for every trial
+        if workers > 1 and not isinstance(mdp, TabularMDP):
+            raise ValueError("workers must be 1 for an environment without a transition table.")
     checkpoints = spread_episodes(episodes, _ALL_KEPT if episodes <= _ALL_KEPT else _MOST_CHECKPOINTS)
     shape = (len(names), len(numbers), checkpoints.size)
     check_fits(8 * int(np.prod(shape)), "The comparison", "take fewer agents or seeds")
     cumulative, width, rewards = np.full(shape, np.nan), np.full(shape[:2], np.nan), np.empty(shape[:2])
-    problem, n_trials = "", len(names) * len(numbers)
     # Agents are the inner loop, so that an agent which fails does so on the first seed.
-    for i, seed in enumerate(numbers):
-        for j, agent in enumerate(settings):
-            done = i * len(names) + j
-            share = _share_of(progress, done, n_trials) if progress is not None else None
+    problems: list[str] = []
+    trials = [(j, i) for i in range(len(numbers)) for j in range(len(names))]
+    with report_progress(progress, f"Playing {len(trials):,} trials") as report:
+        shares = _Shares(len(trials), report)
+
+        def play(trial: int) -> None:
+            j, i = trials[trial]
             run = learn(
-                agent, mdp, law, episodes=episodes, seed=seed, progress=share, reward_range=reward_range
+                settings[j],
+                mdp,
+                law,
+                episodes=episodes,
+                seed=numbers[i],
+                progress=functools.partial(shares.set, trial),
+                reward_range=reward_range,
             )
-            problem, rewards[j, i] = run.problem, run.rewards.mean()
+            rewards[j, i] = run.rewards.mean()
             if run.regret is not None and run.regret_width is not None:
                 cumulative[j, i] = np.cumsum(run.regret)[checkpoints - 1]
                 width[j, i] = run.regret_width.sum()
-            if progress is not None:
-                progress((done + 1) / n_trials)
-    return Comparison(names, settings, problem, law, numbers, checkpoints, cumulative, width, rewards)
+            problems.append(run.problem)
+            shares.set(trial, 1.0)
+
+        _play_all(play, len(trials), workers, shares)
+    return Comparison(names, settings, problems[0], law, numbers, checkpoints, cumulative, width, rewards)
 
 
 def _check_agents(
@@ -132,5 +154,36 @@ def _check_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
     return numbers
 
 
-def _share_of(progress: Callable[[float], object], done: int, n_trials: int) -> Callable[[float], object]:
-    return lambda share: progress((done + share) / n_trials)
+class _Shares:
+    """How much of each trial is done; also stops trials in other threads when one has failed."""
+
+    def __init__(self, n_trials: int, report: Callable[[float], object]) -> None:
+        self._done, self._report, self._lock = [0.0] * n_trials, report, threading.Lock()
+        self.is_stopped = False
+
+    def set(self, trial: int, share: float) -> None:
+        with self._lock:  # a caller's function need not be made for threads
+            if self.is_stopped:
+                raise _StoppedError
+            self._done[trial] = share
+            self._report(sum(self._done) / len(self._done))
+
+
+class _StoppedError(Exception):
+    """Another trial has failed, or the user has pressed Ctrl-C."""
+
+
+def _play_all(play: Callable[[int], None], n_trials: int, workers: int, shares: _Shares) -> None:
+    """Call a function with the number of each trial, in threads if there are several workers."""
+    if workers == 1:
+        for trial in range(n_trials):
+            play(trial)
+        return
+    with ThreadPoolExecutor(workers) as threads:
+        waiting = [threads.submit(play, trial) for trial in range(n_trials)]
+        try:
+            for one in as_completed(waiting):
+                one.result()
+        finally:
+            shares.is_stopped = True
+            threads.shutdown(wait=False, cancel_futures=True)

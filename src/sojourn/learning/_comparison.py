@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sojourn import _html
+from sojourn._latex import latex_table
 from sojourn._typing import FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw, label
@@ -24,6 +25,7 @@ from sojourn.learning._statistics import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 __all__ = ["TABLE_HEADER", "Comparison"]
 
@@ -161,6 +163,35 @@ class Comparison:
 
         return comparison_figure(self, ax=ax, log=log)
 
+    def to_pandas(self) -> DataFrame:
+        """Return the results as a pandas data frame with one row per agent, seed and checkpoint.
+
+        Columns: `agent`, `seed`, `episode`, `cumulative_regret`, and `reward`, the mean reward per episode of
+        the whole trial.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415
+        except ImportError as error:
+            raise ImportError("pandas is not installed; install it with: pip install pandas.") from error
+        shape = self.cumulative_regret.shape
+        of_agent, of_seed, of_checkpoint = (part.ravel() for part in np.indices(shape))
+        return pd.DataFrame(
+            {
+                "agent": np.array(self.names)[of_agent],
+                "seed": np.array(self.seeds)[of_seed],
+                "episode": self.checkpoints[of_checkpoint],
+                "cumulative_regret": self.cumulative_regret.ravel(),
+                "reward": self.rewards[of_agent, of_seed],
+            }
+        )
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX, with its notes below; it needs the package booktabs."""
+        return latex_table(TABLE_HEADER, self.rows(), [self._title(), *self.notes()])
+
     def __repr__(self) -> str:
         return self.table()
 
@@ -175,7 +206,7 @@ class Comparison:
         return f"{title}, regret certified to {widths.max():.1e}" if widths.size else title
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the cells of the table by agent, in the order of `TABLETABLE_HEADER`."""
+        """Return the cells of the table by agent, in the order of `TABLE_HEADER`."""
         total, regret = self.total_regret, self.interquartile_regret
         means = [text.partition(" ±")[0] for text in total.texts()]
         differences, rewards = self.interquartile_difference.texts(), self.interquartile_reward.texts()

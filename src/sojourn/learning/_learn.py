@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sojourn._progress import Progress, report_progress
 from sojourn._typing import IntArray
 from sojourn._validation import check_whole
 from sojourn.agents import (
@@ -42,7 +43,7 @@ def learn(
     *,
     episodes: int,
     seed: int = 0,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress = None,
     reward_range: tuple[float, float] | None = None,
 ) -> Run:
     """Play an agent for a number of episodes with lengths drawn from `law`; return its exact regret.
@@ -66,7 +67,8 @@ def learn(
         law: The law that lengths are drawn from.
         episodes: Number of episodes.
         seed: Seed of all random numbers.
-        progress: Called from time to time with the share of the episodes that is done.
+        progress: True for a bar, or a function that is called from time to time with the share of the
+            episodes that is done.
         reward_range: Least and largest reward per step, only for an environment without a table.
 
     Example:
@@ -85,16 +87,26 @@ def learn(
         raise TypeError(f"law must be a LengthLaw, such as Geometric(0.95); got {law!r}.")
     episodes = check_whole("episodes", episodes, least=1)
     seed = check_whole("seed", seed, least=0)
-    report = progress if progress is not None else _ignore
-    if not isinstance(mdp, TabularMDP):
-        table = read_table(mdp)
+    table = mdp if isinstance(mdp, TabularMDP) else read_table(mdp)
+    with report_progress(progress, f"Playing {episodes:,} episodes") as report:
         if table is None:
             return play_env(
                 agent, mdp, law, episodes=episodes, seed=seed, progress=report, reward_range=reward_range
             )
-        mdp = table
-    if reward_range is not None:
-        raise ValueError(f"reward_range must be left out: the rewards are known; got {reward_range!r}.")
+        if reward_range is not None:
+            raise ValueError(f"reward_range must be left out: the rewards are known; got {reward_range!r}.")
+        return _play_table(agent, table, law, episodes=episodes, seed=seed, progress=report)
+
+
+def _play_table(
+    agent: Agent,
+    mdp: TabularMDP,
+    law: LengthLaw,
+    *,
+    episodes: int,
+    seed: int,
+    progress: Callable[[float], object],
+) -> Run:
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
     for_lengths, for_starts, for_transitions, for_learner = streams
     learner = start_on(agent, mdp, episodes, for_learner)
@@ -105,7 +117,7 @@ def learn(
     is_compiled = isinstance(learner, CompiledLearner) and learner.has_compiled_loop
     player = play_compiled if is_compiled else play_by_protocol
     began = time.perf_counter()
-    played = player(learner, reference, starts, drawn, rng=for_transitions, progress=report)
+    played = player(learner, reference, starts, drawn, rng=for_transitions, progress=progress)
     seconds = time.perf_counter() - began
     return Run(
         agent=agent,
@@ -196,7 +208,3 @@ def play_by_protocol(
         "regret": reference.regret(values, starts) if shows_policy else None,
         "regret_width": reference.regret_width(starts, widths) if shows_policy else None,
     }
-
-
-def _ignore(share: float) -> None:
-    """Report no progress."""
