@@ -178,6 +178,25 @@ _PROFILE_STYLES = {
 """Color and line style of each learner: variants of a learner have its color."""
 
 
+def value_of_the_law() -> Drawn:
+    """Draw the predicted gain from the right law and the measured advantage on 50 problems."""
+    found = _evidence("value_of_the_law")
+    predicted, measured = 100 * found.predictions(), 100 * found.advantages()
+    mean, error = measured.mean(axis=1), measured.std(axis=1, ddof=1) / np.sqrt(measured.shape[1])
+    figure, [panel] = new_figure(1, width=6.0, height=4.4)
+    line = np.geomspace(0.01, 100, 50)
+    panel.plot(line, line, color="#888888", linewidth=1.0)
+    panel.annotate("advantage = prediction", (10.0, 10.0), (9.0, 1.2), fontsize=8.5, color="#5B6770")
+    panel.errorbar(
+        predicted, mean, 2 * error, fmt="o", color=COLORS[0], markersize=4, elinewidth=0.8, alpha=0.8
+    )
+    panel.set_xscale("symlog", linthresh=0.1)
+    panel.set_yscale("symlog", linthresh=0.1)
+    panel.set(xlabel="predicted gain, % of the best value", ylabel="measured advantage, % of the best value")
+    panel.set_title("50 problems: mean and two standard errors of 20 seeds", loc="left", fontsize=10)
+    return figure, {"predicted": predicted, "measured": mean}
+
+
 FIGURES: dict[str, Callable[[], Drawn]] = {
     "researcher": researcher,
     "practitioner": practitioner,
@@ -186,6 +205,7 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
     "round-robin-one": partial(round_robin_map, is_tuned_per_cell=False),
     "round-robin-best": partial(round_robin_map, is_tuned_per_cell=True),
     "round-robin-profiles": round_robin_profiles,
+    "value-of-the-law": value_of_the_law,
 }
 
 

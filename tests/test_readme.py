@@ -100,7 +100,7 @@ def test_claims_that_need_no_trials_are_up_to_date(published):
 
 def test_evidence_tables_show_the_stored_trials(writer):
     page = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
-    for name in ("growth", "costs", "variants", "monotone"):
+    for name in ("growth", "costs", "variants", "monotone", "value_of_the_law"):
         module = importlib.import_module(name)
         written = module.tables()
         for part, text in written.items():
@@ -108,10 +108,15 @@ def test_evidence_tables_show_the_stored_trials(writer):
             assert shown == text, f"run python evidence/{name}.py table"
 
 
-def test_ratios_on_the_page_of_agents_are_those_of_the_evidence():
-    agents, evidence = (
-        (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("learners", "evidence")
+def test_numbers_on_the_page_of_agents_are_those_of_the_evidence():
+    agents, evidence, round_robin = (
+        (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        for name in ("learners", "evidence", "round-robin")
     )
-    quoted = re.findall(r"\d[\d,.]* \([\d,.]+ … [\d,.]+\)|\d[\d,.]* ± [\d,.]+\d", " ".join(agents.split()))
+    agents = " ".join(agents.split())
+    quoted = re.findall(r"\d[\d,.]* \([\d,.]+ … [\d,.]+\)|\d[\d,.]* ± [\d,.]+\d", agents)
+    relative = re.findall(r"\d[\d.]* \[[\d.]+, [\d.]+\]", agents)
     assert len(quoted) >= 8
+    assert len(relative) >= 4
     assert [text for text in quoted if text not in evidence] == []
+    assert [text for text in relative if text not in round_robin] == []

@@ -38,6 +38,7 @@ def figures():
         "round-robin-one",
         "round-robin-best",
         "round-robin-profiles",
+        "value-of-the-law",
     ],
 )
 def test_stored_figures_hold_the_numbers_that_the_code_computes(figures, name):
