@@ -21,9 +21,9 @@ _MIN_SIGMA = 0.01
 
 @dataclass(frozen=True, repr=False)
 class LogNormal(LengthLaw):
-    """Episode lengths with P(H ≥ h) = P(Z > (ln(h−1) − μ)/σ), rounded up from a log-normal time.
+    """Episode lengths that are rounded up from a log-normal time.
 
-    The hazard first rises and then falls.
+    P(H ≥ h) = P(Z > (ln(h−1) − μ)/σ) for a standard normal Z. The hazard first rises and then falls.
 
     Args:
         mu: Mean of the logarithm of the time before it is rounded up.
