@@ -40,8 +40,14 @@ def test_choices_are_fitted_and_explained(run, tmp_path):
 def test_json_holds_everything(run, tmp_path):
     path = tmp_path / "choices.csv"
     text = sample_choices_text("money").splitlines()
+    text[0] = text[0].replace("choice", "answer")
     path.write_text("\n".join([*text[:109], "x,1,2,3,4,5"]), encoding="utf-8")
-    done = run("choices", str(path), "--family", "beta_delta", "--simulations", "3", "--json")
+    figure = tmp_path / "fit.svg"
+    done = run(
+        *("choices", str(path), "--column", "choice=answer", "--family", "beta_delta"),
+        *("--simulations", "3", "--json", "--figure", str(figure), "--unit", "days"),
+    )
+    assert "delay, in days" in figure.read_text(encoding="utf-8")
     assert done.exit_code == 0
     data = json.loads(done.stdout)
     assert (data["subjects"], data["choices"], data["rows"]["rejected"]) == (2, 108, 1)
@@ -67,7 +73,8 @@ DESIGN = "amount_sooner,amount_later,delay_later\n" + "\n".join(
 
 def test_a_design_without_choices_is_told_what_it_can_tell(run, tmp_path):
     path = tmp_path / "design.csv"
-    path.write_text(DESIGN, encoding="utf-8")
+    rows = DESIGN.splitlines()
+    path.write_text("\n".join([f"{rows[0]},answer", *(f"{row},1" for row in rows[1:])]), encoding="utf-8")
     arguments = ("choices", str(path), "--family", "mazur", "--family", "beta_delta", "--simulations", "30")
     done = run(*arguments, width=100)
     assert done.exit_code == 0
@@ -79,6 +86,8 @@ def test_a_design_without_choices_is_told_what_it_can_tell(run, tmp_path):
         "cannot be told from choices between dated rewards",
     ):
         assert words in text
+    note = "There is no column of choices: the rows are read as a design. Not used: 'answer'."
+    assert note in " ".join(done.stderr.split())
     data = json.loads(run(*arguments, "--json").stdout)
     assert [one["subject"] for one in data["families"]["mazur"]] == ["impatient", "typical", "patient"]
     assert list(data["refused"]) == ["beta_delta"]
@@ -103,6 +112,10 @@ def test_bad_input_is_one_line(run, tmp_path):
     for arguments, words in (
         (("nowhere.csv",), "source must be a file that exists; got 'nowhere.csv'."),
         (("sample:monny",), "Unknown sample 'monny'. Did you mean 'money'?"),
+        (
+            ("sample:money", "--column", "choice"),
+            "--column must be like amount_sooner=COLUMN; got 'choice='.",
+        ),
         (("sample:money", "--family", "mazurr"), "Did you mean 'mazur'?"),
         (("sample:money", "--confidence", "95"), "--confidence must be in (0, 1); got '95'."),
         (("sample:money", "--figure", "x.gif"), "--figure must end in .png or .svg or .pdf"),

@@ -73,7 +73,7 @@ def choice_fit_curves(fit: ChoiceFit) -> ChoiceFitCurves:
     )
 
 
-def draw_choice_fit(curves: ChoiceFitCurves, axes: Sequence[Axes]) -> None:
+def draw_choice_fit(curves: ChoiceFitCurves, axes: Sequence[Axes], *, unit: str = "") -> None:
     """Draw the discount functions on the first axes and the calibration on the second."""
     worth, calibration = axes
     for i, one in enumerate(curves.subjects):
@@ -92,7 +92,12 @@ def draw_choice_fit(curves: ChoiceFitCurves, axes: Sequence[Axes]) -> None:
     )
     worth.set_ylim(0.0, 1.04)
     worth.set_xlim(0.0, float(curves.delays[-1]))
-    set_labels(worth, title="Worth of a later reward", x="delay, in the unit of the data", y="worth of 1")
+    set_labels(
+        worth,
+        title="Worth of a later reward",
+        x=f"delay, in {unit or 'the unit of the data'}",
+        y="worth of 1",
+    )
     plural = "s" * (curves.n_subjects != 1)
     n_drawn = len(curves.subjects)
     drawn = f"{n_drawn:,} of " if n_drawn < curves.n_subjects else ""
@@ -119,15 +124,19 @@ def draw_choice_fit(curves: ChoiceFitCurves, axes: Sequence[Axes]) -> None:
     add_note(calibration, "± 2 standard errors")
 
 
-def choice_fit_figure(fit: ChoiceFit) -> Figure:
+def choice_fit_figure(fit: ChoiceFit, *, unit: str = "") -> Figure:
     """Draw the fitted discount functions, and predicted against observed choices.
+
+    Args:
+        fit: The fit.
+        unit: Unit of the delays in words, such as "days".
 
     Returns:
         The figure. It has no window: write it with `figure.savefig("choices.pdf")`.
     """
     curves = choice_fit_curves(fit)
     figure, panels = new_figure(2, width=4.2, height=3.5)
-    draw_choice_fit(curves, panels)
+    draw_choice_fit(curves, panels, unit=unit)
     handles, names = panels[0].get_legend_handles_labels()
     add_legend(figure, handles, names, loc="outside lower left", ncols=3, title=curves.family)
     return figure

@@ -82,7 +82,7 @@ def test_all_sources_give_the_same_choices(make, tmp_path):
 def test_bad_rows_are_counted_and_named(tmp_path):
     path = tmp_path / "choices.csv"
     rows = [
-        "ID;SS amount;LL amount;LL delay;choice",
+        "ID;SSamount;LL amount;LL.delay;choice",
         "a;5;10;7;later",
         "a;5;ten;7;0",
         "b;8;10;7;Sooner",
@@ -109,6 +109,17 @@ def test_files_without_subjects_are_one_subject_each(tmp_path):
         (tmp_path / folder / "answers.csv").write_text(text, encoding="utf-8")
     data = behavior.read_choices(tmp_path)
     assert (data.subject.tolist(), data.subjects) == ([0, 0, 1, 1], ("answers.csv", "answers.csv"))
+
+
+def test_columns_may_have_names_of_their_own():
+    own = {name.upper() + "!": column for name, column in COLUMNS.items()}
+    names = dict(zip(("subject", *NAMES[1:]), own, strict=True))
+    data = behavior.read_choices(own, columns=names)
+    assert data.chose_later.tolist() == COLUMNS["choice"]
+    with pytest.raises(ValueError, match=r"the table has no column 'CHOICE\?'. Did you mean 'CHOICE!'\?"):
+        behavior.read_design(own, columns=names | {"choice": "CHOICE?"})
+    with pytest.raises(ValueError, match=r"columns must be one of 'subject', .*; got 'amount'"):
+        behavior.read_choices(own, columns={"amount": "x"})
 
 
 def test_a_design_needs_no_choices(tmp_path):

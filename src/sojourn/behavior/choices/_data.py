@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +70,9 @@ class ChoiceData(ChoiceDesign):
     chose_later: FloatArray
 
 
-def read_choices(source: Any, *, query: str | None = None) -> ChoiceData:
+def read_choices(
+    source: Any, *, columns: Mapping[str, str] | None = None, query: str | None = None
+) -> ChoiceData:
     """Read choices between a sooner and a later reward.
 
     The columns are those of hBayesDM's delay discounting tasks: subjID, delay_later, amount_later,
@@ -81,6 +84,8 @@ def read_choices(source: Any, *, query: str | None = None) -> ChoiceData:
         source: Files (CSV, JSON lines, Parquet or SQLite; text may be compressed), a pattern or a folder, a
             stream of bytes, a mapping of columns, a data frame, an Arrow table, an array of records or a
             database cursor; see `sojourn.sessions.read_sessions`.
+        columns: Names of columns where they are not the usual ones, by "subject", "amount_sooner",
+            "delay_sooner", "amount_later", "delay_later" and "choice".
         query: The query to run if the source is an SQLite file with more than one table.
 
     Raises:
@@ -92,17 +97,20 @@ def read_choices(source: Any, *, query: str | None = None) -> ChoiceData:
         ...               "choice": [1, 0]})
         ChoiceData('the table', 2 choices of 1 subject)
     """
-    found = source if isinstance(source, ChoiceDesign) else _read(source, query, needs_choices=True)
+    found = source if isinstance(source, ChoiceDesign) else _read(source, columns, query, needs_choices=True)
     if not isinstance(found, ChoiceData):
         raise ValueError(f"{found.name} must have a column 'choice'; it is a design without choices.")
     return found
 
 
-def read_design(source: Any, *, query: str | None = None) -> ChoiceDesign:
+def read_design(
+    source: Any, *, columns: Mapping[str, str] | None = None, query: str | None = None
+) -> ChoiceDesign:
     """Read pairs of a sooner and a later reward, before there are choices between them.
 
     Args:
         source: See `read_choices`; the column of choices may be missing.
+        columns: See `read_choices`.
         query: The query to run if the source is an SQLite file with more than one table.
 
     Returns:
@@ -112,10 +120,12 @@ def read_design(source: Any, *, query: str | None = None) -> ChoiceDesign:
         >>> read_design({"amount_sooner": [5, 8], "amount_later": [10, 10], "delay_later": [7, 7]})
         ChoiceDesign('the table', 2 pairs of 1 subject)
     """
-    return source if isinstance(source, ChoiceDesign) else _read(source, query, needs_choices=False)
+    return source if isinstance(source, ChoiceDesign) else _read(source, columns, query, needs_choices=False)
 
 
-def _read(source: Any, query: str | None, *, needs_choices: bool) -> ChoiceDesign:
-    reader = ChoiceRows(needs_choices=needs_choices)
+def _read(
+    source: Any, columns: Mapping[str, str] | None, query: str | None, *, needs_choices: bool
+) -> ChoiceDesign:
+    reader = ChoiceRows(needs_choices=needs_choices, columns=columns)
     found = reader.build(read_source(source, reader, query))
     return ChoiceData(**found) if "chose_later" in found else ChoiceDesign(**found)

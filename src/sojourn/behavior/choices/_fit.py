@@ -121,11 +121,11 @@ class ChoiceFit:
             n_worse += _calibration(np.concatenate(again), np.concatenate(drawn))[0] >= statistic
         return GoodnessOfFit(statistic, (1 + n_worse) / (1 + n), n, predicted, observed)
 
-    def plot(self) -> Figure:
+    def plot(self, *, unit: str = "") -> Figure:
         """Draw the discount functions and the choices; see `sojourn.plots.choice_fit_figure`."""
         from sojourn.plots import choice_fit_figure  # noqa: PLC0415
 
-        return choice_fit_figure(self)
+        return choice_fit_figure(self, unit=unit)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fit as plain data, for JSON."""

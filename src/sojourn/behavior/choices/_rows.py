@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,19 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
-from sojourn._validation import did_you_mean
+from sojourn._validation import check_choice, did_you_mean
 from sojourn.sessions import Column, RowReader
 
 __all__ = ["ChoiceRows"]
 
 _NAMES = {
-    "subject": ("subjid", "subject", "subject_id", "subjectid", "participant", "participant_id", "id"),
-    "amount_sooner": ("amount_sooner", "sooner_amount", "ss_amount", "amount_ss", "a_sooner", "ssa"),
-    "delay_sooner": ("delay_sooner", "sooner_delay", "ss_delay", "delay_ss", "t_sooner", "ssd"),
-    "amount_later": ("amount_later", "later_amount", "ll_amount", "amount_ll", "a_later", "lla"),
-    "delay_later": ("delay_later", "later_delay", "ll_delay", "delay_ll", "t_later", "lld"),
-    "choice": ("choice", "chose_later", "chosen", "response"),
+    "subject": ("subjid", "subject", "subjectid", "participant", "participantid", "responseid", "id"),
+    "amount_sooner": (
+        *("amountsooner", "sooneramount", "ssamount", "amountss", "asooner", "ssa"),
+        *("immediateamount", "amountimmediate", "amountnow"),
+    ),
+    "delay_sooner": ("delaysooner", "soonerdelay", "ssdelay", "delayss", "tsooner", "ssd"),
+    "amount_later": (
+        *("amountlater", "lateramount", "llamount", "amountll", "alater", "lla"),
+        *("delayedamount", "amountdelayed"),
+    ),
+    "delay_later": (
+        *("delaylater", "laterdelay", "lldelay", "delayll", "tlater", "lld"),
+        *("delay", "delaydays"),
+    ),
+    "choice": ("choice", "choselater", "chosen", "response", "chosedelayed", "chosell"),
 }
+"""Usual names of columns, as lower-case letters and digits only."""
+
 _OPTIONAL = ("subject", "delay_sooner")
 _NUMBERS = ("amount_sooner", "delay_sooner", "amount_later", "delay_later")
 _WORDS = {
@@ -29,6 +41,12 @@ _WORDS = {
     **dict.fromkeys(("0", "0.0", "sooner", "ss", "false", "no"), 0.0),
 }
 """Words for the later and the sooner reward, in lower case."""
+
+_READINGS = {
+    "subject": "There is no column of subjects: all rows are read as one subject's.",
+    "choice": "There is no column of choices: the rows are read as a design.",
+}
+"""How rows are read without a column."""
 
 _LARGEST = 1e30  # amount or delay; far larger and far smaller ones would overflow in fits
 
@@ -38,27 +56,43 @@ class ChoiceRows(RowReader):
 
     Args:
         needs_choices: Whether a missing column of choices is an error.
+        columns: Names of columns by what they hold, where they are not the usual ones.
     """
 
     row = "choice"
 
-    def __init__(self, *, needs_choices: bool) -> None:
+    def __init__(self, *, needs_choices: bool, columns: Mapping[str, str] | None = None) -> None:
         super().__init__()
-        self._needs_choices = needs_choices
+        self._asked = {check_choice("columns", what, _NAMES): name for what, name in (columns or {}).items()}
+        self._needs_choices = needs_choices or "choice" in self._asked
         self._subjects: dict[tuple[int, str], int] = {}
         """Numbers of the subjects by name, and by file if the file has no column of subjects."""
         self._pieces: dict[str, list[NDArray[Any]]] = {}
         self._codes: set[str] = set()
 
+    def begin(self, names: Sequence[str], source: str, first_rows: Sequence[Sequence[str]]) -> list[int]:
+        """Begin a file or table; columns that are not used are noted if choices or subjects are missing."""
+        wanted = super().begin(names, source, first_rows)
+        unused = ", ".join(repr(name) for name in _unused(names, self._indices)[:8])
+        for what, reading in _READINGS.items():
+            if what not in self._indices and unused and not (what == "subject" and self.many):
+                note = f"{reading} Not used: {unused}. If one of them is, name it: --column {what}=…"
+                self._notes[note] = None
+        return wanted
+
     def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
         """Return the indices of the columns, by what they hold."""
-        normal = [
-            name.strip().lower().replace(" ", "_").replace("-", "_").replace(".", "_") for name in names
-        ]
+        normal = [re.sub("[^a-z0-9]", "", name.lower()) for name in names]
         needs_choices = self._needs_choices or "chose_later" in self._pieces
         found = {}
         for what, known in _NAMES.items():
+            asked = self._asked.get(what)
             at = [i for i, name in enumerate(normal) if name in known]
+            if asked is not None:
+                at = [i for i, name in enumerate(names) if name.strip() == asked.strip()]
+                if not at:
+                    listed = did_you_mean(asked, names) or _listed(names)
+                    raise ValueError(f"{source} has no column {asked!r}.{listed}")
             if len(at) > 1:
                 raise ValueError(
                     f"{source} must have one column {what!r}; got {names[at[0]]!r} and {names[at[1]]!r}."
@@ -66,11 +100,12 @@ class ChoiceRows(RowReader):
             if at:
                 found[what] = at[0]
             elif what not in _OPTIONAL:
-                others = [name for i, name in enumerate(normal) if i not in found.values()]
-                hint = did_you_mean(what, others)
+                hint = did_you_mean(what, _unused(names, found))
                 if hint or what != "choice" or needs_choices:
-                    hint = hint or f" It has {', '.join(name.strip()[:40] for name in names[:8])}."
-                    raise ValueError(f"{source} must have a column {what!r}.{hint}")
+                    rest = (
+                        f"{hint or _listed(names)} Name it with --column {what}=… (columns={{{what!r}: …}})."
+                    )
+                    raise ValueError(f"{source} must have a column {what!r}.{rest}")
         if "choice" in found and self._pieces and "chose_later" not in self._pieces:
             raise ValueError(f"{source} must have choices in all rows or in none; the rows before have none.")
         return found
@@ -145,3 +180,11 @@ class ChoiceRows(RowReader):
             "account": account,
             "name": name,
         }
+
+
+def _unused(names: Sequence[str], found: Mapping[str, int]) -> list[str]:
+    return [name.strip()[:40] for i, name in enumerate(names) if i not in found.values()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f" It has {', '.join(name.strip()[:40] for name in names[:8])}{', …' * (len(names) > 8)}."

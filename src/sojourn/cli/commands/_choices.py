@@ -24,7 +24,7 @@ __all__ = ["EXAMPLES", "choices"]
 EXAMPLES = (
     "sojourn choices sample:money --figure money.png",
     "sojourn choices choices.csv --report choices.html --table subjects.csv",
-    "sojourn choices 'subjects/*.csv' --family mazur --json",
+    "sojourn choices 'subjects/*.csv' --column choice=answer --unit days --figure choices.pdf",
     "sojourn choices design.csv",
 )
 
@@ -60,6 +60,19 @@ def choices(
             help="Simulated subjects and data sets, for standard errors and the test of fit (99 at least).",
         ),
     ] = 99,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT=COLUMN",
+            help="A column with a name of its own, such as amount_sooner=immediate or choice=answer; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    unit: Annotated[
+        str,
+        typer.Option(metavar="WORD", help="Unit of the delays, for the figure.", show_default=False),
+    ] = "",
     query: Annotated[
         str | None,
         typer.Option(metavar="SQL", help="The query to run on an SQLite file.", show_default="its table"),
@@ -92,7 +105,7 @@ def choices(
             level = parse_confidence(confidence)
             for one in source:
                 check_output_files(Path(one), figure, report, table)
-            data = _read(source, query)
+            data = _read(source, _parse_columns(column or []), query)
         print_account(data.name, data.account)
         with reading_input():
             if not accept_rejects:
@@ -115,15 +128,26 @@ def choices(
             print_design_analysis(found)
         if isinstance(data, ChoiceData):
             task.describe("Drawing")
-            write_choice_files(found, figure, report, table)
+            write_choice_files(found, figure, report, table, unit=unit)
 
 
-def _read(source: list[str], query: str | None) -> ChoiceDesign:
+def _parse_columns(pairs: list[str]) -> dict[str, str]:
+    """Return the names of columns by what they hold."""
+    found = dict(pair.partition("=")[::2] for pair in pairs)
+    for what, name in found.items():
+        if not what or not name:
+            raise ValueError(f"--column must be like amount_sooner=COLUMN; got {f'{what}={name}'!r}.")
+    return found
+
+
+def _read(source: list[str], columns: dict[str, str], query: str | None) -> ChoiceDesign:
     from sojourn.behavior import read_design, sample_choices  # noqa: PLC0415
 
     samples = [one for one in source if one.startswith("sample:")]
     if not samples:
-        return read_design(open_source("CHOICES", source, [Path(one) for one in source]), query=query)
+        return read_design(
+            open_source("CHOICES", source, [Path(one) for one in source]), columns=columns, query=query
+        )
     if len(source) > 1:
         raise ValueError(f"CHOICES must be files or one sample; got {len(source):,} with {samples[0]!r}.")
     return sample_choices(samples[0].removeprefix("sample:"))

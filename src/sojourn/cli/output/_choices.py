@@ -73,11 +73,11 @@ def print_design_analysis(found: DesignAnalysis) -> None:
 
 
 def write_choice_files(
-    found: ChoiceAnalysis, figure: Path | None, report: Path | None, table: Path | None
+    found: ChoiceAnalysis, figure: Path | None, report: Path | None, table: Path | None, *, unit: str
 ) -> None:
     """Write the figure, the report and the table of subjects that were asked for."""
     if figure is not None:
-        write_figure(found.best.plot(), figure)
+        write_figure(found.best.plot(unit=unit), figure)
     if report is not None:
         from sojourn.reports import choice_report  # noqa: PLC0415
 
