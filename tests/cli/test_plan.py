@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 import warnings
 
 import numpy as np
@@ -301,3 +302,14 @@ def test_averages_are_bounded_outwards():
     mdp = sj.TabularMDP(np.ones((50, 1, 1)) * np.eye(50)[:, None, :], np.zeros((50, 1)), start=start)
     mean, slack = average_over_starts(mdp, values)
     assert abs(mean - float(np.longdouble(start) @ np.longdouble(values))) <= slack
+
+
+def test_a_module_in_the_current_folder_is_found(run, tmp_path, monkeypatch):
+    (tmp_path / "own_machine.py").write_text(
+        "import sojourn as sj\ndef small():\n    return sj.mdps.chain(2)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    result = run("plan", "--problem", "own_machine:small", "--law", "fixed(2)")
+    assert result.exit_code == 0, result.stderr
+    assert "Chain(2)" in result.stdout

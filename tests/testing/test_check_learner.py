@@ -347,3 +347,21 @@ def test_an_object_that_is_no_agent_is_refused_in_one_line(agent):
 def test_too_few_episodes_are_refused():
     with pytest.raises(ValueError, match=r"^episodes must be a whole number ≥ 6; got 2.$"):
         check_learner(sj.RandomPlayer(), episodes=2)
+
+
+@dataclass(frozen=True)
+class KnownRewards:
+    """An agent that needs the rewards."""
+
+    message: str
+
+    def start(self, *, rewards=None, **problem):
+        if rewards is None:
+            raise ValueError(self.message)
+        return sj.RandomPlayer().start(rewards=rewards, **problem)
+
+
+def test_agents_may_refuse_unknown_rewards_if_they_say_so():
+    check_learner(KnownRewards("rewards must be known"))
+    with pytest.raises(AssertionError, match="start must not fail; got ValueError: no idea"):
+        check_learner(KnownRewards("no idea"))

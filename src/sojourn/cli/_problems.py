@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,9 +21,15 @@ def complete_problem(incomplete: str) -> list[str]:
 
 
 def read_problem_option(text: str) -> TabularMDP:
-    """Return the problem named by `--problem`; see `sojourn.mdps.parse_problem`."""
+    """Return the problem named by `--problem`; see `sojourn.mdps.parse_problem`.
+
+    A module of your own may be in the current folder, as for `python -m`.
+    """
+    from sojourn._imports import is_import_path  # noqa: PLC0415
     from sojourn.mdps import read_problem  # noqa: PLC0415
 
+    if is_import_path(text.partition("(")[0]):
+        sys.path.append(str(Path.cwd()))
     return read_problem(text, "--problem").build()
 
 
