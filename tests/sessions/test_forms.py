@@ -289,3 +289,81 @@ def test_a_long_text_in_every_row_of_parquet_takes_memory_once(tmp_path):
 def test_time_differences_that_overflow_or_are_negative_are_rejected():
     log = read_sessions({"length": np.array([2**62, 90, -90], dtype="m8[s]")}, step="60")
     assert (log.lengths.tolist(), log.account.n_rejected) == ([2], 2)
+
+
+def test_large_ids_next_to_missing_ones_stay_apart(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pd = pytest.importorskip("pandas")
+    ids = [2**60 + 1, 2**60 + 2, None]  # equal as floats
+    table = pa.table({"episode": pa.array(ids), "step": [1, 2, 1], "ended": [0, 1, 1]})
+    parquet.write_table(table, tmp_path / "log.parquet")
+    rest = {"step": [1, 2, 1], "ended": [0, 1, 1]}
+    sources = [
+        table,
+        tmp_path / "log.parquet",
+        table.to_pandas(types_mapper=pd.ArrowDtype),
+        pd.DataFrame({"episode": pd.array(ids, dtype="Int64"), **rest}),
+        {"episode": [*ids[:2], np.nan], **rest},
+    ]
+    for source in sources:
+        log = read_steps(source)
+        assert log.sessions().lengths.tolist() == [1]
+        assert [one.row for one in log.account.first_rejected] == [2, 3]
+    mixed = read_sessions({"length": [1, 2, 3], "group": [2**63 + 1, 2**63 + 2, 5]})
+    assert set(mixed.labels) == {str(2**63 + 1), str(2**63 + 2), "5"}
+
+
+def test_episodes_keep_their_order_in_every_source():
+    columns = {"episode": [7, 7, 2], "step": [1, 2, 1], "ended": [0, 1, 1]}
+    for episodes in ([7, 7, 2], ["7", "7", "2"]):
+        assert read_steps(columns | {"episode": episodes}).step.tolist() == [1, 2, 1]
+
+
+def test_a_rejected_episode_is_found_in_its_own_file(tmp_path):
+    write(tmp_path / "a.csv", "episode,step,ended\n1,1,0\n1,3,1\n2,1,1\n")
+    write(tmp_path / "b.csv", "episode,step,ended\n3,1,1\n")
+    first = read_steps(tmp_path).account.first_rejected
+    assert [(one.row, one.rule.split(":")[0]) for one in first] == [(2, "in a.csv"), (3, "in a.csv")]
+
+
+class _Rows:
+    """A cursor with the methods that Python's DB-API requires; rows may be dictionaries."""
+
+    description = (("length",), ("ended",))
+
+    def __init__(self, rows):
+        self._rows = list(rows)
+
+    def fetchone(self):
+        """Return the next row, or None."""
+        return self._rows.pop(0) if self._rows else None
+
+    def fetchmany(self, size=1):
+        """Return some rows."""
+        return [self.fetchone() for _ in range(min(size, len(self._rows)))]
+
+
+def test_cursors_need_not_be_iterable_and_streams_may_return_few_bytes():
+    for rows in ([(3, 1), (5, 0)], [{"length": 3, "ended": 1}, {"length": 5, "ended": 0}]):
+        assert ended(read_sessions(_Rows(rows))) == [(3, True), (5, False)]
+
+    class Slow(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(1)
+
+    assert ended(read_sessions(Slow(b"\xef\xbb\xbflength,ended\r\n3,1\r\n5,0\r\n"))) == [
+        (3, True),
+        (5, False),
+    ]
+
+
+def test_unusual_columns_get_one_line():
+    for column in (5, {3, 4}, np.array(5)):
+        with pytest.raises(ValueError, match="columns must have one dimension"):
+            read_sessions({"length": column})
+    with pytest.raises(ValueError, match="it has only a header row"):
+        read_sessions(io.BytesIO(b"user,time\n"), gap=3)
+    pa = pytest.importorskip("pyarrow")
+    lists = read_sessions(pa.table({"length": [1, 2], "group": [[1], [2]]}))
+    assert lists.labels == ("[1]", "[2]")
+    assert read_sessions(pa.table({"length": [1], "group": [b"a"]})).labels == ("a",)

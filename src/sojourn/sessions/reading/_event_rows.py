@@ -70,7 +70,8 @@ class EventRows(RowReader):
 
     def build(self, name: str) -> SessionLog:
         """Return the log of the sessions."""
-        user, time = np.concatenate(self._users), np.concatenate(self._times)
+        user = np.concatenate([np.zeros(0, dtype=np.int64), *self._users])
+        time = np.concatenate([np.zeros(0), *self._times])
         columns = tuple(
             zip(("users", "times"), (self.names[at] for at in self._indices.values()), strict=True)
         )

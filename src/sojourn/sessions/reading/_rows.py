@@ -88,6 +88,7 @@ class RowReader(ABC):
         self.many = False
         """Whether there are several files, so that messages must name them."""
         self._source, self._file, self._n_rows = "", -1, 0
+        self._sources: list[str] = []
         self._indices: dict[str, int] = {}
         self._rejected = FirstRejections()
         self._notes: dict[str, None] = {}
@@ -105,6 +106,7 @@ class RowReader(ABC):
         """
         self._file += 1
         self.names, self._source = tuple(names), source
+        self._sources.append(source)
         self._indices = self.locate(names, source)
         return list(self._indices.values())
 
@@ -125,10 +127,11 @@ class RowReader(ABC):
         self._n_rows += 1
         self._reject(row, rule, got)
 
-    def _reject(self, row: int, rule: str, got: str = "") -> None:
-        """Record that a row cannot be used; it must also be counted in `_n_rows`."""
-        where = f"in {self._source}: " if self.many else ""
-        self._rejected.add(row, where + rule, got, file=self._file)
+    def _reject(self, row: int, rule: str, got: str = "", *, file: int | None = None) -> None:
+        """Record that a row, by default of the current file, cannot be used; `_n_rows` must count it too."""
+        at = self._file if file is None else file
+        where = f"in {self._sources[at]}: " if self.many else ""
+        self._rejected.add(row, where + rule, got, file=at)
 
     def _reject_cells(
         self, column: Column, rule: str, rows: IntArray, good: BoolArray, valid: BoolArray

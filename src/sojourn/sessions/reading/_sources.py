@@ -206,16 +206,24 @@ def _read_stream(stream: Any, reader: RowReader) -> str:
 
 def _read_text(file: BinaryIO, reader: RowReader, source: str) -> None:
     """Read CSV or JSON lines, compressed or not."""
-    head = file.read(_HEAD_BYTES)
+    head = _head_of(file)
     unpacked = _unpacked(head, file, source)
     if unpacked is not None:
-        file, head = unpacked, unpacked.read(_HEAD_BYTES)
+        file, head = unpacked, _head_of(unpacked)
     _check_format(head, source)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         lines = _lines(file, head.removeprefix(b"\xef\xbb\xbf"))
         _read_records(_json_batches(lines, source), None, reader, source)
     else:
         read_csv(file, head, reader, source)
+
+
+def _head_of(file: BinaryIO) -> bytes:
+    """Return the first bytes of a stream, which may return fewer at a time than it is asked for."""
+    head = b""
+    while len(head) < _HEAD_BYTES and (more := file.read(_HEAD_BYTES - len(head))):
+        head += more
+    return head
 
 
 def _unpacked(head: bytes, file: BinaryIO, source: str) -> BinaryIO | None:
@@ -314,7 +322,7 @@ def _read_columns(
     names: Sequence[object], column: Callable[[Any], Any], reader: RowReader, source: str
 ) -> str:
     """Read columns in memory, such as those of a dictionary or a data frame."""
-    heads = [np.asarray(column(name), dtype=object)[:_FIRST_ROWS].tolist() for name in names]
+    heads = [np.atleast_1d(np.asarray(column(name), dtype=object))[:_FIRST_ROWS].tolist() for name in names]
     first_rows = [[text_of(cell) for cell in row] for row in zip(*heads, strict=False)]
     wanted = reader.begin([str(name) for name in names], source, first_rows)
     table = {i: ArrayColumn(column(names[i])) for i in wanted}
@@ -350,7 +358,9 @@ def _read_query(cursor: Any, reader: RowReader, source: str) -> str:
     if cursor.description is None:
         raise ValueError(f"{source} must be the result of a query that returns rows; it returns none.")
     names = [str(column[0]) for column in cursor.description]
-    records = (dict(zip(names, row, strict=True)) for row in cursor)
+    rows = cursor if hasattr(cursor, "__iter__") else iter(cursor.fetchone, None)
+    cells = (row.values() if isinstance(row, Mapping) else row for row in rows)
+    records = (dict(zip(names, row, strict=True)) for row in cells)
     _read_records(iter(lambda: list(islice(records, _BATCH_ROWS)), []), names, reader, source)
     return source
 

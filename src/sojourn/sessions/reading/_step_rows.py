@@ -133,7 +133,10 @@ class StepRows(RowReader):
         """Return the words in a column as integer codes; −1 for wrong ones, whose rows are not good."""
         words, where = column.words()
         words = [word.strip() for word in words]
-        codes = np.array([self._words[what].code(word) for word in words], dtype=np.int64)
+        codes = np.full(len(words), -1)
+        at, first = np.unique(where, return_index=True)
+        for k in at[np.argsort(first)].tolist():  # in the order in which they appear
+            codes[k] = self._words[what].code(words[k])
         for k, word in enumerate(words):
             if not word or len(word) > _MAX_WORD_CHARACTERS or "\r" in word:
                 rule, got = _broken_word(word, what)
@@ -224,8 +227,7 @@ class StepRows(RowReader):
         for rule, wrong in broken.items():
             affected = used & (np.bincount(number[wrong], minlength=first.size) > 0)
             for i in np.flatnonzero(affected[number]).tolist():
-                where = f"in {self._source}: " if self.many else ""
-                self._rejected.add(int(table["row"][i]), where + rule, file=int(table["file"][i]))
+                self._reject(int(table["row"][i]), rule, file=int(table["file"][i]))
             used &= ~affected
         table |= {"is_last": is_last, "next_state": np.append(table.get("state", step)[1:], 0)[:n]}
         kept = used[number]

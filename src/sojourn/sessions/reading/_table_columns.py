@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
@@ -23,6 +24,8 @@ def text_of(cell: object) -> str:
     """Return a cell as text: empty without a value, and without a point for whole numbers."""
     if is_missing(cell):
         return ""
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace")
     is_whole = isinstance(cell, float) and cell.is_integer() and abs(cell) <= MAX_STEP
     return str(int(cell)) if is_whole else str(cell)  # type: ignore[call-overload]
 
@@ -34,7 +37,8 @@ class ArrayColumn:
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(object), np.nan)
         array = np.asarray(values)
-        self.array = array if array.dtype.kind in "biufMm" else np.asarray(values, dtype=object)
+        exact = array.dtype.kind in "biufMm" and not _may_be_rounded(array, values)
+        self.array = array if exact else np.asarray(values, dtype=object)
         if self.array.dtype == np.float16:  # ends at 65,504
             self.array = self.array.astype(np.float64)
         if self.array.ndim != 1:
@@ -79,6 +83,12 @@ class ArrayColumn:
         return list(codes), where.astype(np.int64)
 
 
+def _may_be_rounded(array: NDArray[Any], values: Any) -> bool:
+    """Whether values may be whole numbers that lost digits: some above 2**53 next to a missing value."""
+    is_new = array.dtype.kind == "f" and not isinstance(values, np.ndarray)
+    return is_new and bool((np.abs(array) >= MAX_STEP).any())
+
+
 class ObjectColumn(ArrayColumn):
     """A column of Python objects of any kind, which are never converted to a common type."""
 
@@ -95,7 +105,10 @@ def arrow_column(column: Any) -> ArrayColumn:
     is_time = arrow_types.is_timestamp(kind) or arrow_types.is_duration(kind)
     is_number = arrow_types.is_boolean(kind) or arrow_types.is_integer(kind) or arrow_types.is_floating(kind)
     if is_time or is_number:
-        return ArrayColumn(column.to_numpy(zero_copy_only=False))
+        array = column.to_numpy(zero_copy_only=False)
+        if arrow_types.is_integer(kind) and _may_be_rounded(array, column):
+            return ObjectColumn(column.to_pylist())
+        return ArrayColumn(array)
     return _ArrowWords(column)
 
 
@@ -124,7 +137,10 @@ class _ArrowWords(ArrayColumn):
     def words(self) -> tuple[list[str], IntArray]:
         """Return distinct words and the index of each cell's word."""
         column = self._column
-        encoded = column.dictionary_encode() if hasattr(column, "dictionary_encode") else column
+        try:
+            encoded = column.dictionary_encode() if hasattr(column, "dictionary_encode") else column
+        except NotImplementedError:  # lists and other values that are not simple
+            return ObjectColumn(column.to_pylist()).words()
         words = [text_of(word) for word in encoded.dictionary.to_pylist()]
         raw = encoded.indices.to_numpy(zero_copy_only=False)
         where = np.where(np.isnan(raw), len(words), raw) if raw.dtype.kind == "f" else raw
