@@ -304,6 +304,7 @@ def test_intervals_of_consistent_people_agree_with_a_brute_force(k, without):
     assert one.undetermined == ("k", "sensitivity")  # other values predict every choice too
     assert math.isnan(one.standard_errors["k"])
     assert one.has_curve
+    assert one.is_consistent
 
 
 def test_a_design_that_separates_every_subject_tells_nothing():

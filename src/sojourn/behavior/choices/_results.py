@@ -71,6 +71,11 @@ class SubjectFit:
         """Whether the choices determine the discount function, or at least bound its parameters."""
         return all(self.bounds(name) for name in FAMILIES[self.family].parameters)
 
+    @property
+    def is_consistent(self) -> bool:
+        """Whether the function predicts every choice; the interval is then too short for people who err."""
+        return self.accuracy == 1.0
+
     def interval_words(self) -> str:
         """Return the estimates of the family's parameters with their intervals in words."""
         parts = []
