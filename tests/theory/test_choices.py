@@ -15,7 +15,12 @@ from sojourn.theory import (
     printed_unknown_law_exponent,
 )
 
-TOO_HEAVY = [sj.Polynomial(1.01), sj.BetaGeometric(1.01, 0.1), sj.DiscreteWeibull(0.9999, 0.3)]
+TOO_HEAVY = [
+    sj.Polynomial(1.01),
+    sj.BetaGeometric(1.01, 0.1),
+    sj.DiscreteWeibull(0.9999, 0.3),
+    sj.LogLogistic(3.0, 1.05),
+]
 
 
 def test_geometric_laws_follow_corollary_3():
