@@ -6,15 +6,16 @@ from pathlib import Path
 
 import numpy as np
 from round_robin import ENTRANTS, EPISODES, LAWS, MEANS, PROBLEMS, SEEDS, TUNING, Results, Standings
-from scipy.special import ndtr, stdtrit
 from tuned import paragraph, table
 
 import sojourn as sj
 from sojourn._typing import FloatArray
-from sojourn.learning import Interval, interquartile_mean
+from sojourn.learning import Interval, interquartile_mean, percentile_interval
 
 PAGE = Path(__file__).parent.parent / "docs" / "round-robin.md"
 RESAMPLES = 2_000
+MARGIN = 0.05
+"""Ends of simultaneous intervals move by up to this share of the half width with other bootstrap samples."""
 N_CELLS = len(PROBLEMS) * len(LAWS)
 HORIZONS = ", ".join(f"{means:g}" for means in MEANS)
 
@@ -30,8 +31,12 @@ describes all of them."""
 MEASURE = f"""*Relative regret* is the total regret divided by that of random play: 0 is the best policy, 1
 is random play. Tables show its interquartile mean (IQM) over all cells and seeds. The 95% intervals come
 from {RESAMPLES:,} bootstrap samples of both problems and seeds; a problem is drawn with all of its laws. So
-they say what other problems of this kind might show. All learners get the same draws. The intervals of the
-{len(ENTRANTS) - 1} differences from `paper` hold together: with 95% confidence all of them are right.
+they say what other problems of this kind might show, with the same settings: these were chosen on the same
+{len(PROBLEMS)} problems and are not chosen again in the samples. All learners get the same draws. The
+intervals of the {len(ENTRANTS) - 1} differences from `paper` are simultaneous: all of them should hold with
+95% confidence. With {len(PROBLEMS)} problems these levels are approximate. A difference is *decided* if its
+interval excludes 0 by more than {MARGIN:.0%} of the half width; with other bootstrap samples, ends move by
+about as much.
 *Leads* is the share of the samples in which a learner has the smallest IQM."""
 
 CHOICE = f"""Settings were chosen on {len(TUNING)} other seeds. *One setting* for all cells has the smallest
@@ -95,12 +100,13 @@ def outcome(standings: Standings, *, is_tuned_per_cell: bool) -> tuple[str, str]
     again = resample(relative, n)
     gap = simultaneous_interval((value - value[0])[1:], (again - again[:, :1])[:, 1:], n)
     leads = (again == again.min(axis=1, keepdims=True)).mean(axis=0)
-    columns = (names, percentile_interval(value, again, n).texts(), ["–", *gap.texts()], leads)
+    columns = (names, percentile_interval(value, again, n, axis=0).texts(), ["–", *gap.texts()], leads)
     rows = [[*texts, f"{lead:.0%}"] for *texts, lead in zip(*columns, strict=True)]
     order = np.argsort(value, kind="stable")
     first, second = (names[i] for i in order[:2])
-    better = [name for name, high in zip(names[1:], gap.high, strict=True) if high < 0]
-    worse = [name for name, low in zip(names[1:], gap.low, strict=True) if low > 0]
+    margin = MARGIN * (gap.high - gap.low) / 2.0
+    better = [name for name, is_less in zip(names[1:], gap.high < -margin, strict=True) if is_less]
+    worse = [name for name, is_more in zip(names[1:], gap.low > margin, strict=True) if is_more]
     unclear = [name for name in names[1:] if name not in better + worse]
     setting = "the best setting per cell" if is_tuned_per_cell else "one setting for all problems and laws"
     sentences = (
@@ -170,13 +176,6 @@ def resample(relative: FloatArray, n_problems: int, *, resamples: int = RESAMPLE
         sample = relative[:, drawn[:, np.newaxis], seeds]
         found[i] = interquartile_mean(sample.reshape(n_learners, -1))
     return found
-
-
-def percentile_interval(value: FloatArray, again: FloatArray, n: int) -> Interval:
-    """Return the expanded percentile interval (Hesterberg 2015) of a statistic of `n` problems."""
-    alpha = float(ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, 0.025)))
-    low, high = np.quantile(again, [alpha, 1.0 - alpha], axis=0)
-    return Interval(value, low, high)
 
 
 def simultaneous_interval(value: FloatArray, again: FloatArray, n: int) -> Interval:

@@ -23,6 +23,7 @@ __all__ = [
     "interquartile_mean",
     "mean_without_worst",
     "paired_difference",
+    "percentile_interval",
     "probability_of_improvement",
     "simultaneous_intervals",
     "standard_error",
@@ -133,15 +134,34 @@ def bootstrap_interval(
     value = np.asarray(statistic(array, axis=-1))
     if n < 2:
         return Interval(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
-    alpha = float(ndtr(math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1.0 - level) / 2.0)))
     rng = np.random.default_rng(seed)
     found = []
     for first in range(0, resamples, _BATCH):
         drawn = rng.integers(n, size=(min(_BATCH, resamples - first), n))
         found.append(statistic(array[..., drawn], axis=-1))
-    again = np.concatenate(found, axis=-1)
-    low, high = np.quantile(again, [alpha, 1.0 - alpha], axis=-1)
-    return Interval(value, low, high)
+    return percentile_interval(value, np.concatenate(found, axis=-1), n, level=level)
+
+
+def percentile_interval(
+    value: ArrayLike, again: ArrayLike, n: int, *, level: float = LEVEL, axis: int = -1
+) -> Interval:
+    """Return the expanded percentile interval (Hesterberg 2015) of a statistic from its resampled values.
+
+    Args:
+        value: The statistic.
+        again: The statistic of each resample, along `axis`.
+        n: Number of values that each resample draws, at least 2.
+        level: Confidence level, in (0, 1).
+        axis: Axis of the resamples.
+
+    Example:
+        >>> found = percentile_interval(0.5, np.linspace(0.0, 1.0, 101), 1_000_000)
+        >>> float(found.low.round(3)), float(found.high.round(3))  # for large n the plain quantiles
+        (0.025, 0.975)
+    """
+    alpha = float(ndtr(math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1.0 - level) / 2.0)))
+    low, high = np.quantile(again, [alpha, 1.0 - alpha], axis=axis)
+    return Interval(np.asarray(value, dtype=np.float64), np.asarray(low), np.asarray(high))
 
 
 def simultaneous_intervals(values: ArrayLike, n_intervals: int = 1, *, resamples: int = 10_000) -> Interval:
