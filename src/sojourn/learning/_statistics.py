@@ -160,7 +160,7 @@ def percentile_interval(
         (0.025, 0.975)
     """
     alpha = float(ndtr(math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1.0 - level) / 2.0)))
-    low, high = np.quantile(again, [alpha, 1.0 - alpha], axis=axis)
+    low, high = np.quantile(np.asarray(again, dtype=np.float64), [alpha, 1.0 - alpha], axis=axis)
     return Interval(np.asarray(value, dtype=np.float64), np.asarray(low), np.asarray(high))
 
 
