@@ -300,6 +300,10 @@ def test_the_schedule_is_that_of_the_law(run, tmp_path):
         found[:, :4], np.stack([h, law.survival(h), law.continuation(h), law.remaining(h)], 1)
     )
     assert law.tail(len(lines) + 1) <= 0.01 * law.mean
+    run("fit", "sample:streaming", "--no-plot", "--schedule", str(tmp_path / "discount.json"))
+    columns = json.loads((tmp_path / "discount.json").read_text())
+    assert list(columns) == header.split(",")
+    np.testing.assert_array_equal(np.array(list(columns.values()), dtype=float).T, found)
 
 
 def test_groups_get_schedules_and_plans_of_their_own(run, tmp_path):
@@ -347,3 +351,20 @@ def test_a_closed_standard_input_is_one_line(run, monkeypatch):
     done = run("fit", "-")
     assert done.exit_code == 2
     assert "it is closed" in done.stderr
+
+
+def test_rejected_rows_that_are_unlike_the_others_withhold_the_advice(run, tmp_path):
+    rows = {
+        "30% of the sessions": ("steps,n", ["3,60", "2,9", "5,1"] * 10 + ["0,300"], ["--count", "n"]),
+        "long ones, with about 44% of all steps": ("steps", ["3"] * 500 + ['"1,200"'], []),
+        "only shorter sessions than most": ("steps", ["3", "4", "5"] * 100 + ["0"] * 6, []),
+        "rows without an entry": ("steps,entry", ["3,1", "9,4"] * 50 + ["5,"] * 3, []),
+    }
+    for words, (header, lines, options) in rows.items():
+        path = tmp_path / "log.csv"
+        path.write_text("\n".join([header, *lines, ""]))
+        done = run("fit", str(path), "--no-plot", "--resamples", "0", *options)
+        assert done.exit_code == 2
+        assert words in " ".join(done.stderr.split())
+    path.write_text("\n".join(["steps", *["3", "4", "5"] * 100, "4.5", "x", "0", "3.5", ""]))
+    assert run("fit", str(path), "--no-plot", "--resamples", "0").exit_code == 0

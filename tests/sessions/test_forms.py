@@ -34,7 +34,7 @@ CELLS = {
 def test_durations_count_the_steps_that_began(kind, tmp_path):
     log = read_sessions({"duration": CELLS[kind]}, step="1min")
     assert ended(log) == [(1, True), (1, True), (1, True), (2, True)]
-    assert "steps of 60 s" in log.account.notes[0]
+    assert "steps of 1 min" in log.account.notes[0]
     if isinstance(CELLS[kind][0], str):
         path = write(tmp_path / "log.csv", "duration\n" + "\n".join(CELLS[kind]) + "\n")
         assert ended(read_sessions(path, step=60)) == ended(log)

@@ -43,7 +43,7 @@ def check_output_file(
         raise ValueError(f"{option} must be in a folder that exists; got {str(path)!r}.")
     if path.is_dir():
         raise ValueError(f"{option} must be a file; {str(path)!r} is a folder.")
-    if source is not None and source.is_dir() and suffixes == (".csv",):
+    if source is not None and source.is_dir() and ".csv" in suffixes:
         if source.resolve() in path.resolve().parents:
             raise ValueError(f"{option} must not be in the folder that is read; got {str(path)!r}.")
     elif source is not None and path.exists() and any(path.samefile(one) for one in _files_of(source)):

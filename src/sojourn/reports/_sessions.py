@@ -122,11 +122,12 @@ def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
     if test is None:
         return []
     fits = analysis.group_fits or (None,) * len(test.sizes)
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, strict=True)
+    means = analysis.group_means or (None,) * len(test.sizes)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, means, strict=True)
     table: list[tuple[str, ...]] = []
-    for i, (size, ended, expected, ratio, fit) in enumerate(rows):
+    for i, (size, ended, expected, ratio, fit, mean) in enumerate(rows):
         name = "all others" if test.pooled and i == len(test.sizes) - 1 else str(i + 1)
-        law = ("–", "–") if fit is None else (number(fit.law.mean), law_words(fit))
+        law = "–" if mean is None else number(mean), "–" if fit is None else law_words(fit)
         table.append((name, f"{size:,}", f"{ended:,}", number(expected), f"{ratio:.2f}", *law))
     return table
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._groups import GroupTest
     from sojourn.sessions._hazard_test import HazardTest
+    from sojourn.sessions._log import SessionLog
     from sojourn.sessions._price import ProblemPrice
 
 __all__ = ["advise", "group_words"]
@@ -91,7 +92,11 @@ def _sessions(analysis: Analysis) -> str:
             "lasted at least this long, and they count as such."
         )
     else:
-        text += ", all seen to their end."
+        text += (
+            ", all seen to their end."
+            if _says_ends(log)
+            else (", all counted as seen to their end (no column that says so is used).")
+        )
     if late:
         text += (
             f" {late:,} came under observation after their first step, and count only from there on. This "
@@ -111,6 +116,12 @@ def _sessions(analysis: Analysis) -> str:
         used = [f"{what} from {name!r}" for what, name in log.account.columns]
         text += f" Columns used: {', '.join(used)}."
     return text
+
+
+def _says_ends(log: SessionLog) -> bool:
+    """Whether a column says which sessions ended; true of logs that were not read from columns of lengths."""
+    used = {what for what, _ in log.account.columns}
+    return "lengths" not in used or not used.isdisjoint(("ends", "open sessions"))
 
 
 def _pile(analysis: Analysis) -> str:
@@ -133,16 +144,21 @@ def _lengths(analysis: Analysis) -> str:
     law, first = analysis.law, analysis.first
     if not analysis.determines_remaining:
         return _undetermined(analysis)
-    half, tenth = (number(_quantile_from_first(analysis, share)) for share in (0.5, 0.1))
     if first > 1:
+        half, tenth = (number(_quantile_from_first(analysis, share)) for share in (0.5, 0.1))
         text = (
             f"No session was seen before step {first:,}, so the log does not determine the mean length. "
             f"Sessions that get that far last {_steps(analysis.remaining)} on average from there on"
             f"{_interval(analysis)}: half of them end by step {half}, and one in ten after step {tenth}."
         )
     else:
-        text = f"{_mean_phrase(analysis)}{_steps(law.mean)} on average{_interval(analysis)}"
-        text += f"; half of them last at most {half}, and one in ten more than {tenth}."
+        data_law = analysis.kaplan_meier if analysis.no_family_fits else None
+        mean = f"{_steps(law.mean)} on average{_interval(analysis)}"
+        if data_law is None:
+            text = f"A session lasts {mean}{_shares(law, analysis)}."
+        else:  # no family fits: the data come first
+            text = f"A session lasts {_steps(data_law.mean)} on average by the data themselves (Kaplan–Meier)"
+            text += f"{_shares(data_law, analysis)}. No family fits the data; by the best one it is {mean}."
     if analysis.best.fit.edge:
         text += (
             f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), where it is "
@@ -157,15 +173,11 @@ def _lengths(analysis: Analysis) -> str:
     return text
 
 
-def _mean_phrase(analysis: Analysis) -> str:
-    """Return the start of the sentence on the mean; where no family fits, the data's mean comes first."""
-    data_law = analysis.kaplan_meier
-    if data_law is None or analysis.best.excess < MISFIT:
-        return "A session lasts "
-    return (
-        f"A session lasts {_steps(data_law.mean)} on average by the data themselves (Kaplan–Meier). No "
-        "family fits the data; by the best one it is "
-    )
+def _shares(law: LengthLaw, analysis: Analysis) -> str:
+    """Return after which steps half and a tenth of the sessions remain, with a word if no data are there."""
+    half, tenth = quantile(law, 0.5), quantile(law, 0.1)
+    text = f"; half of them last at most {number(half)}, and one in ten more than {number(tenth)}"
+    return f"{text}, which no session of the log reached" if tenth > analysis.log.longest else text
 
 
 def _quantile_from_first(analysis: Analysis, share: float) -> int:
@@ -219,8 +231,7 @@ def _leaving(analysis: Analysis) -> str:
     law, first = analysis.law, analysis.first
     early = max(_first_possible_end(law), first)
     late = min(max(_quantile_from_first(analysis, 0.1), early + 1), MAX_STEP)
-    if not analysis.determines_remaining:
-        late = min(late, max(analysis.log.longest, early + 1))
+    late = min(late, max(analysis.log.longest, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     if begin > 1.0 - _NEGLIGIBLE:
         return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
@@ -236,8 +247,9 @@ def _leaving(analysis: Analysis) -> str:
         return f"{text} {since} is about as likely at every step."
     if not gain > _CLEAR_CHANGE:
         return f"{text} The log is too small to tell this from leaving that is as likely at every step."
-    if some.max() > 1.1 * max(begin, end):
-        peak = int(steps[np.argmax(some)])
+    peak, log = int(steps[np.argmax(some)]), analysis.log
+    n_before = int(log.counts[log.observed & (log.lengths <= peak)].sum())
+    if some.max() > 1.1 * max(begin, end) and n_before >= _FEW_SESSIONS:  # else only its family says so
         return f"{text} Leaving first speeds up, to {percent(some.max())} at step {peak:,}, then slows down."
     if some.min() < 0.9 * min(begin, end):
         dip = int(steps[np.argmin(some)])
@@ -344,15 +356,12 @@ def _single_gamma(analysis: Analysis) -> str:
         return f"By the best fit a single γ is enough: discount with γ = {gamma_words(gamma)}."
     share = analysis.gap / law.mean
     usual = analysis.usual.gamma
-    other = (
-        f" (not {gamma_words(usual)}, which has the same mean length)" if abs(gamma - usual) > 5e-4 else ""
-    )
-    cost = f"The best single γ is {gamma_words(gamma)}{other}. "
+    cost = f"The best single γ is {gamma_words(gamma)}. "
     cost += (
         f"Its discount function is off by Σ|γ − γ'| = {number(analysis.gap)} steps, {percent(share)} of the "
         f"mean length: planning with it loses at most that much, for rewards in [0, 1]"
     )
-    cost += f" (with {gamma_words(usual)}, {number(analysis.usual_gap)}). "
+    cost += f" ({gamma_words(usual)}, which has the same mean length, at most {number(analysis.usual_gap)}). "
     if share <= SMALL_DIFFERENCE:
         return f"A single γ is good enough. {cost}".strip()
     if share <= 0.1:
@@ -465,12 +474,13 @@ def group_words(test: GroupTest) -> str:
             "show that there is none; a larger log may find one."
         )
     if test.largest_difference <= SMALL_DIFFERENCE:
-        return f"Leaving depends on the {what} {result}, but little: {sizes}."
-    return f"Leaving depends on the {what} {result}: {sizes}. {_CONSEQUENCES[what]}"
+        return f"Leaving depends on the {what} at the 5% level {result}, but little: {sizes}."
+    return f"Leaving depends on the {what} at the 5% level {result}: {sizes}. {_CONSEQUENCES[what]}"
 
 
 def _chi_squared(test: GroupTest | HazardTest) -> str:
     """Return the result of a χ² test."""
-    chance = f"p = {test.p_value:.2g}" if test.p_value >= 1e-4 else "p < 0.0001"
+    digits = 3 if f"{test.p_value:.2g}" in ("0.05", "0.01") else 2  # so that a level is not met by rounding
+    chance = f"p = {test.p_value:.{digits}g}" if test.p_value >= 1e-4 else "p < 0.0001"
     freedom = f"{test.freedom} degree{'s' * (test.freedom > 1)} of freedom"
     return f"χ² = {test.statistic:.4g} on {freedom}, {chance}"

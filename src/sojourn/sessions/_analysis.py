@@ -183,6 +183,15 @@ class Analysis:
         return tuple(_rank_fits(sample)[0] if sample.n_observed else None for sample in thin)
 
     @cached_property
+    def group_means(self) -> tuple[float | None, ...]:
+        """The mean length of each group by its fit; None where the group's sessions do not determine it."""
+        if self.groups is None or not self.group_fits:
+            return ()
+        samples, _ = group_samples(self.log)
+        pairs = zip(self.group_fits, samples, strict=True)
+        return tuple(fit.law.mean if fit is not None and _is_seen(fit, one) else None for fit, one in pairs)
+
+    @cached_property
     def group_values(self) -> tuple[tuple[float, float] | None, ...]:
         """What a plan for each group's law earns in that group, and what the plan for the common law earns.
 
@@ -358,6 +367,13 @@ def _rank_fits(sample: Sample) -> list[Fit]:
     """Fit every family, and sort the fits."""
     sample = sample.thinned()
     return _ranked([fit_sample(sample, family) for family in FAMILIES])
+
+
+def _is_seen(fit: Fit, sample: Sample) -> bool:
+    """Whether sessions determine the mean of their fit: they are seen from step 1, and show enough of it."""
+    past = min(sample.longest + 1, MAX_STEP)
+    beyond = float(fit.law.tail(past)) / fit.law.mean
+    return int(sample.entries.min()) == 1 and beyond <= (SMALL_DIFFERENCE if fit.edge else 0.5)
 
 
 def _best_law(log: SessionLog) -> LengthLaw:

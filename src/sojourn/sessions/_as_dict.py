@@ -126,7 +126,8 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
     if test is None:
         return None
     fits = analysis.group_fits or (None,) * len(test.sizes)
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, strict=True)
+    means = analysis.group_means or (None,) * len(test.sizes)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, means, strict=True)
     groups: list[dict[str, Any]] = [
         {
             test.what: i + 1,
@@ -135,9 +136,9 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
             "expected": n_expected,
             "ratio": ratio,
             "law": None if fit is None else repr(fit.law),
-            "mean": None if fit is None else fit.law.mean,
+            "mean": mean,
         }
-        for i, (size, ended, n_expected, ratio, fit) in enumerate(rows)
+        for i, (size, ended, n_expected, ratio, fit, mean) in enumerate(rows)
     ]
     for group, values in zip(groups, analysis.group_values, strict=False):
         if values is not None:

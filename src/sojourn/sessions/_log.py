@@ -13,7 +13,7 @@ from sojourn.laws import Sample, take_sample
 from sojourn.sessions.reading._row_counts import RowCounts
 from sojourn.sessions.reading._word_codes import WordCodes
 
-__all__ = ["Account", "Rejection", "SessionLog"]
+__all__ = ["Account", "Rejection", "SessionLog", "rejection_hints"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,20 @@ class Rejection:
         return f"row {self.row}: {self.rule}" + (f"; got {self.got}." if self.got else ".")
 
 
+_HINTS = {
+    "must be a whole number ≥ 1": "Lengths are whole numbers of steps from 1 on: if they are durations, say "
+    "how long a step is (--step 1min); add 1 if they count from 0; leave out thousands separators.",
+    "must be true or false": "If another word or number means that a session was seen to end, name it: "
+    "--ended 2, --ended churned.",
+}
+
+
+def rejection_hints(rejections: Iterable[Rejection]) -> list[str]:
+    """Return what may be the matter with rejected rows."""
+    rules = {one.rule for one in rejections}
+    return [hint for part, hint in _HINTS.items() if any(part in rule for rule in rules)]
+
+
 @dataclass(frozen=True)
 class Account:
     """How many rows of a file were used and rejected: `n_rows` = `n_used` + `n_rejected`.
@@ -45,6 +59,7 @@ class Account:
         first_rejected: The first rejected rows.
         notes: Other notes about how the file was read.
         columns: Pairs of a meaning and the column it was read from, such as ("lengths", "steps").
+        difference: In which way the rejected rows are unlike the others; empty if in none.
     """
 
     n_rows: int = 0
@@ -53,6 +68,12 @@ class Account:
     first_rejected: tuple[Rejection, ...] = ()
     notes: tuple[str, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
+    difference: str = ""
+
+    @property
+    def hints(self) -> list[str]:
+        """What may be the matter with the rejected rows."""
+        return rejection_hints(self.first_rejected)
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,7 +193,7 @@ def fit(
         typer.Option(
             metavar="FILE",
             help="Write γ(h), ρ(h) and expected remaining steps of the fitted law, or of each group's, to a "
-            ".csv file.",
+            ".csv or .json file.",
             show_default=False,
         ),
     ] = None,
@@ -221,7 +221,7 @@ def fit(
             for one in source:
                 check_output_files(_log_path(one), figure, report, table)
                 if schedule is not None:
-                    check_output_file("--schedule", schedule, (".csv",), source=_log_path(one))
+                    check_output_file("--schedule", schedule, (".csv", ".json"), source=_log_path(one))
             if schedule is not None and table is not None and schedule.absolute() == table.absolute():
                 raise ValueError(f"--schedule and --table must be two files; got {str(table)!r} for both.")
             given_problem = None if problem is None else read_problem_option(problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from itertools import chain
 from pathlib import Path
@@ -28,12 +29,6 @@ _TAIL_DECADES = 3
 _MAX_TABLE_STEPS = 1_000_000
 
 _MAX_REJECTED_SHARE = 0.05
-_REJECTION_HINTS = {
-    "must be a whole number": "Lengths are whole numbers of steps from 1 on: if they are durations, say how "
-    "long a step is (--step 1min); add 1 if they count from 0; leave out thousands separators.",
-    "must be true or false": "If another word or number means that a session was seen to end, name it: "
-    "--ended 2, --ended churned.",
-}
 
 
 def print_account(name: str, account: Account) -> None:
@@ -55,16 +50,16 @@ def check_rejected_share(account: Account, what: str = "is no advice") -> None:
         what: What is not given then, as the words after "There".
     """
     share = account.n_rejected / max(account.n_rows, 1)
+    why = f"{100.0 * share:.2g}% of the rows cannot be used, and the others may be of another kind"
     if share <= _MAX_REJECTED_SHARE:
-        return
-    rules = {one.rule for one in account.first_rejected}
-    hints = [hint for part, hint in _REJECTION_HINTS.items() if any(part in rule for rule in rules)]
+        if not account.difference:
+            return
+        why = account.difference
     raise ValueError(
         " ".join(
             [
-                f"There {what}: {100.0 * share:.2g}% of the rows cannot be used, and the others may be "
-                "of another kind.",
-                *hints,
+                f"There {what}: {why}.",
+                *account.hints,
                 "Pass --accept-rejects to go on without them.",
             ]
         )
@@ -113,8 +108,9 @@ def _print_groups(found: Analysis, *, labels: bool) -> None:
     if test is None:
         return
     rows = []
-    for i, (name, fit) in enumerate(zip(group_names(found, labels=labels), found.group_fits, strict=True)):
-        law = ("–", "–") if fit is None else (number(fit.law.mean), law_words(fit))
+    names = group_names(found, labels=labels)
+    for i, (name, fit, mean) in enumerate(zip(names, found.group_fits, found.group_means, strict=True)):
+        law = "–" if mean is None else number(mean), "–" if fit is None else law_words(fit)
         rows.append((name, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
     headings = ["group", "sessions", "ends /\nexpected", "mean\nlength", "best law"]
     print_results("", *table_to_fit(headings, rows, words=(0, 4), optional=[4, 3]))
@@ -164,7 +160,7 @@ def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
 
     Args:
         found: The analysis.
-        path: The .csv file.
+        path: The .csv or .json file.
         labels: Whether to write the log's own names of groups.
     """
     with reading_input():
@@ -187,10 +183,18 @@ def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
 
 
 def _write_tables(path: Path, tables: dict[str, dict[str, Any]]) -> None:
-    """Write columns below their names; with several tables, a first column says which one a row is from."""
+    """Write columns below their names; with several tables, a first column says which one a row is from.
+
+    A .json file holds an object of columns; with several tables, an object of such objects.
+    """
     from sojourn._files import write_atomically  # noqa: PLC0415
 
     grouped = "" not in tables
+    if path.suffix.lower() == ".json":
+        lists = {name: _as_lists(table) for name, table in tables.items()}
+        content = json.dumps(lists if grouped else lists[""], allow_nan=False, ensure_ascii=False)
+        write_atomically(path, lambda file: file.write(f"{content}\n".encode()))
+        return
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*["group"] * grouped, *next(iter(tables.values()))])
@@ -198,6 +202,14 @@ def _write_tables(path: Path, tables: dict[str, dict[str, Any]]) -> None:
         for row in zip(*(column.tolist() for column in table.values()), strict=True):
             writer.writerow([*[name] * grouped, *("" if math.isnan(cell) else repr(cell) for cell in row)])
     write_atomically(path, lambda file: file.write(text.getvalue().encode()))
+
+
+def _as_lists(table: dict[str, Any]) -> dict[str, list[float | None]]:
+    """Return columns for JSON, which has null for what is unknown."""
+    return {
+        name: [None if math.isnan(cell) else cell for cell in column.tolist()]
+        for name, column in table.items()
+    }
 
 
 def _note_on_cut_tail(found: Analysis) -> None:

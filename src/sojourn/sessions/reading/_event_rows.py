@@ -11,7 +11,7 @@ from sojourn.sessions._log import SessionLog
 from sojourn.sessions.reading._names import TIMES, USERS, describe_names, find_column
 from sojourn.sessions.reading._row_counts import RowCounts
 from sojourn.sessions.reading._rows import Column, RowReader
-from sojourn.sessions.reading._times import TIME_RULE, times
+from sojourn.sessions.reading._times import TIME_RULE, duration_words, times
 from sojourn.sessions.reading._word_codes import WordCodes
 
 __all__ = ["EventRows"]
@@ -86,14 +86,15 @@ class EventRows(RowReader):
         is_whole = time[first] - self._gap > time.min()
         if not is_whole.any() or is_open[is_whole].all():
             raise ValueError(
-                f"{name} must span several gaps of {self._gap:g} s, so that whole sessions can be seen; its "
-                f"events span {np.ptp(time):g} s."
+                f"{name} must span several gaps of {duration_words(self._gap)}, so that whole sessions can "
+                f"be seen; its events span {duration_words(float(np.ptp(time)))}."
             )
         rows = RowCounts()
         ones = np.ones(int(is_whole.sum()), dtype=np.int64)
         rows.add(lengths[is_whole], ~is_open[is_whole], ones, ones - 1)
         notes = [
-            f"{user.size:,} events are {first.size:,} sessions, which end after a gap of {self._gap:g} s. "
+            f"{user.size:,} events are {first.size:,} sessions, which end after a gap of "
+            f"{duration_words(self._gap)}. "
             f"Left out, since they may have begun before the log: {int((~is_whole).sum()):,}. Open, since "
             f"they may go on after it: {int((is_open & is_whole).sum()):,}."
         ]

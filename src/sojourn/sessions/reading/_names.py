@@ -32,6 +32,9 @@ _ENDS = ("end", "stop", "end_time", "ended_at", "finished_at", "session_end")
 USERS = ("user", "user_id", "userid", "visitor", "visitor_id", "customer", "customer_id", "client_id")
 TIMES = ("time", "timestamp", "ts", "datetime", "event_time", "created_at", "date")
 _LENGTH_HINTS = ("t", "time", "tenure", "turns", "messages", "num_steps", "clicks", "week", "weeks", "days")
+_LENGTH_PARTS = ("time", "durat", "surviv", "tenure", "length", "days", "weeks", "months")
+"""Parts of column names that hint at lengths."""
+
 _FLAG_WORD_PARTS = (
     "cens",
     "open",
@@ -60,6 +63,9 @@ _FLAG_NAMES = ("e", "d", "delta")
 
 _COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "weight", "weights", "n_sessions", "sessions")
 """Names of columns that hint at a number of sessions per row."""
+
+_MAX_NAMES = 30
+"""Number of columns that an error lists."""
 
 _LEAST_ROWS = 20
 """Columns of fewer rows are not searched for two values."""
@@ -151,7 +157,8 @@ def find_session_columns(names: Sequence[str], wanted: ColumnNames, source: str)
                 first, last = (names[at].strip()[:40] for at in times.values() if at is not None)
                 raise ValueError(
                     f"{source} has times in {first!r} and {last!r} but no lengths: say how long a step is "
-                    "with --step, such as --step 1min (step='1min')."
+                    f"with --step, such as --step 1min (step='1min'), or, if they count steps, pass --length "
+                    f"{last!r} --entry {first!r}."
                 )
             found |= times
     if all(at is None for at in found.values()):
@@ -187,8 +194,13 @@ def _no_lengths(names: Sequence[str], source: str) -> str:
             f"{source} seems to have one row per event: cut it into sessions with --gap, such as "
             "--gap 30min (gap='30min')."
         )
-    near = [name for name in names if _normalize(name) in _LENGTH_HINTS and not looks_like_data(name)]
-    hint = f" Is it --length {near[0].strip()!r}?" if near else ""
+    readable = [name.strip()[:40] for name in names if not looks_like_data(name)]
+    near = [name for name in readable if _normalize(name) in _LENGTH_HINTS][:1]
+    near = near or [name for name in readable if any(part in _normalize(name) for part in _LENGTH_PARTS)]
+    hint = f" Is it --length {' or '.join(map(repr, near[:3]))}?" if near else ""
+    at = find_column(names, None, TIMES, source=source)
+    if at is not None and not near:
+        hint += f" If rows are events, pass --gap 30min --user NAME --time {names[at].strip()!r}."
     return (
         f"{source} must have a column of session lengths called 'length', or one named with --length "
         f"(length=…); {describe_names(names)}.{hint}"
@@ -306,7 +318,11 @@ def look_like_names(names: Sequence[str]) -> bool:
 def describe_names(names: Sequence[str]) -> str:
     """Describe a header row for a message: its names, or only its size if it may hold data."""
     if look_like_names(names):
-        return "got " + ", ".join(repr(name[:40]) for name in names[:8]) + (", …" if len(names) > 8 else "")
+        return (
+            "got "
+            + ", ".join(repr(name[:40]) for name in names[:_MAX_NAMES])
+            + ", …" * (len(names) > _MAX_NAMES)
+        )
     cells = f"{len(names):,} cell{'s' * (len(names) != 1)}"
     return f"its first row, of {cells}, does not look like column names: add a header row above it"
 

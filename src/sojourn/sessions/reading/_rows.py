@@ -13,7 +13,7 @@ import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
-from sojourn.sessions._log import Account, Rejection
+from sojourn.sessions._log import Account, Rejection, rejection_hints
 from sojourn.sessions.reading._cells import (
     describe_cell,
     equals_word,
@@ -154,7 +154,9 @@ class RowReader(ABC):
         first = self._rejected.first()
         if not n_used:
             why = f"all {self._n_rows:,} are rejected, {first[0]}" if first else "it has only a header row."
-            raise ValueError(f"{name} must have a row that can be used: {why}")
+            raise ValueError(
+                " ".join([f"{name} must have a row that can be used: {why}", *rejection_hints(first)])
+            )
         return Account(self._n_rows, n_used, self._rejected.n, first, tuple(self._notes), columns)
 
     def _check_total(self, total: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,9 +17,17 @@ from sojourn.sessions.reading._names import (
     find_session_columns,
     notes_on_two_values,
 )
+from sojourn.sessions.reading._rejected_rows import RejectedRows
 from sojourn.sessions.reading._row_counts import RowCounts
 from sojourn.sessions.reading._rows import Column, RowReader
-from sojourn.sessions.reading._times import DURATION_RULE, TIME_RULE, durations, steps_in, times
+from sojourn.sessions.reading._times import (
+    DURATION_RULE,
+    TIME_RULE,
+    duration_words,
+    durations,
+    steps_in,
+    times,
+)
 
 __all__ = ["SessionRows"]
 
@@ -35,6 +44,7 @@ class SessionRows(RowReader):
         self._columns = ColumnMap({})
         self._used: dict[tuple[str, str], None] = {}
         self._counts, self._n_used, self._n_sessions = RowCounts(), 0, 0.0
+        self._unused = RejectedRows()
         self._from_zero = RowCounts()
         """Rows with entry 0, which counts the steps before a session was seen."""
         self._groups: dict[str, int] = {}
@@ -57,8 +67,8 @@ class SessionRows(RowReader):
             notes += notes_on_two_values(self.names, columns.indices.values(), first_rows)
         if self._wanted.step is not None:
             notes.append(
-                f"Lengths are the number of steps of {self._wanted.step:g} s that a session began: "
-                "durations are rounded up."
+                f"Lengths are the number of steps of {duration_words(self._wanted.step)} that a session "
+                "began: durations are rounded up."
             )
         self._notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(columns.used(self.names))
@@ -101,6 +111,11 @@ class SessionRows(RowReader):
         if "count" in given:
             counts = self._wholes(given["count"], names["count"], rows, good)
         group = ones - 1 if "group" not in given else self._group_codes(given["group"], good)
+        for i in np.flatnonzero(~good).tolist():
+            n = 1 if counts is None else max(int(counts[i]), 1)
+            length = given["length"].cell(i) if "length" in given and self._wanted.step is None else None
+            has_entry = "entry" not in given or not _is_empty(given["entry"].cell(i))
+            self._unused.add(n, length, has_entry=has_entry)
         self._n_rows += rows.size
         self._n_used += int(good.sum())
         self._n_sessions += float(good.sum() if counts is None else counts[good].sum(dtype=np.float64))
@@ -196,7 +211,12 @@ class SessionRows(RowReader):
         if len(self._from_zero):
             self._count_entries_from_zero()
         account = self._account(name, self._n_used, tuple(self._used))
-        return SessionLog.from_counts(self._counts, list(self._groups), account, name)
+        log = SessionLog.from_counts(self._counts, list(self._groups), account, name)
+        if not account.n_rejected:
+            return log
+        return replace(
+            log, account=replace(account, difference=self._unused.difference(log.lengths, log.counts))
+        )
 
     def _count_entries_from_zero(self) -> None:
         """Read entries as the numbers of steps before sessions were seen: the first step seen is the next."""
@@ -219,6 +239,11 @@ class SessionRows(RowReader):
 
 
 _NOTHING = ("nan", "nat", "none", "null", "na", "n/a")
+
+
+def _is_empty(cell: object) -> bool:
+    """Whether a cell has no value."""
+    return cell is None or str(cell).strip().lower() in ("", *_NOTHING)
 
 
 def _shorten(label: str) -> str:

@@ -14,7 +14,7 @@ from sojourn.laws import MAX_STEP
 from sojourn.sessions.reading._cells import parse_decimal
 from sojourn.sessions.reading._rows import Column
 
-__all__ = ["DURATION_RULE", "TIME_RULE", "durations", "parse_duration", "steps_in", "times"]
+__all__ = ["DURATION_RULE", "TIME_RULE", "duration_words", "durations", "parse_duration", "steps_in", "times"]
 
 DURATION_RULE = "must be a duration: seconds, 1:02:03, 90s, 1.5h or PT1H30M"
 TIME_RULE = "must be a time like 2026-01-31 18:05:00, or seconds since 1970"
@@ -28,6 +28,12 @@ _ISO = re.compile(
 )
 _LATEST = 1e11
 """Numbers above this, the year 5138 in seconds, are probably milliseconds."""
+
+
+def duration_words(seconds: float) -> str:
+    """Return a duration in the largest unit of which it is a whole number, such as "30 min"."""
+    unit = next((one for one in ("d", "h", "min") if seconds % _UNITS[one] == 0.0), "s")
+    return f"{seconds / _UNITS[unit]:g} {unit}"
 
 
 def parse_duration(text: str) -> float | None:
