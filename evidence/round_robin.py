@@ -89,26 +89,26 @@ ENTRANTS = {
         lambda law, scale, means: sj.UCBVI(sj.Fixed(steps(law, means)), sj.Hoeffding(scale)),
         {"scale": (0.1, 0.01, 0.001, 0), "means": MEANS},
     ),
-    "PSRL": Entrant(sj.PSRL, {"prior": (0.01, 0.1, 0.3, 1, 3, 10)}),
+    "PSRL": Entrant(sj.PSRL, {"prior": (0.003, 0.01, 0.1, 0.3, 1, 3, 10)}),
     "PSRL, exact Dirichlet": Entrant(
         lambda law, prior: sj.PSRL(law, prior, unseen="each"), {"prior": (0.1, 0.3, 1, 3, 10)}
     ),
     "Q-learning": Entrant(
         lambda law, scale, means: sj.QLearning(law, scale, horizon=steps(law, means)),
-        {"scale": (0.01, 0), "means": MEANS},
+        {"scale": (0.1, 0.01, 0), "means": MEANS},
     ),
     "Q-learning, literal": Entrant(
         lambda law, scale, means: sj.QLearning(law, scale, horizon=steps(law, means), form="literal"),
-        {"scale": (0.01, 0), "means": MEANS},
+        {"scale": (0.1, 0.01, 0), "means": MEANS},
     ),
     "UCBVI-γ": Entrant(
         lambda law, scale, backups: sj.UCBVIGamma(law, scale, backups=backups),
-        {"scale": (0.01, 0.001, 1e-4, 1e-5, 1e-6), "backups": ("episode", "step")},
+        {"scale": (0.01, 0.001, 1e-4, 1e-5, 1e-6, 0), "backups": ("episode", "step")},
     ),
     "ε-greedy": Entrant(
         epsilon_greedy,
         {
-            "rate": (0.3, 1),
+            "rate": (0.1, 0.3, 1),
             "initial": (0.1, 1),
             "explore": (0, "1/k"),
             "tables": ("one", 3),
