@@ -118,7 +118,7 @@ def test_discrete_weibull_is_exact(shape, rate, where):
     agree(law, h, reference.discrete_weibull(q, shape, h))
 
 
-@random_cases(40)
+@random_cases(15)
 @given(powers(-1, 6), powers(-1.5, 1.0), st.floats(-1.5, 1.5))
 def test_log_logistic_is_exact(scale, more, where):
     law = sj.LogLogistic(scale, 1.0 + more)
@@ -126,7 +126,7 @@ def test_log_logistic_is_exact(scale, more, where):
     agree(law, h, reference.log_logistic(scale, 1.0 + more, h))
 
 
-@random_cases(40)
+@random_cases(15)
 @given(st.floats(-1, 12), st.floats(0.3, 3.0), st.floats(-3, 6))
 def test_log_normal_is_exact(mu, sigma, score):
     law = sj.LogNormal(mu, sigma)

@@ -137,7 +137,7 @@ def log_logistic(scale: float, shape: float, h: int) -> Numbers:
         w = (s / x) ** c
         return x * w / (c - 1) * mp.hyp2f1(1, 1 - 1 / c, 2 - 1 / c, -w)
 
-    return Numbers(survival(mp.mpf(h - 1)), _tail(survival, integral, h, 60), survival(mp.mpf(h)))
+    return Numbers(survival(mp.mpf(h - 1)), _tail(survival, integral, h, 400), survival(mp.mpf(h)))
 
 
 def log_normal(mu: float, sigma: float, h: int) -> Numbers:
@@ -150,7 +150,7 @@ def log_normal(mu: float, sigma: float, h: int) -> Numbers:
         z = (mp.log(x) - m) / s
         return mp.exp(m + s * s / 2) * mp.erfc((z - s) / mp.sqrt(2)) / 2 - x * survival(x)
 
-    return Numbers(survival(mp.mpf(h - 1)), _tail(survival, integral, h, 60), survival(mp.mpf(h)))
+    return Numbers(survival(mp.mpf(h - 1)), _tail(survival, integral, h, 400), survival(mp.mpf(h)))
 
 
 def _tail(
@@ -160,8 +160,8 @@ def _tail(
     total = sum((survival(mp.mpf(j - 1)) for j in range(h, h + terms)), mp.mpf(0))
     x = mp.mpf(h + terms - 1)
     with mp.workdps(mp.mp.dps + 60):
-        coefficients = mp.taylor(survival, x, 23)
+        coefficients = mp.taylor(survival, x, 11)
     total += integral(x) + survival(x) / 2
-    for j in range(1, 13):
+    for j in range(1, 7):
         total -= mp.bernoulli(2 * j) / (2 * j) * coefficients[2 * j - 1]
     return total
