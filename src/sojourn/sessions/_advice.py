@@ -199,7 +199,8 @@ def _undetermined(analysis: Analysis) -> str:
     text = f"The log does not determine the {what}: {why}. Counted up to step {longest:,}, the longest "
     text += f"session, {whose} {_steps(analysis.seen_mean - (first - 1))} on average"
     text += " from there on" if first > 1 else ""
-    half = _quantile_from_first(analysis, 0.5)
+    data_law = analysis.kaplan_meier
+    half = _quantile_from_first(analysis, 0.5) if data_law is None else quantile(data_law, 0.5)
     if half <= longest:
         text += f"; half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
     return f"{text}. More data, or longer sessions, would settle it."
