@@ -367,3 +367,17 @@ def test_unusual_columns_get_one_line():
     lists = read_sessions(pa.table({"length": [1, 2], "group": [[1], [2]]}))
     assert lists.labels == ("[1]", "[2]")
     assert read_sessions(pa.table({"length": [1], "group": [b"a"]})).labels == ("a",)
+
+
+def test_keys_of_partitioned_folders_are_columns(tmp_path):
+    for country, year, cells in (("DE", 2025, "3,1\n5,1"), ("FR%20sud", 2026, "2,0\nbad\n4,1")):
+        folder = tmp_path / f"year={year}" / f"country={country}"
+        folder.mkdir(parents=True)
+        (folder / "part.csv").write_text(f"steps,ended\n{cells}\n")
+    log = read_sessions(tmp_path, group="country")
+    assert log.labels == ("DE", "FR sud")
+    assert log.account.n_rejected == 1
+    named = {(log.labels[g], n) for g, n in zip(log.group.tolist(), log.lengths.tolist(), strict=True)}
+    assert named == {("DE", 3), ("DE", 5), ("FR sud", 2), ("FR sud", 4)}
+    (folder / "own.jsonl").write_text('{"steps": 7, "ended": true, "country": "IT"}\n')
+    assert read_sessions(tmp_path, group="country").labels == ("DE", "FR sud", "IT")  # the file's own column

@@ -20,6 +20,7 @@ import numpy as np
 
 from sojourn.sessions.reading._csv import read_csv
 from sojourn.sessions.reading._line_blocks import line_blocks
+from sojourn.sessions.reading._partition_keys import KeyedRows, keys_of
 from sojourn.sessions.reading._rows import RowReader
 from sojourn.sessions.reading._table_columns import (
     ArrayColumn,
@@ -132,18 +133,20 @@ def _read_paths(paths: list[Path], reader: RowReader, query: str | None) -> str:
     paths = _different_files(paths)
     reader.many = len(paths) > 1
     for path in paths:
+        keys = keys_of(path)
+        rows = KeyedRows(reader, keys) if keys else reader
         try:
             with path.open("rb") as file:
                 magic = file.read(16)
                 file.seek(0)
                 if magic == _SQLITE:
-                    _read_sqlite(path, query, reader)
+                    _read_sqlite(path, query, rows)
                 elif query is not None:
                     raise ValueError(f"{path.name} must be an SQLite file if a query is given.")
                 elif magic.startswith(b"PAR1"):
-                    _read_parquet(path, reader, path.name)
+                    _read_parquet(path, rows, path.name)
                 else:
-                    _read_text(file, reader, path.name)
+                    _read_text(file, rows, path.name)
         except _UNREADABLE as error:
             reason = getattr(error, "strerror", None) or error
             raise ValueError(f"{path.name} cannot be read: {reason}.") from error
