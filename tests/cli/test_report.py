@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+
+from sojourn.cli._output_files import file_beside
 
 
 def test_a_report_is_written_beside_the_store(run, store, tmp_path):
@@ -33,6 +36,16 @@ def test_bad_input_gets_one_line_and_no_page(run, store, tmp_path, arguments, me
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not list(tmp_path.glob("*.html"))
+
+
+def test_the_file_beside_a_store_has_its_whole_name(tmp_path, monkeypatch):
+    names = {"river.results": "river.csv", "scale0.1": "scale0.1.csv", "scale0.01": "scale0.01.csv"}
+    assert {name: file_beside(Path(name), ".csv").name for name in names} == names
+    (tmp_path / "store" / "trials").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "store")
+    assert file_beside(Path(), ".csv") == tmp_path.resolve() / "store.csv"
+    monkeypatch.chdir(tmp_path / "store" / "trials")
+    assert file_beside(Path(".."), ".csv") == tmp_path.resolve() / "store.csv"
 
 
 def test_a_folder_that_is_not_a_store_is_refused(run, tmp_path):

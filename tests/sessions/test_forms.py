@@ -120,6 +120,13 @@ def test_decimal_commas_are_read_where_commas_do_not_separate_cells(cell, length
     assert read_steps(write(tmp_path / "log.csv", steps)).reward.tolist() == [-0.125, 2.5]
 
 
+def test_durations_and_times_may_have_decimal_commas(tmp_path):
+    path = write(tmp_path / "log.csv", "duration;ended\n90,5;1\n60;0\n")
+    assert ended(read_sessions(path, step="1min")) == [(1, False), (2, True)]
+    path = write(tmp_path / "times.csv", "start;end\n10,5;70,25\n10,5;70,75\n")
+    assert ended(read_sessions(path, step="1min")) == [(1, True), (2, True)]
+
+
 def test_sqlite_files_are_read(tmp_path):
     path = tmp_path / "log.db"
     with contextlib.closing(sqlite3.connect(path)) as base:

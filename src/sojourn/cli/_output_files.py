@@ -14,7 +14,7 @@ from sojourn.cli.output._streams import print_message
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_output_file", "check_output_files", "write_figure", "write_report"]
+__all__ = ["check_output_file", "check_output_files", "file_beside", "write_figure", "write_report"]
 
 _SUFFIXES = {"--figure": (".png", ".svg", ".pdf"), "--report": (".html", ".htm"), "--table": (".csv",)}
 
@@ -50,6 +50,12 @@ def check_output_file(
         raise ValueError(f"{option} must not be the file that is read; got {str(path)!r}.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{option} must be a file that can be written; {str(path)!r} cannot.")
+
+
+def file_beside(store: Path, ending: str) -> Path:
+    """Return the file next to a store that has its name, without the usual `.results`, and an ending."""
+    folder = store.resolve() if store.name in ("", "..") else store
+    return folder.with_name(folder.name.removesuffix(".results") + ending)
 
 
 def _files_of(source: Path) -> list[Path]:

@@ -8,7 +8,7 @@ import typer
 
 from sojourn.cli._errors import reading_input
 from sojourn.cli._options import Debug, ExperimentName, OutputFile, StoreFolder
-from sojourn.cli._output_files import check_output_file
+from sojourn.cli._output_files import check_output_file, file_beside
 from sojourn.cli.output._numbers import format_number
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._streams import print_json, print_message
@@ -39,7 +39,7 @@ def export(
         if parquet == csv:
             raise ValueError("Exactly one of --parquet and --csv must be given.")
         ending = ".parquet" if parquet else ".csv"
-        path = to if to is not None else store.with_suffix(ending)
+        path = to if to is not None else file_beside(store, ending)
         check_output_file("--to", path, [ending])
         from sojourn.experiments import export_csv, export_parquet, load_results  # noqa: PLC0415
 

@@ -8,7 +8,7 @@ import typer
 
 from sojourn.cli._errors import reading_input
 from sojourn.cli._options import Debug, ExperimentName, OutputFile, StoreFolder
-from sojourn.cli._output_files import check_output_file
+from sojourn.cli._output_files import check_output_file, file_beside
 from sojourn.cli.output._numbers import format_number
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._streams import print_json, print_message
@@ -32,7 +32,7 @@ def report(
     tuned settings are left out unless --experiment names one.
     """
     with show_progress("Reading the results") as task, reading_input():
-        path = to if to is not None else store.with_suffix(".html")
+        path = to if to is not None else file_beside(store, ".html")
         check_output_file("--to", path, [".html"])
         from sojourn.experiments import load_results  # noqa: PLC0415
         from sojourn.reports import describe_left_out, reported_trials, results_report, write_page  # noqa: PLC0415

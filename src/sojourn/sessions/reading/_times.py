@@ -11,7 +11,7 @@ import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
-from sojourn.sessions.reading._cells import parse_decimal
+from sojourn.sessions.reading._cells import parse_decimal, with_decimal_point
 from sojourn.sessions.reading._rows import Column
 
 __all__ = ["DURATION_RULE", "TIME_RULE", "duration_words", "durations", "parse_duration", "steps_in", "times"]
@@ -91,6 +91,8 @@ def _values(column: Column, kind: str, parse: Callable[[str], float | None]) -> 
     if parsed.all():
         return values, parsed
     words, where = column.words()
+    if getattr(column, "decimal_comma", False):
+        words = [with_decimal_point(word) for word in words]
     found = [parse(word) for word in words]
     known = np.array([one is not None for one in found], dtype=bool)[where]
     texts = np.array([0.0 if one is None else one for one in found])[where]
