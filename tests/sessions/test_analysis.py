@@ -467,3 +467,11 @@ def test_a_beta_geometric_case_without_a_mean_is_named():
     named = found.ranked("beta_geometric").fit.without_mean
     assert named == "BetaGeometric(a=0.704, b=1.18)"
     assert found.best.fit.without_mean in ("", named)
+
+
+def test_a_change_that_is_too_small_to_tell_is_not_acted_upon():
+    lengths = sj.BetaGeometric(3.5, 100.0).sample(np.random.default_rng(7), 140)[:130]
+    advice = dict(analyze(SessionLog.from_columns(lengths)).advice())
+    assert "The log is too small to tell this" in advice["How people leave"]
+    assert "too small to tell whether one discount is enough" in advice["In short"]
+    assert "the log is too small to rule one out (ΔBIC 4.8)" in advice["A single γ"]

@@ -69,7 +69,12 @@ def _in_short(analysis: Analysis) -> str:
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
     if share <= SMALL_DIFFERENCE:
         return f"One discount is enough: γ = {gamma}.{rest}"
-    if share <= 0.1 or analysis.ranked("geometric").bic_gap < 2.0:
+    if share > 0.1 and not _rules_out_geometric(analysis):
+        return (
+            f"The log is too small to tell whether one discount is enough: if so, it is γ = {gamma}. By the "
+            f"best fit a discount that changes with the step is better.{rest}"
+        )
+    if share <= 0.1:
         return (
             f"One discount, γ = {gamma}, will do for most purposes; a discount that changes with the step is "
             f"more exact.{rest}"
@@ -240,13 +245,12 @@ def _leaving(analysis: Analysis) -> str:
     if early == first > 1:
         text = f"Of those who reach step {early:,},"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
-    gain = 2.0 * (analysis.best.fit.log_likelihood - analysis.ranked("geometric").fit.log_likelihood)
     steps = np.unique(np.geomspace(early, late, 200).round())
     some = law.hazard(steps)
     if some.max() < 1.1 * some.min():
         since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         return f"{text} {since} is about as likely at every step."
-    if not gain > _CLEAR_CHANGE:
+    if not _rules_out_geometric(analysis):
         return f"{text} The log is too small to tell this from leaving that is as likely at every step."
     peak, log = int(steps[np.argmax(some)]), analysis.log
     n_before = int(log.counts[log.observed & (log.lengths <= peak)].sum())
@@ -267,6 +271,13 @@ def _leaving(analysis: Analysis) -> str:
             f"on average from step {late:,} on, against {fresh} from step {early} on."
         )
     return f"{text} Leaving speeds up: the longer a session has lasted, the more likely it is to end."
+
+
+def _rules_out_geometric(analysis: Analysis) -> bool:
+    """Whether the log shows that the chance of leaving changes with the step."""
+    geometric = analysis.ranked("geometric")
+    gain = 2.0 * (analysis.best.fit.log_likelihood - geometric.fit.log_likelihood)
+    return gain > _CLEAR_CHANGE and geometric.bic_gap >= 2.0
 
 
 def _first_possible_end(law: LengthLaw) -> int:
@@ -367,7 +378,7 @@ def _single_gamma(analysis: Analysis) -> str:
         return f"A single γ is good enough. {cost}".strip()
     if share <= 0.1:
         return f"A single γ will do if a loss of a few percent does not matter. {cost}".strip()
-    if analysis.ranked("geometric").bic_gap < 2.0:
+    if not _rules_out_geometric(analysis):
         return (
             f"By the best fit a single γ is not good enough, but the log is too small to rule one out (ΔBIC "
             f"{analysis.ranked('geometric').bic_gap:.1f}). {cost}".strip()

@@ -201,6 +201,10 @@ def _no_lengths(names: Sequence[str], source: str) -> str:
     at = find_column(names, None, TIMES, source=source)
     if at is not None and not near:
         hint += f" If rows are events, pass --gap 30min --user NAME --time {names[at].strip()!r}."
+    start = find_column(names, None, _STARTS, source=source)
+    if start is not None and not near:
+        name = names[start].strip()[:40]
+        hint += f" If {name!r} holds times of start, name those of the end: --end NAME --step 1min."
     return (
         f"{source} must have a column of session lengths called 'length', or one named with --length "
         f"(length=…); {describe_names(names)}.{hint}"
