@@ -10,8 +10,8 @@ import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
 from sojourn.laws import Sample, take_sample
+from sojourn.sessions._word_codes import WordCodes
 from sojourn.sessions.reading._row_counts import RowCounts
-from sojourn.sessions.reading._word_codes import WordCodes
 
 __all__ = ["Account", "Rejection", "SessionLog", "rejection_hints"]
 

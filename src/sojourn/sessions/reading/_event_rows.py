@@ -8,11 +8,11 @@ import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.sessions._log import SessionLog
+from sojourn.sessions._word_codes import WordCodes
 from sojourn.sessions.reading._names import TIMES, USERS, describe_names, find_column
 from sojourn.sessions.reading._row_counts import RowCounts
 from sojourn.sessions.reading._rows import Column, RowReader
 from sojourn.sessions.reading._times import TIME_RULE, duration_words, times
-from sojourn.sessions.reading._word_codes import WordCodes
 
 __all__ = ["EventRows"]
 

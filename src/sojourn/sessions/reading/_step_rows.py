@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sojourn._typing import BoolArray, IntArray
 from sojourn._validation import did_you_mean
 from sojourn.sessions._step_log import StepLog
+from sojourn.sessions._word_codes import WordCodes
 from sojourn.sessions.reading._cells import BARE_RETURN
 from sojourn.sessions.reading._names import describe_names, look_like_names
 from sojourn.sessions.reading._rows import Column, RowReader
-from sojourn.sessions.reading._word_codes import WordCodes
 
 __all__ = ["StepRows", "are_step_names"]
 
