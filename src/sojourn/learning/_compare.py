@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -98,6 +99,7 @@ def compare(
 
         def play(trial: int) -> None:
             j, i = trials[trial]
+            shares.set(trial, 0.0)
             run = learn(
                 settings[j],
                 mdp,
@@ -112,7 +114,7 @@ def compare(
                 cumulative[j, i] = np.cumsum(run.regret)[checkpoints - 1]
                 width[j, i] = run.regret_width.sum()
             problems.append(run.problem)
-            shares.set(trial, 1.0)
+            shares.finish(trial)
 
         _play_all(play, len(trials), workers, shares)
     return Comparison(names, settings, problems[0], law, numbers, checkpoints, cumulative, width, rewards)
@@ -155,18 +157,30 @@ def _check_seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
 
 
 class _Shares:
-    """How much of each trial is done; also stops trials in other threads when one has failed."""
+    """How much of all trials is done; also stops trials in other threads when one has failed."""
 
     def __init__(self, n_trials: int, report: Callable[[float], object]) -> None:
-        self._done, self._report, self._lock = [0.0] * n_trials, report, threading.Lock()
+        self._n_trials, self._report, self._lock = n_trials, report, threading.Lock()
+        self._n_finished, self._running = 0, dict[int, float]()
         self.is_stopped = False
 
     def set(self, trial: int, share: float) -> None:
+        """Report that a share of a running trial is done."""
         with self._lock:  # a caller's function need not be made for threads
-            if self.is_stopped:
-                raise _StoppedError
-            self._done[trial] = share
-            self._report(sum(self._done) / len(self._done))
+            self._running[trial] = share
+            self._report_all()
+
+    def finish(self, trial: int) -> None:
+        """Report that a trial is finished."""
+        with self._lock:
+            del self._running[trial]
+            self._n_finished += 1
+            self._report_all()
+
+    def _report_all(self) -> None:
+        if self.is_stopped:
+            raise _StoppedError
+        self._report(math.fsum([self._n_finished, *self._running.values()]) / self._n_trials)
 
 
 class _StoppedError(Exception):
