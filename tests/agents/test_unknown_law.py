@@ -90,7 +90,7 @@ def test_there_are_no_layers_beyond_the_longest_length(horizon):
     assert run.learner.q_values().shape[0] == min(horizon, 9)
 
 
-@pytest.mark.parametrize("law", [LAW, sj.Polynomial(1.8)], ids=repr)
+@pytest.mark.parametrize("law", [LAW, sj.Polynomial(1.4)], ids=repr)
 def test_layers_follow_from_each_estimate(law):
     for episodes in (16, 48, 112, 240):
         run = sj.learn(sj.UnknownLaw("auto", BONUS), RIVER, law, episodes=episodes, seed=4)

@@ -63,8 +63,8 @@ def test_ctrl_c_at_any_time_prints_one_line_and_exits_with_130(run, arguments, t
     numbers = (signal.SIGALRM, signal.SIGINT)  # a background job of a shell ignores SIGINT
     before = [signal.signal(number, signal.default_int_handler) for number in numbers]
     try:
-        for k in range(5):
-            delay = 0.001 + 0.06 * k
+        for k in range(10):
+            delay = 0.001 + 0.03 * k
             with repeated_interrupts():  # as `sojourn.cli.main` does
                 result = run(*arguments)
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import time
 
 import pytest
 from cli.tiny import SPEC
@@ -206,7 +207,9 @@ def test_runs_of_impossible_length_are_announced(run, tmp_path, law):
     spec.write_text(
         f'problem = "river_swim(3)"\nlaw = "{law}"\nepisodes = 5\nseeds = 2\n[agents.a]\ntype = "random"\n'
     )
+    begun = time.monotonic()
     found = run("run", str(spec), "--dry-run", "--workers", "2", width=200)
+    assert time.monotonic() - begun < 10.0
     assert found.exit_code == 0
     (note,) = found.stderr.splitlines()
     assert note.startswith("Note: This run has about ")

@@ -103,8 +103,10 @@ def test_errors_without_a_message_are_described_by_their_type():
 
 def test_workers_that_cannot_start_are_an_error(monkeypatch):
     monkeypatch.setattr("sojourn.experiments.executors._pool._START", "raise SystemExit('no such thing')")
+    begun = time.monotonic()
     with pytest.raises(ExecutorError, match=r"Workers cannot be started: .* exit code 1: no such thing\.$"):
         list(Processes(2).run(TASK, [Job("a", "echo"), Job("b", "echo")]))
+    assert time.monotonic() - begun < 20.0
 
 
 def test_exit_codes_are_described_in_words():
@@ -155,8 +157,7 @@ def test_a_damaged_read_only_or_shared_cache_breaks_no_run(tmp_path, monkeypatch
             for path in (cache, *cache.rglob("*")):
                 path.chmod(0o555 if path.is_dir() else 0o444)
         jobs = [Job(str(i), "3") for i in range(6)]
-        workers = 2 if state == "shared" else 1
-        outcomes = list(Processes(workers, retries=0).run("experiments.tasks:double", jobs))
+        outcomes = list(Processes(2, retries=0).run("experiments.tasks:double", jobs))
         assert [outcome.content for outcome in outcomes] == [b"6.0"] * 6, state
     for path in cache.rglob("*"):
         path.chmod(0o755)
@@ -165,7 +166,7 @@ def test_a_damaged_read_only_or_shared_cache_breaks_no_run(tmp_path, monkeypatch
 FORK = "experiments.tasks:fork"
 
 
-def left_alive(folder, patience=30.0):
+def left_alive(folder, patience=5.0):
     """Process ids noted in a folder whose processes do not end soon."""
     numbers = [int(path.stem) for path in folder.glob("*.pid")]
     deadline = time.monotonic() + patience
@@ -195,7 +196,9 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="ne
 @pytest.mark.parametrize("how", ["die", "escape"])
 def test_a_job_that_forks_and_is_killed_does_not_hang_the_run(tmp_path, kill_leftovers, how):
     # The forked child keeps the answer pipe open, so end-of-file does not reveal the death.
+    begun = time.monotonic()
     (outcome,) = Processes(1, retries=0).run(FORK, [Job("key", f"{how} {tmp_path}")])
+    assert time.monotonic() - begun < 15.0
     if how == "die":
         assert outcome.reason.startswith("its process was ended by SIGKILL")
         assert left_alive(tmp_path) == []
@@ -223,7 +226,9 @@ def test_closing_a_run_ends_processes_that_its_jobs_started(tmp_path, kill_lefto
     outcomes = Processes(1).run(FORK, jobs)
     assert next(outcomes).key == "echo"
     wait_for_pids(tmp_path, 4)
+    begun = time.monotonic()
     outcomes.close()
+    assert time.monotonic() - begun < 5.0
     assert left_alive(tmp_path) == []
 
 

@@ -468,10 +468,12 @@ def test_anything_but_a_file_counts_as_damage(store, write, folder, what):
     sound = contents(store)
     path = min((store / folder).iterdir())
     stand_in(path, what)
+    begun = time.monotonic()
     assert [finding.path for finding in verify_store(store).findings] == [path]
     with pytest.raises(ValueError, match="is damaged"):
         load_results(store)
     report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert time.monotonic() - begun < 5.0
     assert report.played == (folder == "trials")
     assert contents(store) == sound
     assert verify_store(store).findings == ()
@@ -482,6 +484,7 @@ def test_anything_but_a_file_counts_as_damage(store, write, folder, what):
 def test_a_marker_or_log_that_is_not_a_file_is_refused(store, write, part, what):
     stand_in(store / part, what)
     experiment = read_experiment(write())
+    begun = time.monotonic()
     if what != "endless":
         for read in (load_results, verify_store, lambda folder: run_experiment(experiment, folder)):
             with pytest.raises(ValueError, match=rf"{part} must be a file; it is something else\.$"):
@@ -491,6 +494,7 @@ def test_a_marker_or_log_that_is_not_a_file_is_refused(store, write, part, what)
         assert found == ([store / part] if part == MARKER else [])
         assert run_experiment(experiment, store, executor=ThisProcess()).played == 0
         assert verify_store(store).findings == ()
+    assert time.monotonic() - begun < 5.0
 
 
 @pytest.mark.parametrize("what", ODD)

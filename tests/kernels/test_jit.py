@@ -59,10 +59,10 @@ def damage(path, how):
 
 def test_damaged_files_are_compiled_again(tmp_path):
     assert run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
-    for ways in (("truncated", "empty"), ("garbage", "overwritten")):
+    for how in ("truncated", "empty", "garbage", "overwritten"):
         files = sorted((tmp_path / "cache").rglob("*.nb?"))
-        assert len(files) == 2  # an index and its machine code
-        for path, how in zip(files, ways, strict=True):
+        assert files
+        for path in files:
             damage(path, how)
         assert run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
 
@@ -70,9 +70,9 @@ def test_damaged_files_are_compiled_again(tmp_path):
 def test_processes_wait_for_one_that_compiles(tmp_path):
     count = "from kernels import double; double(1.0); print(sum(double.stats.cache_misses.values()))"
     cache = {"SOJOURN_CACHE_DIR": str(tmp_path / "cache")}
-    with ThreadPoolExecutor(3) as threads:
-        misses = [threads.submit(run, tmp_path, count, **cache) for _ in range(3)]
-    assert sorted(one.result() for one in misses) == ["0", "0", "1"]
+    with ThreadPoolExecutor(4) as threads:
+        misses = [threads.submit(run, tmp_path, count, **cache) for _ in range(4)]
+    assert sorted(one.result() for one in misses) == ["0", "0", "0", "1"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs locks")

@@ -57,7 +57,7 @@ def exact_blackjack():
 
 def test_blackjack_is_learned():
     """The values are those of the game written down as tables, within 4.5 standard errors."""
-    game, episodes = exact_blackjack(), 4_000
+    game, episodes = exact_blackjack(), 6_000
     chance = game.start @ sj.evaluate(game, LAW, np.full((1, game.n_states, 2), 0.5)).value
     best = game.start @ sj.plan(game, LAW).value
     assert (chance, best) == pytest.approx((-0.3828605, -0.0456635), abs=1e-6)

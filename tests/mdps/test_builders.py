@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import time
 import tracemalloc
 
 import numpy as np
@@ -286,8 +287,10 @@ def test_wrong_settings_are_refused(build, message):
 )
 def test_problems_too_large_for_memory_are_refused_at_once(build, message, monkeypatch):
     monkeypatch.setattr("sojourn._memory.available_memory", lambda: 2 * 2**30)
+    begun = time.perf_counter()
     with pytest.raises(MemoryLimitError, match=f"^{message}$"):
         build()
+    assert time.perf_counter() - begun < 0.5
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def check_holds(transitions, rewards, found, n_steps=300):
         earned = paid + chain @ earned
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_states=st.integers(1, 9),

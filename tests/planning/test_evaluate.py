@@ -55,7 +55,7 @@ def test_values_match_a_plain_policy_evaluation(seed, n_rows, law, after, is_sto
 @pytest.mark.parametrize("after", ["hold", "restart"])
 @pytest.mark.parametrize("is_stochastic", [False, True])
 def test_heavy_tails_are_bracketed_by_the_policys_own_chain(after, is_stochastic):
-    # p = 1.4: the chain's certificate is needed. The reference plays 100,000 steps; what remains is little
+    # p = 1.4: the chain's certificate is needed. The reference plays 200,000 steps; what remains is little
     # if rewards are measured from their long-run mean, and the same constant is added by the mean length.
     rng = np.random.default_rng(7)
     law = sj.Polynomial(p=1.4)
@@ -65,14 +65,14 @@ def test_heavy_tails_are_bracketed_by_the_policys_own_chain(after, is_stochastic
         policy = np.eye(2)[policy] * 0.5 + 0.25
     found = sj.evaluate(sj.TabularMDP(transitions, rewards), law, policy, after=after, tolerance=1e-5)
     assert found.width <= 1e-5
-    steps = np.arange(1, 100_001)
+    steps = np.arange(1, 200_001)
     rows = np.minimum(steps, 3) - 1 if after == "hold" else (steps - 1) % 3
     value = reference.stochastic_value if is_stochastic else reference.policy_value
     survival = law.survival(steps)
     played_out = value(transitions, rewards, survival, policy[rows])
-    gain = (played_out - value(transitions, rewards, survival[:50_000], policy[rows[:50_000]])).mean()
-    gain /= survival[50_000:].sum()
-    expected = played_out + gain * law.tail(100_001)
+    gain = (played_out - value(transitions, rewards, survival[:100_000], policy[rows[:100_000]])).mean()
+    gain /= survival[100_000:].sum()
+    expected = played_out + gain * law.tail(200_001)
     assert (found.lower - 2e-6 <= expected).all()
     assert (expected <= found.upper + 2e-6).all()
 

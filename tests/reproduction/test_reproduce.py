@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from reference.markdown import table_cells
 
-from sojourn.experiments import Processes, ThisProcess
+from sojourn.experiments import Processes
 from sojourn.reports import Claim, ClaimVerdict, reproduction_report
 from sojourn.reproduction import EXPERIMENTS, PARTS, read_shipped_experiment, reproduce
 from sojourn.reproduction.claims import PLACES
@@ -67,7 +67,7 @@ def test_the_page_loads_nothing_and_is_small(made):
 def test_a_second_run_gives_the_same_bytes(made, tmp_path):
     folder = made.report.parent
     before = {path: path.read_bytes() for path in (made.report, made.page, *made.figures)}
-    again = reproduce(LIGHT, folder=folder, quick=True, executor=ThisProcess())
+    again = reproduce(LIGHT, folder=folder, quick=True, executor=Processes(workers=1))
     assert {path: path.read_bytes() for path in (again.report, again.page, *again.figures)} == before
 
 

@@ -180,7 +180,7 @@ def test_estimation_is_the_least_over_all_splits(law, episodes):
     [
         (sj.Geometric(0.9), 10**40),
         (sj.QuasiHyperbolic(0.7, 0.95), 10**40),
-        (sj.Polynomial(1.7), 10**12),
+        (sj.Polynomial(1.6), 10**12),
         (sj.Polynomial(2.0), 10**14),
         (sj.Polynomial(2.0, offset=3), 10**14),
         (sj.Polynomial(3.0), 10**26),

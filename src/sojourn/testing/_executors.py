@@ -18,8 +18,8 @@ from sojourn.experiments import Job, Outcome
 __all__ = ["check_executor"]
 
 _TASK = "sojourn.testing._executors:task"
-_PATIENCE = 15.0
-"""Seconds within which a closed executor must have stopped its jobs, on a busy machine too."""
+_PATIENCE = 5.0
+"""Seconds within which a closed executor must have stopped its jobs."""
 _BEAT = 0.05
 """Seconds between two writes of a job that writes to a file to show that it is running."""
 

@@ -133,7 +133,7 @@ def test_the_factor_between_the_rates():
 
 def test_the_growth_factor_of_corollary_6_is_bounded_with_the_other_exponent():
     for gamma in (0.5, 0.9, 0.99):
-        for power in (8, 40, 120):
+        for power in (8, 40, 120, 300):
             log_t = power * mpmath.log(10)
             horizon = log_t / (2 * mpmath.log(1 / mpmath.mpf(gamma)))
             beta, last = log_t / (4 * mpmath.log(horizon)), int(horizon)

@@ -44,7 +44,7 @@ _PROBE = (
 _CHECK_SECONDS = 2.0  # time between two checks of the head
 _MAX_SILENCE = 5.0  # seconds without an answer after which the head counts as lost
 _SHUTDOWN_SECONDS = 3.0  # patience with Ray's shutdown after the head is lost
-_CANCEL_SECONDS = 10.0  # patience with tasks that are to end
+_CANCEL_SECONDS = 8.0  # patience with tasks that are to end
 _TASKS_PER_CPU = 2  # submitted tasks, so that no processor waits for the next one
 _ENVIRONMENT = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
