@@ -252,12 +252,28 @@ def put(at, value):
         ("q", put((0, 0), np.nan), "a table holds infinity or NaN"),
         ("arc_next", put(0, 0), "an index in its tables is out of range"),
         ("arc_other", put(0, 0), "an index in its tables is out of range"),
+        ("pair_of", lambda p: p[[0, 1, 1, *range(3, len(p))]], "an index in its tables is out of range"),
+        ("first_arc", lambda arc: np.minimum(arc, 0), "an index in its tables is out of range"),
+        ("last_arc", lambda arc: np.minimum(arc, 0), "an index in its tables is out of range"),
     ],
 )
 def test_tables_that_would_lead_compiled_loops_astray_are_refused(name, edit, message, saved):
     changed(saved, **{name: edit})
     with pytest.raises(ValueError, match=f"is a damaged learner: {message}.$"):
         load_learner(saved)
+
+
+def test_parts_that_are_not_in_use_are_not_taken_from_the_file(saved):
+    learner = load_learner(saved)
+    n_states, n_pairs, n_arcs = learner.tables.sizes
+    changed(
+        saved,
+        pair_of=put(slice(n_states, None), 10**6),
+        first_arc=put(slice(n_pairs, None), 10**6),
+        arc_next=put(slice(n_arcs, None), 10**6),
+    )
+    for found, expected in zip(load_learner(saved).tables, learner.tables, strict=True):
+        assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def load_plan(path: str | Path) -> Plan:
 
 def _describe_damage(policy: PolicyArray, value: FloatArray, lower: FloatArray, upper: FloatArray) -> str:
     """Return what is wrong with the arrays of a plan, or an empty text."""
-    if not (policy.ndim == 2 and len(policy) > 0 and policy.shape[1:] == value.shape):
+    if not (policy.ndim == 2 and policy.size > 0 and policy.shape[1:] == value.shape):
         return "its policy does not fit its values"
     if not (lower.shape == upper.shape == value.shape):
         return "its bounds do not fit its values"

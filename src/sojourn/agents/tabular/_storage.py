@@ -228,44 +228,78 @@ def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, bernstein:
 
     kept = {name: np.ascontiguousarray(arrays[disk]) for name, disk in _KEPT.items()}
     states, pairs, arcs = kept["names"].size, kept["visits"].size, kept["arc_to"].size
+    if kept["pair_of"].shape != (states, n_actions):  # before memory for that many actions is allocated
+        raise _DamagedError("its table 'pair_of' has the wrong shape")
     # Allocate tiny tables (4 states, 5 pairs, 6 arcs) to learn which axis of each table grows with what.
     sizes = {4: states, 5: pairs, 6: arcs, 8: 2 << (states - 1).bit_length()}
-    for name, array in allocate(4, 5, 6)._asdict().items():
+    tiny = allocate(4, 5, 6)._asdict()
+    for name, array in tiny.items():
         shape = (sizes.get(len(array), len(array)), *array.shape[1:])
         if name in kept and (kept[name].dtype, kept[name].shape) != (array.dtype, shape):
             raise _DamagedError(f"its table {name!r} has the wrong shape")
-    return allocate(states, pairs, arcs)._replace(**kept)
+    tables, used = allocate(states, pairs, arcs), dict(zip((4, 5, 6), kept["sizes"].tolist(), strict=True))
+    for name, array in kept.items():  # the parts that are not in use stay empty, as kernels expect
+        n_used = used.get(len(tiny[name]), len(array))
+        getattr(tables, name)[:n_used] = array[:n_used]
+    return tables
 
 
 def _check_indices(tables: Tables, played: IntArray, n_actions: int, n_states: int | None) -> None:
-    """Raise an error for an index out of range, or a linked list that has no end."""
+    """Raise an error for an index out of range, or lists that are not those that a learner makes."""
     used_states, used_pairs, used_arcs = (int(n) for n in tables.sizes)
     capacities = (tables.names.size, tables.visits.size, tables.arc_to.size)
     are_sizes = 1 <= used_states <= capacities[0] and min(capacities) > 0
     if not (are_sizes and 0 <= used_pairs <= capacities[1] and 0 <= used_arcs <= capacities[2]):
         raise _DamagedError("its tables hold more than fits")
-    pairs, arcs, order = slice(used_pairs), slice(used_arcs), np.arange(used_arcs)
-    later, earlier = tables.arc_next[arcs], tables.arc_next_into[arcs]
+    pairs, arcs = slice(used_pairs), slice(used_arcs)
     ranges = [
         (tables.slots, -1, used_states),
         (tables.names[1:used_states], 0, np.inf if n_states is None else n_states),
         (tables.pair_of, -1, used_pairs),
-        (tables.last_arc_into, -1, used_arcs),
         (tables.state_of[pairs], 0, used_states),
         (tables.action_of[pairs], 0, n_actions),
         (tables.visits[pairs], 1, np.inf),
-        (tables.first_arc[pairs], 0, used_arcs),
-        (tables.last_arc[pairs], 0, used_arcs),
         (tables.arc_from[arcs], 0, used_pairs),
         (tables.arc_to[arcs], 0, used_states),
-        (later, -1, used_arcs),
-        (earlier, -1, order),  # arcs are linked in the order of their creation, so no list is circular
-        (np.where(later == -1, used_arcs, later), order + 1, np.inf),
         (played, 0, used_pairs),
     ]
     is_in_range = all(((array >= least) & (array < stop)).all() for array, least, stop in ranges)
     # The hash table must have empty slots, or the lookup of a new state would not terminate.
     has_free_slots = np.count_nonzero(tables.slots >= 0) == used_states
     counts_actions = np.array_equal(tables.tried, np.count_nonzero(tables.pair_of >= 0, axis=1))
-    if not (is_in_range and has_free_slots and counts_actions):
+    if not (is_in_range and has_free_slots and counts_actions and _has_sound_lists(tables)):
         raise _DamagedError("an index in its tables is out of range")
+
+
+def _has_sound_lists(tables: Tables) -> bool:
+    """Whether each pair stands once in `pair_of`, and each arc once in both of its lists.
+
+    Kernels copy all of them to scratch arrays that have room for each pair and each arc once.
+    """
+    _, used_pairs, used_arcs = (int(n) for n in tables.sizes)
+    pairs, arcs = slice(used_pairs), slice(used_arcs)
+    numbers = tables.pair_of[tables.state_of[pairs], tables.action_of[pairs]]
+    arc_from, arc_to = tables.arc_from[arcs], tables.arc_to[arcs]
+    before, after = _neighbors(arc_from)
+    before_into, after_into = _neighbors(arc_to)
+    (first,), (last,), (last_into,) = (np.nonzero(part < 0) for part in (before, after, after_into))
+    return (
+        np.array_equal(numbers, np.arange(used_pairs))
+        and np.count_nonzero(tables.pair_of >= 0) == used_pairs == first.size
+        and np.count_nonzero(tables.last_arc_into >= 0) == last_into.size
+        and np.array_equal(tables.arc_next[arcs], after)
+        and np.array_equal(tables.arc_next_into[arcs], before_into)
+        and np.array_equal(tables.first_arc[arc_from[first]], first)
+        and np.array_equal(tables.last_arc[arc_from[last]], last)
+        and np.array_equal(tables.last_arc_into[arc_to[last_into]], last_into)
+    )
+
+
+def _neighbors(ends: IntArray) -> tuple[IntArray, IntArray]:
+    """Return for each arc the arcs before and after it that have the same end, or −1 if there is none."""
+    order = np.argsort(ends, kind="stable")
+    is_same = ends[order[1:]] == ends[order[:-1]]
+    earlier, later = order[:-1][is_same], order[1:][is_same]
+    before, after = np.full(ends.size, -1), np.full(ends.size, -1)
+    before[later], after[earlier] = earlier, later
+    return before, after
