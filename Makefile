@@ -59,12 +59,12 @@ bench: .venv/installed ## compare planning, learning, session logs and experimen
 
 # Uses a separate environment that is not locked, because torch is large. A CPU build is enough.
 TORCH ?= torch
-deep: .venv/installed ## check the wrappers with stable-baselines3, and train PPO and DQN under a law (minutes)
+deep: .venv/installed ## test sojourn.sb3 and the wrappers with stable-baselines3, and train PPO and DQN under a law (minutes)
 	$(PYTHON) -m venv build/deep
 	$(BIN)/python -m pip freeze | grep -E '^(gymnasium|numba|numpy|scipy)==' >build/deep/constraints.txt
 	build/deep/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/deep/constraints.txt "$(TORCH)" pytest hypothesis
 	build/deep/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/deep/constraints.txt --editable '.[sb3]'
-	build/deep/bin/python -m pytest tests/envs tests/examples/test_deep_agents.py
+	build/deep/bin/python -m pytest src/sojourn/sb3 tests/sb3 tests/envs tests/examples/test_deep_agents.py
 	build/deep/bin/python examples/08_deep_agents.py
 
 lock: ## recompile requirements.lock from pyproject.toml (needs uv)

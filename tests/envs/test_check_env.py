@@ -20,6 +20,8 @@ WRAPPED = {
     "weights": lambda env: LawDiscount(env, LAW, 50),
     "discounts": lambda env: LawDiscount(env, LAW, 50, emit="discount"),
     "steps": lambda env: StepIndex(env, 50),
+    "log steps": lambda env: StepIndex(env, 50, feature="log"),
+    "remaining steps": lambda env: StepIndex(env, 50, feature="remaining", law=LAW),
     "lengths and steps": lambda env: StepIndex(RandomLength(env, LAW), 50),
     "weights and steps": lambda env: LawDiscount(StepIndex(env, 50), LAW, 50),
 }

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+import sojourn as sj
 from sojourn.envs import StepIndex
 
 
@@ -87,6 +88,45 @@ def test_observations_are_in_the_space(inner, expected):
     assert split(expected, env.reset()[0])[1] == 0
 
 
+FEATURED = {
+    "Discrete from 3": (spaces.Discrete(5, start=3), 5),
+    "MultiDiscrete": (spaces.MultiDiscrete([5, 2], start=[1, 0]), 7),
+    "Box": (spaces.Box(-1.0, 2.0, (2,), np.float64), 2),
+    "Box of bytes": (spaces.Box(0, 255, (2,), np.uint8), 2),
+    "Dict": (spaces.Dict({"a": spaces.Discrete(2)}), None),
+    "image": (spaces.Box(0, 255, (8, 8, 3), np.uint8), None),
+}
+
+
+@pytest.mark.parametrize("feature", ["log", "remaining"])
+@pytest.mark.parametrize(("inner", "size"), FEATURED.values(), ids=list(FEATURED))
+def test_smooth_features_follow_the_observation(inner, size, feature):
+    law = sj.Uniform(1, 7)
+    env = StepIndex(Showing(inner), 4, feature=feature, law=law)
+    h = np.arange(1, 6)
+    # The mean of Uniform(1, 7) is 4; given H ≥ h, H is uniform on h … 7, so (8 − h + 1)/2 steps remain.
+    expected = np.log(h) / np.log(5) if feature == "log" else (9 - h) / 2 / 4
+    np.testing.assert_allclose(env.features, expected)
+    inner.seed(3)
+    shown = [env.reset()[0], *(env.step(0)[0] for _ in range(6))]
+    inner.seed(3)
+    for taken, observation in enumerate(shown):
+        assert observation in env.observation_space
+        rest, value = split(env.observation_space, observation)
+        assert value == pytest.approx(expected[min(taken, 4)], rel=1e-6)
+        before = inner.sample()
+        if isinstance(inner, (spaces.Discrete, spaces.MultiDiscrete)):
+            ones = np.atleast_1d(before) - inner.start + np.array([0, 5])[: np.size(before)]
+            np.testing.assert_array_equal(np.flatnonzero(rest), ones)
+            assert rest.size == size
+        else:
+            np.testing.assert_equal(rest, before)
+    batch = env.join(np.stack([before] * 3), [0, 2, 9]) if size else None
+    if batch is not None:
+        assert batch.shape == (3, size + 1)
+        np.testing.assert_allclose(batch[:, -1], expected[[0, 2, 4]], rtol=1e-6)
+
+
 def test_actions_rewards_and_ends_are_unchanged():
     bare, env = gymnasium.make("FrozenLake-v1"), StepIndex(gymnasium.make("FrozenLake-v1"), 10)
     first = bare.reset(seed=4)
@@ -113,6 +153,16 @@ def test_actions_rewards_and_ends_are_unchanged():
             spaces.Dict({"step": spaces.Discrete(2)}),
             {"max_steps": 3},
             r"key must not be a key of the observation; got 'step'\.",
+        ),
+        (
+            spaces.Discrete(2),
+            {"max_steps": 3, "feature": "lag"},
+            r"feature must be one of 'index', 'log', 'remaining'; got 'lag'\. Did you mean 'log'\?",
+        ),
+        (
+            spaces.Discrete(2),
+            {"max_steps": 3, "feature": "remaining"},
+            r'law must be given if feature is "remaining"; got None\.',
         ),
         (
             spaces.MultiBinary(2),

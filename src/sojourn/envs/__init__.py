@@ -11,17 +11,19 @@ from sojourn.envs._ids import IDS
 from sojourn.envs._law_discount import LawDiscount
 from sojourn.envs._numbered import NumberedEnv, open_env
 from sojourn.envs._random_length import RandomLength
-from sojourn.envs._step_index import StepIndex
+from sojourn.envs._step_index import FEATURES, StepIndex
 from sojourn.envs._tabular_env import TabularEnv
-from sojourn.envs._wrapper_checks import wrapper_with_law
+from sojourn.envs._wrapper_checks import metadata_with_law, wrapper_with_law
 
 __all__ = [
+    "FEATURES",
     "IDS",
     "LawDiscount",
     "NumberedEnv",
     "RandomLength",
     "StepIndex",
     "TabularEnv",
+    "metadata_with_law",
     "open_env",
     "vector",
     "wrapper_with_law",

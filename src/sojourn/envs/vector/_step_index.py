@@ -12,6 +12,7 @@ from gymnasium.vector.utils import batch_space
 from sojourn._typing import BoolArray, FloatArray
 from sojourn.envs._step_index import IndexedSpace
 from sojourn.envs.vector._episodes import CountingWrapper
+from sojourn.laws import LengthLaw
 
 __all__ = ["StepIndex"]
 
@@ -23,6 +24,8 @@ class StepIndex(CountingWrapper):
         env: The vector environment.
         max_steps: Number of steps to distinguish.
         key: Key of the step if the observation is a `Dict`.
+        feature: "index", "log" or "remaining".
+        law: The law of lengths, or its text, if the feature is "remaining".
 
     Example:
         >>> import gymnasium
@@ -32,9 +35,17 @@ class StepIndex(CountingWrapper):
                [252,   0]])
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], max_steps: int, *, key: str = "step") -> None:
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        max_steps: int,
+        *,
+        key: str = "step",
+        feature: str = "index",
+        law: LengthLaw | str | None = None,
+    ) -> None:
         super().__init__(env)
-        self._indexed = IndexedSpace(env.single_observation_space, max_steps, key)
+        self._indexed = IndexedSpace(env.single_observation_space, max_steps, key, feature, law)
         self.single_observation_space = self._indexed.space
         self.observation_space = batch_space(self._indexed.space, self.num_envs)
 
