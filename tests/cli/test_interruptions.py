@@ -88,6 +88,12 @@ def test_a_sigint_stops_planning():
         assert errors == "Stopped.\n"
 
 
+def test_a_ctrl_c_in_code_that_exec_runs_exits_with_130(tmp_path):
+    (tmp_path / "stops.py").write_text("def machine():\n    exec('raise KeyboardInterrupt')\n")
+    command = [*SOJOURN, "plan", "--problem", "stops:machine", "--law", "fixed(3)"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 130
+
+
 def test_a_ctrl_c_that_python_ignores_is_repeated(capsys):
     def wait():
         things = {1, 2}

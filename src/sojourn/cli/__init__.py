@@ -20,9 +20,10 @@ def main() -> None:
 
             app(prog_name="sojourn")
     except KeyboardInterrupt:
-        # Python would end itself by the signal if it arrived in code that `exec` runs; an `exec` clears that.
-        exec("")
         if sys.stderr is not None:
             with contextlib.suppress(OSError):
                 sys.stderr.write("Stopped.\n")
         raise SystemExit(130) from None
+    finally:
+        # Python would end itself by the signal if it arrived in code that `exec` runs; an `exec` clears that.
+        exec("")
