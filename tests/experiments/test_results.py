@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 from dataclasses import replace
 
@@ -123,6 +124,17 @@ def test_two_runs_of_one_name_leave_one_experiment(store, write):
 
     run_experiment(read_experiment(write()), store, executor=ThisProcess(), watch=run_another)
     assert len(load_results(store)) == 9
+
+
+def test_trials_that_only_an_older_manifest_lists_give_a_warning(store, write, tmp_path):
+    other = tmp_path / "other"
+    changed = write(("seeds = 3", "seeds = [3]"))
+    run_experiment(read_experiment(changed), other, executor=ThisProcess())
+    shutil.copytree(store, other, dirs_exist_ok=True)
+    with pytest.warns(SojournWarning, match=r"two manifests of 'tiny'.* [39] trials that only the older"):
+        load_results(other)
+    run_experiment(read_experiment(write(("seeds = 3", "seeds = 4"))), other, executor=ThisProcess())
+    assert len(load_results(other)) == 12
 
 
 def test_two_results_of_one_trial_give_a_warning(store):

@@ -24,6 +24,7 @@ from experiments.tasks import open_stores
 
 from sojourn import _files
 from sojourn._files import pack_archive
+from sojourn.errors import SojournWarning
 from sojourn.experiments import (
     Store,
     ThisProcess,
@@ -537,7 +538,8 @@ def test_the_newer_of_two_manifests_counts(store, write):
         old.path.write_bytes(before)
         now = new.path.stat().st_mtime + seconds
         os.utime(old.path, (now, now))
-        assert len(load_results(store)) == expected
+        with pytest.warns(SojournWarning) if expected == 6 else contextlib.nullcontext():
+            assert len(load_results(store)) == expected
         assert verify_store(store).findings == ()
     run_experiment(read_experiment(changed), store, executor=ThisProcess())
     assert [path.name for path in (store / "experiments").iterdir()] == [new.name]

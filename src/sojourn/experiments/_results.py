@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -145,6 +146,14 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
         if experiment not in manifests:
             raise ValueError(f"Unknown experiment {experiment!r}.{did_you_mean(experiment, manifests)}")
         manifests = {experiment: manifests[experiment]}
+    for name, n_trials in _left_out(store, manifests, files).items():
+        warnings.warn(
+            f"{store.folder} has two manifests of {name!r}, as after copying files from another store: "
+            f"{n_trials:,} trials that only the older one lists are left out. Run a spec that has them all; "
+            "it plays none of them again.",
+            SojournWarning,
+            stacklevel=2,
+        )
     headers = _Headers(files)
     trials = [
         _result(manifest, cell, headers.of(key), files[key])
@@ -193,6 +202,20 @@ def _manifests(store: Store) -> dict[str, Manifest]:
             raise ValueError(f"{file.path} is damaged: {error}. Run the experiment again.") from error
         found[manifest.name] = manifest
     return found
+
+
+def _left_out(
+    store: Store, manifests: Mapping[str, Manifest], files: Mapping[str, StoredFile]
+) -> dict[str, int]:
+    """Return for each experiment how many finished trials only an older manifest lists, if there are any."""
+    found: dict[str, set[str]] = {}
+    for file in store.older_manifests():
+        with contextlib.suppress(OSError, ValueError):  # damaged, or replaced meanwhile
+            older = read_manifest_file(file)
+            if older.name in manifests:
+                missing = (older.keys & files.keys()) - manifests[older.name].keys
+                found.setdefault(older.name, set()).update(missing)
+    return {name: len(keys) for name, keys in found.items() if keys}
 
 
 def _result(

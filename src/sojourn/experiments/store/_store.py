@@ -188,6 +188,11 @@ class Store:
                 newest[file.key] = file
         return list(newest.values())
 
+    def older_manifests(self) -> list[StoredFile]:
+        """Return the manifests that do not count, because a newer one of the same experiment does."""
+        newest = self.manifests()
+        return [file for file in self._files("experiments") if file not in newest]
+
     def unknown_files(self) -> list[Path]:
         """Return what is in the folders of trials and manifests under a name that no store file has."""
         known = {file.path for name in _ENDINGS for file in self._files(name)} | set(self.temporary_files())
