@@ -338,3 +338,28 @@ def test_agents_without_regret_and_mixed_grids_leave_gaps(write, tmp_path):
 def test_trials_with_equal_settings_share_them(store):
     results = load_results(store)
     assert len({id(trial.settings) for trial in results}) == 3  # two points of a grid, and chance
+
+
+@pytest.mark.parametrize("record", ["{ regret_episodes = 6 }", "{ checkpoints = 5, regret_episodes = 6 }"])
+def test_estimated_regret_is_stored_read_compared_and_exported(write, tmp_path, record):
+    law = sj.Fixed(4)
+    agents = {
+        "general (bonus.scale=0.1)": sj.UCBVI(law, sj.PaperBonus(0.1)),
+        "general (bonus.scale=0.01)": sj.UCBVI(law, sj.PaperBonus(0.01)),
+        "chance": sj.RandomPlayer(),
+    }
+    expected = sj.compare(agents, sj.mdps.river_swim(3), law, episodes=20, seeds=3, regret_episodes=6)
+    spec = read_experiment(write(("episodes = 20", f"episodes = 20\nrecord = {record}")))
+    run_experiment(spec, tmp_path / "some", executor=ThisProcess())
+    assert verify_store(tmp_path / "some").findings == ()
+    results = load_results(tmp_path / "some")
+    (found,) = results.comparisons()
+    at = found.checkpoints - 1
+    assert found.regret_episodes == 6
+    np.testing.assert_array_equal(found.cumulative_regret, expected.cumulative_regret[:, :, at])
+    np.testing.assert_array_equal(found.regret_error, expected.regret_error[:, :, at])
+    assert found.notes() == expected.notes()
+    export_csv(results, tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(encoding="utf-8") as file:
+        errors = [float(row["cumulative_regret_error"]) for row in csv.DictReader(file)]
+    assert errors == [error for trial in results for error in trial.regret_error.tolist()]

@@ -97,6 +97,11 @@ def test_long_runs_keep_checkpoints_by_default(write):
     assert long.cells[0].settings["record"] == {"checkpoints": 200}
     few = read_experiment(write(("episodes = 20", "episodes = 20\nrecord = { checkpoints = 1_000 }")))
     assert few.cells[0].settings["record"] == {"checkpoints": 20}
+    both = "record = { checkpoints = 5, regret_episodes = 8 }"
+    some = read_experiment(write(("episodes = 20", f"episodes = 20\n{both}")))
+    assert some.cells[0].settings["record"] == {"checkpoints": 5, "regret_episodes": 8}
+    every = read_experiment(write(("episodes = 20", "episodes = 20\nrecord = { regret_episodes = 20 }")))
+    assert every.cells[0].settings["record"] == "episodes"
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,12 @@ class EpisodeBatch(NamedTuple):
     rng: np.random.Generator  # for transitions
     starts: IntArray  # `(episodes,)` start states
     drawn: IntArray  # `(episodes,)` number of steps after which the law ends each episode
+    is_valued: BoolArray | None = None  # `(episodes,)` whose policies are valued; None for all
 
     def part(self, some: slice) -> EpisodeBatch:
         """Return some of the episodes."""
-        return self._replace(starts=self.starts[some], drawn=self.drawn[some])
+        is_valued = None if self.is_valued is None else self.is_valued[some]
+        return self._replace(starts=self.starts[some], drawn=self.drawn[some], is_valued=is_valued)
 
 
 class Played(NamedTuple):
@@ -35,7 +37,7 @@ class Played(NamedTuple):
     lengths: IntArray  # number of steps played
     observed: BoolArray  # whether the length was observed, and not censored
     rewards: FloatArray  # sum of the rewards, in the problem's own units
-    values: FloatArray  # value of the episode's policy from its start state
+    values: FloatArray  # value of the episode's policy from its start state; 0 if it is not valued
     widths: FloatArray  # width of the certified bracket of that value
 
     @classmethod

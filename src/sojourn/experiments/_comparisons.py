@@ -60,7 +60,8 @@ def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult]
     law, checkpoints = parse_stored_law(first.law), first.uncached().checkpoints
     shape = (len(by_agent), len(seeds))
     cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
-    rewards = np.empty(shape)
+    rewards, n_valued = np.empty(shape), first.regret_episodes
+    error = None if n_valued is None else np.full(cumulative.shape, np.nan)
     for i, found in enumerate(by_agent.values()):
         for j, seed in enumerate(seeds):
             trial = found[seed].uncached()
@@ -68,9 +69,21 @@ def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult]
             regret = trial.cumulative_regret
             if regret is not None:
                 cumulative[i, j], width[i, j] = regret, _last(trial, "regret_width")
+                if error is not None:
+                    error[i, j] = trial.regret_error
     agents = tuple(make_agent(next(iter(found.values()))) for found in by_agent.values())
     return Comparison(
-        tuple(by_agent), agents, problem_name(first), law, seeds, checkpoints, cumulative, width, rewards
+        tuple(by_agent),
+        agents,
+        problem_name(first),
+        law,
+        seeds,
+        checkpoints,
+        cumulative,
+        width,
+        rewards,
+        error,
+        n_valued,
     )
 
 

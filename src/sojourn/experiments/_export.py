@@ -19,12 +19,16 @@ __all__ = ["export_csv", "export_parquet"]
 _SUMS = {
     "cumulative_regret": "regret",
     "cumulative_regret_width": "regret_width",
+    "cumulative_regret_error": "regret_error",
     "cumulative_price": "price",
     "cumulative_reward": "rewards",
     "cumulative_steps": "lengths",
     "cumulative_observed": "observed",
 }
-"""Columns with sums up to an episode, and the array that each sums up."""
+"""Columns with sums up to an episode, and the array that each sums up.
+
+`cumulative_regret_error` is the standard error of an estimated `cumulative_regret`, and empty if it is exact.
+"""
 
 _WHOLE = ("cumulative_steps", "cumulative_observed")
 _TEXTS = ("experiment", "problem", "law", "agent")

@@ -8,6 +8,13 @@ from sojourn.learning._comparison import TABLE_HEADER, Comparison
 from sojourn.learning._estimate import FEWEST_SEEDS, Estimate, estimate_mean
 from sojourn.learning._learn import learn
 from sojourn.learning._names import name_agents
+from sojourn.learning._regret_sample import (
+    RegretEstimate,
+    default_regret_episodes,
+    draw_valued_episodes,
+    estimate_regret,
+    fits_strata,
+)
 from sojourn.learning._run import Run
 from sojourn.learning._statistics import (
     Interval,
@@ -26,10 +33,15 @@ __all__ = [
     "Comparison",
     "Estimate",
     "Interval",
+    "RegretEstimate",
     "Run",
     "bootstrap_interval",
     "compare",
+    "default_regret_episodes",
+    "draw_valued_episodes",
     "estimate_mean",
+    "estimate_regret",
+    "fits_strata",
     "interquartile_mean",
     "learn",
     "name_agents",

@@ -43,6 +43,7 @@ def compare(
     *,
     episodes: int,
     seeds: int | Iterable[int] = 20,
+    regret_episodes: int | None = None,
     workers: int = 1,
     progress: Progress = None,
     reward_range: tuple[float, float] | None = None,
@@ -61,6 +62,8 @@ def compare(
         law: The law that lengths are drawn from.
         episodes: Number of episodes per agent and seed.
         seeds: Number of seeds, counted from 0, or the seeds themselves.
+        regret_episodes: Number of episodes per trial whose regret is computed; see `learn`. All agents are
+            valued at the same episodes of a seed. Intervals over seeds include the error of the estimates.
         workers: Number of trials that are played at a time, in threads; results do not depend on it. The
             learners of this package run in parallel, because their code is compiled. Your own learners in
             Python do not: for them, write a spec and use `sojourn run`.
@@ -89,10 +92,11 @@ def compare(
             raise ValueError("workers must be 1 for an environment without a transition table.")
     checkpoints = spread_episodes(episodes, _ALL_KEPT if episodes <= _ALL_KEPT else _MOST_CHECKPOINTS)
     shape = (len(names), len(numbers), checkpoints.size)
-    check_fits(8 * int(np.prod(shape)), "The comparison", "take fewer agents or seeds")
-    cumulative, width, rewards = np.full(shape, np.nan), np.full(shape[:2], np.nan), np.empty(shape[:2])
+    check_fits(16 * int(np.prod(shape)), "The comparison", "take fewer agents or seeds")
+    cumulative, error = np.full(shape, np.nan), np.full(shape, np.nan)
+    width, rewards = np.full(shape[:2], np.nan), np.empty(shape[:2])
     # Agents are the inner loop, so that an agent which fails does so on the first seed.
-    problems: list[str] = []
+    problems, n_valued = list[str](), list[int]()
     trials = [(j, i) for i in range(len(numbers)) for j in range(len(names))]
     with report_progress(progress, f"Playing {len(trials):,} trials") as report:
         shares = _Shares(len(trials), report)
@@ -106,18 +110,34 @@ def compare(
                 law,
                 episodes=episodes,
                 seed=numbers[i],
+                regret_episodes=regret_episodes,
                 progress=functools.partial(shares.set, trial),
                 reward_range=reward_range,
             )
             rewards[j, i] = run.rewards.mean()
-            if run.regret is not None and run.regret_width is not None:
-                cumulative[j, i] = np.cumsum(run.regret)[checkpoints - 1]
-                width[j, i] = run.regret_width.sum()
+            if run.regret is not None:
+                sums = (run.cumulative_regret, run.regret_error)
+                cumulative[j, i], error[j, i] = (np.asarray(part)[checkpoints - 1] for part in sums)
+                width[j, i] = run.total_regret_width
+                n_valued.append(run.regret_episodes)
             problems.append(run.problem)
             shares.finish(trial)
 
         _play_all(play, len(trials), workers, shares)
-    return Comparison(names, settings, problems[0], law, numbers, checkpoints, cumulative, width, rewards)
+    is_estimated = bool(n_valued) and n_valued[0] < episodes  # the same in all trials that have regret
+    return Comparison(
+        names,
+        settings,
+        problems[0],
+        law,
+        numbers,
+        checkpoints,
+        cumulative,
+        width,
+        rewards,
+        error if is_estimated else None,
+        n_valued[0] if is_estimated else None,
+    )
 
 
 def _check_agents(

@@ -51,6 +51,9 @@ class Comparison:
             not show their policy.
         regret_width: `(agents, seeds)` width of the certified bracket of the total regret, or NaN.
         rewards: `(agents, seeds)` mean reward per episode.
+        regret_error: `(agents, seeds, n)` standard error of `cumulative_regret` if it is estimated from some
+            episodes, or None if all were valued.
+        regret_episodes: Number of episodes per trial whose regret was computed, or None for all.
     """
 
     names: tuple[str, ...]
@@ -62,6 +65,8 @@ class Comparison:
     cumulative_regret: FloatArray
     regret_width: FloatArray
     rewards: FloatArray
+    regret_error: FloatArray | None = None
+    regret_episodes: int | None = None
 
     @property
     def episodes(self) -> int:
@@ -134,6 +139,7 @@ class Comparison:
         """Return what a reader of the table must know, as sentences: what the intervals mean, and warnings.
 
         A warning names agents whose mean regret would be less than half without the worst tenth of the seeds.
+        Estimated regret is said to be so, with its standard error.
         """
         n_seeds, n_differences = len(self.seeds), len(self.names) - 1
         about = "IQM: mean of the middle half of the seeds. "
@@ -147,6 +153,13 @@ class Comparison:
                 f"; those of the {n_differences} differences hold together" if n_differences > 1 else ""
             )
             notes = [f"{about}In brackets: 95% bootstrap intervals of IQMs{together}."]
+        if self.regret_error is not None and self.regret_episodes is not None:
+            error = float(np.nanmax(self.regret_error[:, :, -1]))
+            within = " Intervals over seeds include it." if n_seeds >= FEWEST_SEEDS else ""
+            notes.append(
+                f"Regret is estimated from {self.regret_episodes:,} of {self.episodes:,} episodes per trial; "
+                f"the standard error of a trial is at most {format_number(error, error)}.{within}"
+            )
         for name, regret in zip(self.names, self.cumulative_regret[:, :, -1], strict=True):
             if n_seeds == 1:
                 break
@@ -167,7 +180,7 @@ class Comparison:
         """Return the results as a pandas data frame with one row per agent, seed and checkpoint.
 
         Columns: `agent`, `seed`, `episode`, `cumulative_regret`, and `reward`, the mean reward per episode of
-        the whole trial.
+        the whole trial; also `regret_error`, the standard error, if regret is estimated from some episodes.
 
         Raises:
             ImportError: If pandas is not installed.
@@ -178,15 +191,16 @@ class Comparison:
             raise ImportError("pandas is not installed; install it with: pip install pandas.") from error
         shape = self.cumulative_regret.shape
         of_agent, of_seed, of_checkpoint = (part.ravel() for part in np.indices(shape))
-        return pd.DataFrame(
-            {
-                "agent": np.array(self.names)[of_agent],
-                "seed": np.array(self.seeds)[of_seed],
-                "episode": self.checkpoints[of_checkpoint],
-                "cumulative_regret": self.cumulative_regret.ravel(),
-                "reward": self.rewards[of_agent, of_seed],
-            }
-        )
+        columns = {
+            "agent": np.array(self.names)[of_agent],
+            "seed": np.array(self.seeds)[of_seed],
+            "episode": self.checkpoints[of_checkpoint],
+            "cumulative_regret": self.cumulative_regret.ravel(),
+            "reward": self.rewards[of_agent, of_seed],
+        }
+        if self.regret_error is not None:
+            columns["regret_error"] = self.regret_error.ravel()
+        return pd.DataFrame(columns)
 
     def to_latex(self) -> str:
         """Return the table as LaTeX, with its notes below; it needs the package booktabs."""
@@ -202,6 +216,8 @@ class Comparison:
         seeds = f"{len(self.seeds):,} seed{'s' * (len(self.seeds) > 1)}"
         episodes = f"{self.episodes:,} episode{'s' * (self.episodes > 1)}"
         title = f"{self.problem}, lengths from {label(self.law)}: {episodes}, {seeds}"
+        if self.regret_error is not None:
+            return f"{title}, regret estimated"
         widths = self.regret_width[np.isfinite(self.regret_width)]
         return f"{title}, regret certified to {widths.max():.1e}" if widths.size else title
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._progress import Progress, report_progress
-from sojourn._typing import IntArray
+from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn._validation import check_whole
 from sojourn.agents import (
     Agent,
@@ -23,6 +23,7 @@ from sojourn.agents import (
 from sojourn.laws import LengthLaw, draw_lengths
 from sojourn.learning._gym import play_env, read_table
 from sojourn.learning._reference import Reference, cached_reference, problem_arrays
+from sojourn.learning._regret_sample import check_regret_episodes, draw_valued_episodes
 from sojourn.learning._run import Run
 from sojourn.mdps import TabularMDP
 
@@ -35,6 +36,8 @@ __all__ = ["learn", "play_by_protocol", "play_compiled", "start_on"]
 _SHORT, _MOST_EPISODES = 0.05, 65_536
 """Pieces of a trial in compiled code grow while they take less than this many seconds, up to this size."""
 
+_NO_REGRET: dict[str, Any] = {"regret": None, "regret_width": None}
+
 
 def learn(
     agent: Agent,
@@ -43,6 +46,7 @@ def learn(
     *,
     episodes: int,
     seed: int = 0,
+    regret_episodes: int | None = None,
     progress: Progress = None,
     reward_range: tuple[float, float] | None = None,
 ) -> Run:
@@ -50,11 +54,12 @@ def learn(
 
     The regret of an episode is V*(x) − V^π(x): the value that the episode's policy π gives up against the
     best policy that does not know the length either, from the episode's start state x. It is computed by
-    policy evaluation, not from the rewards that happened, and its certified width is returned with it.
+    policy evaluation, not from the rewards that happened, and its certified width is returned with it. In
+    long trials of large problems, that is done for some episodes only (`regret_episodes`).
 
-    Lengths, start states, transitions and the learner have separate random streams, children of `seed`. One
-    length and one start state are drawn per episode whatever the learner does, so that all agents get the
-    same ones.
+    Lengths, start states, transitions, the learner and the choice of valued episodes have separate random
+    streams, children of `seed`. One length and one start state are drawn per episode whatever the learner
+    does, so that all agents get the same ones.
 
     Args:
         agent: The agent's settings, such as `UCBVI(Geometric(0.95))`.
@@ -67,6 +72,10 @@ def learn(
         law: The law that lengths are drawn from.
         episodes: Number of episodes.
         seed: Seed of all random numbers.
+        regret_episodes: Number of episodes whose regret is computed, at least 2. They are drawn at random,
+            more densely at the beginning, and `run.cumulative_regret` is then an unbiased estimate with the
+            standard error `run.regret_error`. By default `default_regret_episodes`: all, unless states ×
+            steps × episodes is above 2·10¹⁰. What is played does not depend on it.
         progress: True for a bar, or a function that is called from time to time with the share of the
             episodes that is done.
         reward_range: Least and largest reward per step, only for an environment without a table.
@@ -77,6 +86,9 @@ def learn(
         >>> run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=200)
         >>> run.regret.shape, bool((run.regret >= -1e-9).all())
         ((200,), True)
+        >>> run = sj.learn(sj.RandomPlayer(), sj.mdps.river_swim(6), law, episodes=1_000, regret_episodes=50)
+        >>> run.regret_episodes, run.cumulative_regret.shape, bool(np.isnan(run.regret).any())
+        (50, (1000,), True)
         >>> run = sj.learn(sj.UCBVI(law), "Blackjack-v1", law, episodes=100, reward_range=(-1, 1))
         >>> run.regret is None, run.rewards.min(), run.observations[run.starts[0]]
         (True, np.float64(-1.0), (18, 10, 0))
@@ -90,12 +102,17 @@ def learn(
     table = mdp if isinstance(mdp, TabularMDP) else read_table(mdp)
     with report_progress(progress, f"Playing {episodes:,} episodes") as report:
         if table is None:
+            if regret_episodes is not None:
+                raise ValueError("regret_episodes must be left out: regret needs a transition table.")
             return play_env(
                 agent, mdp, law, episodes=episodes, seed=seed, progress=report, reward_range=reward_range
             )
         if reward_range is not None:
             raise ValueError(f"reward_range must be left out: the rewards are known; got {reward_range!r}.")
-        return _play_table(agent, table, law, episodes=episodes, seed=seed, progress=report)
+        n_valued = check_regret_episodes(regret_episodes, table, law, episodes)
+        return _play_table(
+            agent, table, law, episodes=episodes, n_valued=n_valued, seed=seed, progress=report
+        )
 
 
 def _play_table(
@@ -104,20 +121,27 @@ def _play_table(
     law: LengthLaw,
     *,
     episodes: int,
+    n_valued: int,
     seed: int,
     progress: Callable[[float], object],
 ) -> Run:
-    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
-    for_lengths, for_starts, for_transitions, for_learner = streams
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(5)]
+    for_lengths, for_starts, for_transitions, for_learner, for_valued = streams
     learner = start_on(agent, mdp, episodes, for_learner)
     drawn = draw_lengths(law, for_lengths, episodes)
     starts = np.searchsorted(np.cumsum(mdp.start), for_starts.random(episodes), side="right")
     starts = np.minimum(starts, np.flatnonzero(mdp.start)[-1])
+    valued, is_valued = None, None
+    if n_valued < episodes:
+        valued = draw_valued_episodes(episodes, n_valued, for_valued)
+        is_valued = np.isin(np.arange(episodes), valued, assume_unique=True)
     reference = cached_reference(mdp, law)
     is_compiled = isinstance(learner, CompiledLearner) and learner.has_compiled_loop
     player = play_compiled if is_compiled else play_by_protocol
     began = time.perf_counter()
-    played = player(learner, reference, starts, drawn, rng=for_transitions, progress=progress)
+    played = player(
+        learner, reference, starts, drawn, rng=for_transitions, progress=progress, is_valued=is_valued
+    )
     seconds = time.perf_counter() - began
     return Run(
         agent=agent,
@@ -128,6 +152,7 @@ def _play_table(
         price=reference.price[starts],
         seconds=seconds,
         learner=learner,
+        valued=valued if played["regret"] is not None else None,
         **played,
     )
 
@@ -140,19 +165,19 @@ def play_compiled(
     *,
     rng: np.random.Generator,
     progress: Callable[[float], object],
+    is_valued: BoolArray | None = None,
 ) -> dict[str, Any]:
     """Play all episodes in compiled code, one piece after the other; return the parts of a `Run`.
 
     The pieces do not change the results. They grow while they are short: a call of compiled code costs about
     half a millisecond, and an interrupt waits for the end of a piece.
     """
-    problem = problem_arrays(reference.mdp)
+    whole = EpisodeBatch(problem_arrays(reference.mdp), reference.arrays, rng, starts, drawn, is_valued)
     parts, piece, stop = [], 1, 0
     while stop < starts.size:
         first, stop = stop, min(stop + piece, starts.size)
         began = time.perf_counter()
-        batch = EpisodeBatch(problem, reference.arrays, rng, starts[first:stop], drawn[first:stop])
-        parts.append(learner.play(batch, value_of=reference.value_of_table))
+        parts.append(learner.play(whole.part(slice(first, stop)), value_of=reference.value_of_table))
         progress(stop / starts.size)
         if time.perf_counter() - began < _SHORT:
             piece = min(2 * piece, _MOST_EPISODES)
@@ -161,9 +186,22 @@ def play_compiled(
         "lengths": played.lengths,
         "observed": played.observed,
         "rewards": played.rewards,
-        "regret": reference.regret(played.values, starts),
-        "regret_width": reference.regret_width(starts, played.widths),
+        **_regret(reference, starts, played.values, played.widths, is_valued),
     }
+
+
+def _regret(
+    reference: Reference,
+    starts: IntArray,
+    values: FloatArray,
+    widths: FloatArray,
+    is_valued: BoolArray | None,
+) -> dict[str, Any]:
+    """Return the regrets and their widths; NaN for episodes that were not valued."""
+    regret, width = reference.regret(values, starts), reference.regret_width(starts, widths)
+    if is_valued is not None:
+        regret[~is_valued] = width[~is_valued] = np.nan
+    return {"regret": regret, "regret_width": width}
 
 
 def start_on(agent: Agent, mdp: TabularMDP, episodes: int, rng: np.random.Generator) -> Any:
@@ -187,6 +225,7 @@ def play_by_protocol(
     *,
     rng: np.random.Generator,
     progress: Callable[[float], object],
+    is_valued: BoolArray | None = None,
 ) -> dict[str, Any]:
     """Play all episodes by `act`, `observe` and `end_episode`; return the parts of a `Run`."""
     problem, n_actions, episodes = problem_arrays(reference.mdp), reference.mdp.n_actions, starts.size
@@ -195,7 +234,7 @@ def play_by_protocol(
     shows_policy, step = isinstance(learner, PlanningLearner), step_on_table(problem, rng)
     for k in range(episodes):
         start = int(starts[k])
-        if shows_policy:
+        if shows_policy and (is_valued is None or is_valued[k]):
             values[k], widths[k] = reference.value(learner, problem, start)
         one = play_episode(learner, step, start, int(drawn[k]), n_actions=n_actions)
         lengths[k], observed[k], totals[k] = one.length, one.observed, one.total
@@ -205,6 +244,5 @@ def play_by_protocol(
         "lengths": lengths,
         "observed": observed,
         "rewards": totals,
-        "regret": reference.regret(values, starts) if shows_policy else None,
-        "regret_width": reference.regret_width(starts, widths) if shows_policy else None,
+        **(_regret(reference, starts, values, widths, is_valued) if shows_policy else _NO_REGRET),
     }

@@ -12,7 +12,9 @@ from sojourn import _html
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw
+from sojourn.learning._estimate import format_number
 from sojourn.learning._names import name_agents
+from sojourn.learning._regret_sample import RegretEstimate, estimate_regret
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,14 +37,15 @@ class Run:
         observed: Whether the length was observed; False if the environment ended the episode first.
         rewards: Sum of the rewards, in the environment's own units.
         regret: V*(x) − V^π(x) for the episode's start state x and policy π, exact, in the environment's own
-            units and never clipped. None if the learner does not show its policy, or if the problem is an
-            environment without a transition table.
+            units and never clipped; NaN for episodes that were not valued. None if the learner does not show
+            its policy, or if the problem is an environment without a transition table.
         regret_width: Width of the certified bracket of the regret, or None.
         price: Price of not knowing the length, for the episode's start state; None without a table.
         seconds: Time that playing took, including planning and learning; no result depends on it.
         observations: The observations of an environment without a table, in the order of their state numbers;
             None if the problem numbers its states itself.
         learner: The learner after the last episode, with its counts, Q values and estimates.
+        valued: The episodes whose regret was computed, counted from 0, if only some were; otherwise None.
     """
 
     agent: Agent
@@ -59,6 +62,41 @@ class Run:
     seconds: float = math.nan
     observations: tuple[Any, ...] | None = None
     learner: Any = None
+    valued: IntArray | None = None
+
+    @property
+    def regret_episodes(self) -> int:
+        """Number of episodes whose regret was computed."""
+        if self.regret is None:
+            return 0
+        return self.regret.size if self.valued is None else self.valued.size
+
+    @property
+    def cumulative_regret(self) -> FloatArray | None:
+        """Regret summed up to each episode: exact, or an unbiased estimate if only some were valued."""
+        return None if self.regret is None else self._sum(self.regret).cumulative
+
+    @property
+    def regret_error(self) -> FloatArray | None:
+        """Standard error of `cumulative_regret`: 0 if all episodes were valued."""
+        return None if self.regret is None else self._sum(self.regret).error
+
+    @property
+    def cumulative_regret_width(self) -> FloatArray | None:
+        """Width of the bracket of `cumulative_regret` that follows from those of the valued episodes."""
+        return None if self.regret_width is None else self._sum(self.regret_width).cumulative
+
+    @property
+    def total_regret_width(self) -> float:
+        """Width of the bracket of the total regret; NaN without regret."""
+        if self.regret_width is None or self.valued is None:
+            return math.nan if self.regret_width is None else float(self.regret_width.sum())
+        return float(self._sum(self.regret_width).cumulative[-1])
+
+    def _sum(self, values: FloatArray) -> RegretEstimate:
+        if self.valued is None:
+            return RegretEstimate(np.cumsum(values), np.zeros(values.size))
+        return estimate_regret(values[self.valued], self.valued, values.size)
 
     @property
     def clairvoyant_regret(self) -> FloatArray | None:
@@ -93,8 +131,15 @@ class Run:
 
     def _summary(self) -> str:
         text = f"{self.lengths.size:,} episodes, mean reward {self.rewards.mean():.6g}"
-        if self.regret is not None:
-            text += f", total regret {float(np.sum(self.regret)):.6g}"
-        if self.clairvoyant_regret is not None:
-            text += f" ({float(np.sum(self.clairvoyant_regret)):.6g} against the clairvoyant)"
-        return text
+        if self.regret is None:
+            return text
+        if self.valued is None:
+            total, against = float(np.sum(self.regret)), self.clairvoyant_regret
+            text += f", total regret {total:.6g}"
+            return (
+                text if against is None else f"{text} ({float(np.sum(against)):.6g} against the clairvoyant)"
+            )
+        found = self._sum(self.regret)
+        total, error = float(found.cumulative[-1]), float(found.error[-1])
+        shown = f"{format_number(total, error)} ± {format_number(error, error)}"
+        return f"{text}, total regret {shown} (standard error), estimated from {self.valued.size:,} episodes"

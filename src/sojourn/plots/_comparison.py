@@ -34,6 +34,7 @@ __all__ = [
     "ComparisonCurves",
     "comparison_curves",
     "comparison_figure",
+    "describe_estimate",
     "describe_seeds",
     "draw_comparison",
     "line_style",
@@ -46,6 +47,9 @@ _MAX_LINE_LENGTH = 84
 
 _MAX_TITLE_LENGTH = 60
 """Characters per line of the bold title."""
+
+_NORMAL_QUANTILE = 1.96
+"""Half the width of a 95% interval, in standard errors."""
 
 _MIN_SHARE = 1e-6
 """A logarithmic axis does not go below this share of the largest regret."""
@@ -73,6 +77,7 @@ class ComparisonCurves:
         high: `(agents, n)` upper end of that interval.
         single: `(agents, seeds, n)` cumulative regret of each seed if there are fewer than five, else
             `(agents, 0, n)`.
+        n_valued: Number of episodes per trial whose regret was computed, or None for all.
     """
 
     names: tuple[str, ...]
@@ -85,12 +90,14 @@ class ComparisonCurves:
     low: FloatArray
     high: FloatArray
     single: FloatArray
+    n_valued: int | None = None
 
 
 def comparison_curves(comparison: Comparison) -> ComparisonCurves:
     """Compute the mean cumulative regret of every learner with its 95% interval over seeds.
 
-    With fewer than five seeds, the regret of each seed takes the place of the interval.
+    With fewer than five seeds, the regret of each seed takes the place of the interval. The interval for a
+    single seed whose regret is estimated is that of the estimate.
     """
     from sojourn.agents import RandomPlayer  # noqa: PLC0415 - loads numba
     from sojourn.learning import FEWEST_SEEDS, estimate_mean, spread_episodes  # noqa: PLC0415
@@ -100,6 +107,10 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
     shown = np.unique(np.searchsorted(kept, spread_episodes(comparison.episodes, _MAX_POINTS)))
     cumulative = comparison.cumulative_regret[:, :, shown]
     estimate = estimate_mean(cumulative, axis=1)
+    low, high = estimate.low, estimate.high
+    if comparison.regret_error is not None and len(comparison.seeds) == 1:
+        half_width = _NORMAL_QUANTILE * comparison.regret_error[:, 0, shown]
+        low, high = estimate.mean - half_width, estimate.mean + half_width
     return ComparisonCurves(
         names=comparison.names,
         is_chance=tuple(i in at_random[:1] for i in range(len(comparison.agents))),
@@ -108,9 +119,10 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
         n_seeds=len(comparison.seeds),
         k=kept[shown],
         mean=estimate.mean,
-        low=estimate.low,
-        high=estimate.high,
+        low=low,
+        high=high,
         single=cumulative if len(comparison.seeds) in range(2, FEWEST_SEEDS) else cumulative[:, :0],
+        n_valued=None if comparison.regret_error is None else comparison.regret_episodes,
     )
 
 
@@ -132,7 +144,7 @@ def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) ->
             lines = [np.column_stack((curves.k, single)) for single in curves.single[i]]
             thin = {"color": style["color"], "alpha": 0.6, "linewidth": 0.7, "zorder": 2}
             ax.add_collection(LineCollection(lines, **thin))
-        if curves.n_seeds > 1 and not curves.single.size:
+        if not np.isnan(curves.low[i]).any() and not curves.single.size:
             low = np.maximum(curves.low[i], np.finfo(float).tiny) if log else curves.low[i]
             band = {"color": style["color"], "alpha": 0.18, "linewidth": 0.0, "zorder": 2}
             ax.fill_between(curves.k, low, curves.high[i], **band)
@@ -208,7 +220,17 @@ def _add_curve_legend(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: 
         names.append(wrap_text(name if shown[i] else f"{name}: {reason}", _MAX_LINE_LENGTH))
     owner: Any = ax if inside else ax.figure
     place = "best" if inside else "outside lower left"
-    add_legend(owner, lines, names, title=describe_seeds(curves.n_seeds), loc=place)
+    add_legend(
+        owner, lines, names, title=describe_seeds(curves.n_seeds) + describe_estimate(curves), loc=place
+    )
+
+
+def describe_estimate(curves: ComparisonCurves) -> str:
+    """Return from how many episodes regret is estimated, for a legend; nothing if all were valued."""
+    if curves.n_valued is None:
+        return ""
+    band = ", band: 95% interval of the estimate" if curves.n_seeds == 1 else ""
+    return f"{band}\nregret estimated from {curves.n_valued:,} of {curves.k[-1]:,} episodes per trial"
 
 
 def describe_seeds(*counts: int) -> str:

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from sojourn.plots._comparison import (
     ComparisonCurves,
     comparison_curves,
+    describe_estimate,
     describe_seeds,
     draw_comparison,
     line_styles,
@@ -102,7 +103,7 @@ def panels_figure(
     below = 0.2 * (2 - (-len(curves.names) // legend_columns))
     figure, axes = new_grid(len(curves.panels), columns, width=width, height=height, below=below)
     draw_panels(curves, axes, log=log)
-    seeds = describe_seeds(*(panel.n_seeds for panel in curves.panels))
+    seeds = describe_seeds(*(panel.n_seeds for panel in curves.panels)) + describe_estimate(curves.panels[0])
     lines = [Line2D([], [], **style) for style in line_styles(curves.panels[0])]
     wrapped = [wrap_text(name, _MAX_LINE_LENGTH) for name in curves.names]
     add_legend(figure, lines, wrapped, title=seeds, loc="outside lower left", ncols=legend_columns)

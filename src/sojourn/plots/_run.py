@@ -34,6 +34,9 @@ _MAX_BINS = 30
 _MAX_LINE_LENGTH = 110
 """Characters per line of the title."""
 
+_NORMAL_QUANTILE = 1.96
+"""Half the width of a 95% interval, in standard errors."""
+
 _FEW_EPISODES = 12
 """Up to this many episodes, each episode is a separate bin."""
 
@@ -47,10 +50,12 @@ class RunCurves:
         learner: Short name of the learner.
         setting: Problem, law and seed.
         k: `(n,)` episodes that are drawn, counted from 1; not all if there are many.
-        single: `(n,)` regret of each drawn episode.
+        single: `(n,)` regret of each drawn episode; NaN if it was not valued.
         cumulative: `(n,)` cumulative regret of the first k episodes.
         edges: `(bins + 1,)` first episode of each bin, and the episode after the last bin.
         binned: `(bins,)` mean regret per episode in each bin.
+        error: `(n,)` standard error of `cumulative`; None if all episodes were valued.
+        n_valued: Number of valued episodes, for the label of the band.
     """
 
     quantity: str
@@ -61,6 +66,8 @@ class RunCurves:
     cumulative: FloatArray
     edges: IntArray
     binned: FloatArray
+    error: FloatArray | None = None
+    n_valued: int = 0
 
 
 def run_curves(run: Run) -> RunCurves:
@@ -77,18 +84,25 @@ def run_curves(run: Run) -> RunCurves:
     from sojourn.learning import name_agents, spread_episodes  # noqa: PLC0415 - loads numba
 
     values = run.rewards if run.regret is None else run.regret
-    k = spread_episodes(values.size, _MAX_POINTS)
-    edges = _spread_bins(values.size)
-    sums = np.add.reduceat(values, edges[:-1] - 1)
+    k, edges = spread_episodes(values.size, _MAX_POINTS), _spread_bins(values.size)
+    cumulative, error, counts = np.cumsum(values), None, np.diff(edges)
+    if run.valued is not None:
+        cumulative, error = np.asarray(run.cumulative_regret), np.asarray(run.regret_error)
+        drawn = run.valued[spread_episodes(run.valued.size, _MAX_POINTS) - 1]
+        k = np.union1d(drawn + 1, [values.size])
+        counts = np.add.reduceat((~np.isnan(values)).astype(np.int64), edges[:-1] - 1)
+    sums = np.add.reduceat(np.nan_to_num(values), edges[:-1] - 1)
     return RunCurves(
         quantity="reward" if run.regret is None else "regret",
         learner=name_agents([run.agent])[0],
         setting=f"{run.problem}, lengths from {label(run.law)}, seed {run.seed}",
         k=k,
         single=values[k - 1],
-        cumulative=np.cumsum(values)[k - 1],
+        cumulative=cumulative[k - 1],
         edges=edges,
-        binned=sums / np.diff(edges),
+        binned=np.where(counts > 0, sums / np.maximum(counts, 1), np.nan),
+        error=None if error is None else error[k - 1],
+        n_valued=run.regret_episodes,
     )
 
 
@@ -114,6 +128,8 @@ def draw_run(curves: RunCurves, axes: Sequence[Axes], *, log: bool = False) -> N
         if is_sum:
             marker = "o" if curves.k.size == 1 else ""  # a line of one point cannot be seen
             panel.plot(curves.k, curves.cumulative, marker=marker, color=COLORS[0], linewidth=1.8, zorder=3)
+            if curves.error is not None:
+                _draw_error(panel, curves, curves.error)
             text = f"cumulative {quantity}"
         else:
             _draw_single(panel, curves)
@@ -123,9 +139,25 @@ def draw_run(curves: RunCurves, axes: Sequence[Axes], *, log: bool = False) -> N
             panel.set_yscale("log", nonpositive="mask")
         else:
             start_axis_at_zero(
-                panel, curves.cumulative if is_sum else curves.single, margin=0.0 if is_sum else 0.03
+                panel,
+                curves.cumulative if is_sum else curves.single[~np.isnan(curves.single)],
+                margin=0.0 if is_sum else 0.03,
             )
         set_episode_axis(panel, int(curves.edges[-1]) - 1, log=log or not is_sum)
+
+
+def _draw_error(panel: Axes, curves: RunCurves, error: FloatArray) -> None:
+    half_width = _NORMAL_QUANTILE * error
+    panel.fill_between(
+        curves.k,
+        curves.cumulative - half_width,
+        curves.cumulative + half_width,
+        color=COLORS[0],
+        alpha=0.2,
+        linewidth=0.0,
+        label=f"95% interval of the estimate\nfrom {curves.n_valued:,} episodes",
+    )
+    panel.legend(frameon=False, fontsize=8.5, labelcolor=INK, handlelength=1.4)
 
 
 def _draw_single(panel: Axes, curves: RunCurves) -> None:

@@ -19,7 +19,7 @@ from sojourn._kernels import (
     play,
     policy_value,
 )
-from sojourn._typing import FloatArray, IntArray
+from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.agents._episode import play_episode, step_on_table
 from sojourn.agents._protocol import EpisodeBatch, Played, ValueOf
 from sojourn.agents.tabular._bookkeeping import Bookkeeping
@@ -101,8 +101,8 @@ class CompiledPlay(TableViews, ABC):
             early: `(episodes,)` array to which the rewards of the first `n_early` steps are added.
             n_early: Number of such steps.
         """
-        problem, reference, rng, starts, drawn = batch
-        episodes = _new_episodes(starts, drawn, early, n_early)
+        problem, reference, rng, starts, drawn, is_valued = batch
+        episodes = _new_episodes(starts, drawn, is_valued, early, n_early)
         valuation = self._valuation_for(problem, reference)
         longest = min(int(drawn.max(initial=0)), _MOST_STEPS) if self.bookkeeping.keeps_steps else 0
         done = 0
@@ -151,7 +151,7 @@ class CompiledPlay(TableViews, ABC):
         value_of: ValueOf | None,
     ) -> None:
         """Store the value of episode k's policy: by `policy_value`, else by `value_of`, else infinity."""
-        if reference.survival.size == 0:
+        if reference.survival.size == 0 or not np.isnan(episodes.values[k]):
             return
         start = int(episodes.starts[k])
         value, width = self.policy_value(problem, reference, start)
@@ -169,8 +169,10 @@ class CompiledPlay(TableViews, ABC):
         return self._valuation
 
 
-def _new_episodes(starts: IntArray, drawn: IntArray, early: FloatArray | None, n_early: int) -> Episodes:
-    """Return episodes to play, with arrays for their results; values are NaN until they are computed."""
+def _new_episodes(
+    starts: IntArray, drawn: IntArray, is_valued: BoolArray | None, early: FloatArray | None, n_early: int
+) -> Episodes:
+    """Return episodes to play, with arrays for their results; values to be computed are NaN."""
     size = starts.size
     return Episodes(
         starts=starts,
@@ -180,6 +182,6 @@ def _new_episodes(starts: IntArray, drawn: IntArray, early: FloatArray | None, n
         observed=np.empty(size, dtype=np.bool_),
         rewards=np.empty(size),
         early_rewards=np.zeros(size) if early is None else early,
-        values=np.full(size, np.nan),
+        values=np.full(size, np.nan) if is_valued is None else np.where(is_valued, np.nan, 0.0),
         widths=np.full(size, np.nan),
     )

@@ -257,8 +257,10 @@ def _dry_run_rows(
     first = experiment.cells[0].settings
     record = first["record"]
     episodes = "every episode"
-    if not isinstance(record, str):
+    if not isinstance(record, str) and "checkpoints" in record:
         episodes = f"{format_number(record['checkpoints'])} checkpoints"
     rows.append(("recorded", f"{episodes} of {format_number(first['episodes'])}"))
+    if not isinstance(record, str) and "regret_episodes" in record:
+        rows.append(("regret", f"estimated from {format_number(record['regret_episodes'])} episodes"))
     rows.append(("store", str(store.folder)))
     return rows

@@ -20,7 +20,8 @@ from sojourn.experiments.spec._plain_values import shown
 from sojourn.experiments.spec._toml import read_toml
 from sojourn.experiments.trials._trial import Trial
 from sojourn.laws import LengthLaw, parse_law
-from sojourn.mdps import read_problem
+from sojourn.learning import default_regret_episodes
+from sojourn.mdps import TabularMDP, read_problem
 
 __all__ = ["Cell", "Experiment", "Purpose", "read_experiment"]
 
@@ -37,6 +38,7 @@ _ALL_RECORDED = 10_000
 """Trials of up to this many episodes record every episode unless the spec says otherwise."""
 
 _CHECKPOINTS = 200
+_MOST_RECORD = {"checkpoints": _MOST_TRIALS, "regret_episodes": _MOST_RECORDED}
 
 
 @dataclass(frozen=True)
@@ -159,8 +161,10 @@ def _seeds(value: Any) -> tuple[int, ...]:
 def _record(value: Any) -> str | dict[str, int]:
     if value == "episodes":
         return "episodes"
-    if isinstance(value, dict) and value.keys() == {"checkpoints"}:
-        return {"checkpoints": min(_whole(value["checkpoints"], least=2), _MOST_TRIALS)}
+    if isinstance(value, dict) and value and value.keys() <= {"checkpoints", "regret_episodes"}:
+        return {name: min(_whole(number, least=2), _MOST_RECORD[name]) for name, number in value.items()}
+    if isinstance(value, dict):
+        raise ValueError(f"must have only checkpoints and regret_episodes; got {shown(value)}.")
     raise ValueError(f"must be 'episodes' or {{ checkpoints = 200 }}; got {shown(value)}.")
 
 
@@ -222,12 +226,8 @@ def _check(table: dict[str, Any]) -> _Spec:
 
 
 def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
-    record = spec.record
-    if record is None:
-        record = "episodes" if spec.episodes <= _ALL_RECORDED else {"checkpoints": _CHECKPOINTS}
-    if isinstance(record, dict):
-        record = {"checkpoints": min(record["checkpoints"], spec.episodes)}
-    elif spec.episodes > _MOST_RECORDED:
+    given = spec.record
+    if given == "episodes" and spec.episodes > _MOST_RECORDED:
         raise ValueError(f"record must be {{ checkpoints = 200 }} for more than {_MOST_RECORDED:,} episodes.")
     n_points = sum(count_points(agent, f"agents.{name}") for name, agent in spec.agents.items())
     n_cells = n_points * len(spec.problem) * len(spec.law)
@@ -236,14 +236,14 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
             f"it has {_count(n_cells * len(spec.seeds))} trials in {_count(n_cells)} combinations; "
             f"at most {_MOST_TRIALS:,} in {_MOST_CELLS:,} are possible."
         )
-    problems = [with_place("problem", _canonical_problem, text) for text in spec.problem]
+    problems = [with_place("problem", _build_problem, text) for text in spec.problem]
     laws = [with_place("law", parse_law, text) for text in spec.law]
-    fixed = {"episodes": spec.episodes, "record": record}
     cells: list[Cell] = []
-    for problem in problems:
+    for problem, mdp in problems:
         for law in laws:
             # Hashed into every trial key: a new entry would make old stores play everything again.
-            shared = {"problem": problem, "law": repr(law), **fixed}
+            record = _what_to_record(given, mdp, law, spec.episodes)
+            shared = {"problem": problem, "law": repr(law), "episodes": spec.episodes, "record": record}
             cells += _cells(spec.agents, law, shared, spec.seeds)
     name = spec.name if spec.name is not None else path.stem
     if not is_utf8(name):
@@ -255,10 +255,24 @@ def _count(number: int) -> str:
     return f"{number:,}" if number < 10**15 else f"about 10^{math.floor(math.log10(number))}"
 
 
-def _canonical_problem(text: str) -> str:
+def _build_problem(text: str) -> tuple[str, TabularMDP]:
+    """Return a problem's text in its one form, and the problem, so that a bad one is refused early."""
     named = read_problem(text, "problem")
-    named.build()  # refuses a bad problem before anything is played
-    return named.text
+    return named.text, named.build()
+
+
+def _what_to_record(
+    given: str | dict[str, int] | None, mdp: TabularMDP, law: LengthLaw, episodes: int
+) -> str | dict[str, int]:
+    """Return what the trials on a problem record, with defaults filled in and what says nothing left out."""
+    numbers = dict(given) if isinstance(given, dict) else {}
+    n_valued = numbers.pop("regret_episodes", None) or default_regret_episodes(mdp, law, episodes)
+    if not numbers and given != "episodes" and episodes > _ALL_RECORDED:
+        numbers = {"checkpoints": _CHECKPOINTS}
+    record = {name: min(number, episodes) for name, number in numbers.items()}
+    if n_valued < episodes:
+        record["regret_episodes"] = n_valued
+    return record or "episodes"
 
 
 def _cells(

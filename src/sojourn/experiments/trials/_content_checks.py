@@ -15,7 +15,7 @@ import numpy as np
 from sojourn._files import is_utf8
 from sojourn._typing import IntArray
 from sojourn.laws import parse_stored_law
-from sojourn.learning import spread_by_ratios
+from sojourn.learning import fits_strata, spread_by_ratios
 
 __all__ = ["Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
 
@@ -44,15 +44,23 @@ _KINDS = {
 _REGRET = ("regret", "regret_width")
 """Absent together, if the agent does not show its policy or the problem has no transition table."""
 
-_OPTIONAL = (*_REGRET, "price")
+_OPTIONAL = (*_REGRET, "price", "valued", "regret_error")
 
-_LEAST = {"starts": 0, "lengths": 1, "observed": 0, "regret_width": 0}
+_LEAST = {"starts": 0, "lengths": 1, "observed": 0, "regret_width": 0, "regret_error": 0}
 """Arrays that have a least possible value; checkpoints are checked apart."""
 
 _SUM_KINDS = {"checkpoints": "i"} | {
     f"sum_{name}": "i" if kind == "b" else kind for name, kind in _KINDS.items() if name != "starts"
 }
 """Arrays of one entry per checkpoint."""
+
+_OF_VALUED = {"valued": "i"}
+"""Arrays of one entry per valued episode, like those of `_REGRET`, if only some episodes were valued."""
+
+_PER_VALUED = (*_OF_VALUED, *_REGRET)
+
+_OF_ESTIMATES = {"regret_error": "f"}
+"""Arrays of one entry per checkpoint, if only some episodes were valued."""
 
 
 class Layout(NamedTuple):
@@ -70,6 +78,9 @@ class Layout(NamedTuple):
     episodes: int
     """Number of episodes."""
 
+    n_valued: int | None = None
+    """Number of episodes whose regret was computed; None for all."""
+
 
 def layout_of(settings: Mapping[str, Any]) -> Layout:
     """Return the arrays that a trial with these settings has.
@@ -82,12 +93,22 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
         raise ValueError("its settings have no number of episodes")
     if record == "episodes" and episodes <= _MOST_RECORDED:
         return Layout(_KINDS, "", episodes, episodes)
-    if not isinstance(record, Mapping) or record.keys() != {"checkpoints"}:
+    if (
+        not isinstance(record, Mapping)
+        or not record
+        or not record.keys() <= {"checkpoints", "regret_episodes"}
+    ):
         raise ValueError("its settings do not say what was recorded")
-    most = record["checkpoints"]
+    n_valued = record.get("regret_episodes")
+    if n_valued is not None and (not _is_whole(n_valued) or not 2 <= n_valued < episodes):
+        raise ValueError("its settings do not say how many episodes were valued")
+    if "checkpoints" not in record and episodes <= _MOST_RECORDED:
+        return Layout(_KINDS | _OF_VALUED, "", episodes, episodes, n_valued)
+    most: Any = record.get("checkpoints")
     if not _is_whole(most) or not min(2, episodes) <= most <= min(_MOST_CHECKPOINTS, episodes):
         raise ValueError("its settings do not say how many checkpoints were recorded")
-    return Layout(_SUM_KINDS, "sum_", most, episodes)
+    kinds = _SUM_KINDS if n_valued is None else _SUM_KINDS | _OF_ESTIMATES
+    return Layout(kinds, "sum_", most, episodes, n_valued)
 
 
 def check_sizes(layout: Layout, sizes: Mapping[str, int]) -> None:
@@ -109,7 +130,7 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
     Raises:
         ValueError: If a rule is broken; one clause says which.
     """
-    kinds, prefix, most, episodes = layout
+    kinds, prefix, most, episodes, n_valued = layout
     n_optional = 0
     for name in kinds:
         if name in arrays:
@@ -121,6 +142,8 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
         raise ValueError(f"it has an unknown array {min(set(arrays) - set(kinds))[:60]!r}")
     if len({prefix + name in arrays for name in _REGRET}) > 1:
         raise ValueError("it has a regret without its width, or a width without a regret")
+    if n_valued is not None:
+        _check_estimate(arrays, prefix, episodes, n_valued)
     n = most
     if prefix:
         n = _check_checkpoints(arrays["checkpoints"], most, episodes)
@@ -128,7 +151,7 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
         kind = array.dtype.kind
         if kind != kinds[name] or (kind == "f" and array.dtype.itemsize != 8):
             raise ValueError(f"its {name} are of another type")
-        if array.shape != (n,):
+        if array.shape != (n_valued if n_valued is not None and name in _PER_VALUED else n,):
             raise ValueError(f"its {name} have another shape than its settings say")
         if kind == "f" and not _has_small_norm(array):
             raise ValueError(f"its {name} are not all finite, or too large to be added up")
@@ -136,6 +159,18 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
             raise ValueError(f"its {name} include a number that is too small")
     if not prefix and arrays["lengths"].max() > _LARGEST_INTEGER // n:
         raise ValueError("its lengths are too large to be added up")
+
+
+def _check_estimate(arrays: Mapping[str, Any], prefix: str, episodes: int, n_valued: int) -> None:
+    """Check that an estimated regret comes with its error, or with the episodes that were valued."""
+    beside = "regret_error" if prefix else "valued"
+    if (prefix + "regret" in arrays) != (beside in arrays):
+        raise ValueError(f"it has a regret without its {beside}, or the other way round")
+    if not prefix and beside in arrays:
+        valued = arrays[beside]
+        is_sound = valued.dtype.kind == "i" and valued.shape == (n_valued,)
+        if not is_sound or not fits_strata(valued, episodes):
+            raise ValueError("its valued episodes are not those of a possible draw")
 
 
 def _has_small_norm(array: Any) -> bool:

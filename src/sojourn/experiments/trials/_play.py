@@ -23,6 +23,7 @@ __all__ = ["play_trial"]
 
 _PER_EPISODE = ("starts", "lengths", "observed", "rewards", "regret", "regret_width", "price")
 _SUMMED = ("lengths", "observed", "rewards", "regret", "regret_width", "price")
+_ESTIMATED = ("regret", "regret_width")
 
 
 def play_trial(text: str) -> bytes:
@@ -38,9 +39,11 @@ def play_trial(text: str) -> bytes:
     _check_code(settings)
     mdp, law = _problem(settings["problem"]), parse_law(settings["law"])
     agent = build(settings["learner"], lambda: plan(mdp, law))
-    run = learn(agent, mdp, law, episodes=settings["episodes"], seed=seed)
+    record, episodes = settings["record"], settings["episodes"]
+    n_valued = episodes if isinstance(record, str) else record.get("regret_episodes", episodes)
+    run = learn(agent, mdp, law, episodes=episodes, seed=seed, regret_episodes=n_valued)
     _check_code(settings)  # again: the trial itself may have imported more modules
-    return pack_trial(settings, seed, run.problem, _recorded(run, settings["record"]))
+    return pack_trial(settings, seed, run.problem, _recorded(run, record))
 
 
 def _check_code(settings: Mapping[str, Any]) -> None:
@@ -56,14 +59,22 @@ def _problem(text: str) -> TabularMDP:
 
 
 def _recorded(run: Run, record: str | Mapping[str, int]) -> dict[str, Any]:
-    """Return the arrays to store: one entry per episode, or sums up to each checkpoint."""
-    if isinstance(record, str):
-        arrays = {name: getattr(run, name) for name in _PER_EPISODE}
+    """Return the arrays to store: one entry per episode, or sums up to each checkpoint.
+
+    If only some episodes were valued, regrets have one entry per valued episode, or sums are estimates.
+    """
+    if isinstance(record, str) or "checkpoints" not in record:
+        arrays = {name: getattr(run, name) for name in _PER_EPISODE} | {"valued": run.valued}
+        if run.valued is not None:
+            arrays |= {name: arrays[name][run.valued] for name in _ESTIMATED}
         return {name: array for name, array in arrays.items() if array is not None}
     checkpoints = spread_by_ratios(run.lengths.size, record["checkpoints"])
     sums: dict[str, Any] = {"checkpoints": checkpoints}
     for name in _SUMMED:
         array = getattr(run, name)
         if array is not None:
-            sums[f"sum_{name}"] = np.cumsum(array)[checkpoints - 1]
+            summed = getattr(run, f"cumulative_{name}") if name in _ESTIMATED else np.cumsum(array)
+            sums[f"sum_{name}"] = summed[checkpoints - 1]
+    if run.valued is not None and run.regret_error is not None:
+        sums["regret_error"] = run.regret_error[checkpoints - 1]
     return sums

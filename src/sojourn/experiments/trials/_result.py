@@ -14,6 +14,7 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn.experiments.spec._experiment import Purpose
 from sojourn.experiments.store._stored_file import StoredFile
 from sojourn.experiments.trials._archive import TrialContent, read_trial_file
+from sojourn.learning import RegretEstimate, estimate_regret
 
 __all__ = ["TrialResult", "read_result_file"]
 
@@ -73,18 +74,42 @@ class TrialResult:
 
     @property
     def cumulative_regret(self) -> FloatArray | None:
-        """Exact regret summed up to each checkpoint, or None if the agent does not show its policy."""
+        """Regret summed up to each checkpoint, or None if the agent does not show its policy.
+
+        It is exact, or an unbiased estimate if only some episodes were valued.
+        """
         return self.cumulative("regret")
+
+    @property
+    def regret_episodes(self) -> int | None:
+        """Number of episodes whose regret was computed, or None for all."""
+        record = self.settings["record"]
+        return None if isinstance(record, str) else record.get("regret_episodes")
+
+    @property
+    def regret_error(self) -> FloatArray | None:
+        """Standard error of `cumulative_regret` if it is an estimate, otherwise None."""
+        if "valued" in self.arrays:
+            return self._estimate("regret").error
+        return self.arrays.get("regret_error")
 
     def cumulative(self, name: str) -> FloatArray | None:
         """Return sums up to each checkpoint, or None if they were not recorded.
 
         Args:
-            name: "regret", "regret_width", "rewards", "lengths", "observed" or "price".
+            name: "regret", "regret_width", "rewards", "lengths", "observed" or "price"; or "regret_error",
+                the standard error of an estimated sum.
         """
+        if name == "regret_error":
+            return self.regret_error
         if f"sum_{name}" in self.arrays:
             return np.asarray(self.arrays[f"sum_{name}"])
+        if "valued" in self.arrays and name in {"regret", "regret_width"}:
+            return self._estimate(name).cumulative
         return np.cumsum(self.arrays[name]) if name in self.arrays else None
+
+    def _estimate(self, name: str) -> RegretEstimate:
+        return estimate_regret(self.arrays[name], self.arrays["valued"], self.episodes)
 
 
 def read_result_file(file: StoredFile, *, header_only: bool = False) -> TrialContent:
