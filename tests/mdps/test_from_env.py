@@ -351,3 +351,22 @@ def test_a_custom_wrapper_that_overrides_step_is_refused():
         ):
             TabularMDP.from_env(Louder(env))
         assert TabularMDP.from_env(Named(env)) == TabularMDP.from_env("FrozenLake-v1")
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "words", "actions"),
+    [
+        ("FrozenLake-v1", 6, "row 1, column 2", ("left", "down", "right", "up")),
+        ("CliffWalking-v1", 36, "row 3, column 0", ("up", "right", "down", "left")),
+        ("Taxi-v4", 328, "row 3, column 1, passenger at Y, to R", ("south", "north", "east", "west")),
+    ],
+)
+def test_the_grids_of_gymnasium_have_names(
+    name: str, state: int, words: str, actions: tuple[str, ...]
+) -> None:
+    mdp = TabularMDP.from_env(name)  # 328 is Gymnasium's own example of encode(3, 1, 2, 0)
+    assert mdp.state_label(state) == words
+    assert mdp.state_label(mdp.n_states - 1) == "end"
+    assert mdp.action_names is not None
+    assert mdp.action_names[: len(actions)] == actions
+    assert mdp.normalized().grid == mdp.grid

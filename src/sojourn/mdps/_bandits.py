@@ -40,7 +40,8 @@ def rare_choice(gap: float = 0.025, *, better: int = 0) -> TabularMDP:
     """
     table, rewards = _bandits_after_waiting(1, 2, [_check_arm(better, 2)], leave=1.0, gap=_check_gap(gap))
     name = f"RareChoice({gap})" if better == 0 else f"RareChoice({gap}, better={better})"
-    return TabularMDP(table, rewards, name=name)
+    states, actions = ("start", "choice", "paying", "empty"), ("arm 0", "arm 1")
+    return TabularMDP(table, rewards, name=name, state_names=states, action_names=actions)
 
 
 def waiting_bandit(
@@ -97,7 +98,8 @@ def waiting_bandit(
         raise ValueError(f"better must be one arm, or one for each of {n_bandits} bandits; got {better!r}.")
     arms = [_check_arm(arm, n_actions) for arm in arms]
     table, rewards = _bandits_after_waiting(n_waiting, n_actions, arms, leave=leave, gap=_check_gap(gap))
-    return TabularMDP(table, rewards, name=f"WaitingBandit({n_bandits}, {n_actions})")
+    arm_names = [f"arm {arm}" for arm in range(n_actions)]
+    return TabularMDP(table, rewards, name=f"WaitingBandit({n_bandits}, {n_actions})", action_names=arm_names)
 
 
 def _bandits_after_waiting(

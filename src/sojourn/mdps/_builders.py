@@ -43,7 +43,7 @@ def river_swim(n: int = 6) -> TabularMDP:
     transitions = coo_array((probabilities, (rows, np.concatenate([left, left, states, right]))), (2 * n, n))
     rewards = np.zeros((n, 2))
     rewards[0, 0], rewards[-1, 1] = 0.005, 1.0
-    return TabularMDP(transitions, rewards, name=f"RiverSwim({n})")
+    return TabularMDP(transitions, rewards, name=f"RiverSwim({n})", action_names=("left", "right"))
 
 
 def chain(n: int = 8, *, slip: float = 0.0, small: float = 0.2, large: float = 1.0) -> TabularMDP:
@@ -76,7 +76,7 @@ def chain(n: int = 8, *, slip: float = 0.0, small: float = 0.2, large: float = 1
     paid[-1, 0], paid[:, 1] = large, small
     transitions = (1.0 - slip) * _deterministic(next_states) + slip * _deterministic(next_states[:, ::-1])
     rewards = (1.0 - slip) * paid + slip * paid[:, ::-1]
-    return TabularMDP(transitions, rewards, name=f"Chain({n})")
+    return TabularMDP(transitions, rewards, name=f"Chain({n})", action_names=("forward", "back"))
 
 
 def deep_sea(n: int = 10, *, seed: int | None = None) -> TabularMDP:
@@ -114,7 +114,14 @@ def deep_sea(n: int = 10, *, seed: int | None = None) -> TabularMDP:
         next_states[swap] = next_states[swap][:, ::-1]
         rewards[cells[swap]] = rewards[cells[swap]][:, ::-1]
     name = f"DeepSea({n})" if seed is None else f"DeepSea({n}, seed={seed})"
-    return TabularMDP(_deterministic(np.vstack([next_states, [end, end]])), rewards, terminal=end, name=name)
+    return TabularMDP(
+        _deterministic(np.vstack([next_states, [end, end]])),
+        rewards,
+        terminal=end,
+        name=name,
+        action_names=("left", "right") if seed is None else None,
+        grid=(n, n),
+    )
 
 
 def two_paths() -> TabularMDP:
@@ -131,7 +138,13 @@ def two_paths() -> TabularMDP:
                [1., 1.]])
     """
     rewards = [[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
-    return TabularMDP(_deterministic(np.array([[1, 2], [1, 1], [2, 2]])), rewards, name="TwoPaths")
+    return TabularMDP(
+        _deterministic(np.array([[1, 2], [1, 1], [2, 2]])),
+        rewards,
+        name="TwoPaths",
+        state_names=("choice", "after A", "after B"),
+        action_names=("A", "B"),
+    )
 
 
 def cash_or_invest(delay: int = 5, *, cash: float = 0.1, payoff: float = 1.0) -> TabularMDP:
@@ -166,7 +179,13 @@ def cash_or_invest(delay: int = 5, *, cash: float = 0.1, payoff: float = 1.0) ->
     rewards = np.zeros((delay + 1, 2))
     rewards[0, 0] = check_positive("cash", cash)
     rewards[-1] = check_positive("payoff", payoff)
-    return TabularMDP(_deterministic(next_states), rewards, name=f"CashOrInvest({delay})")
+    return TabularMDP(
+        _deterministic(next_states),
+        rewards,
+        name=f"CashOrInvest({delay})",
+        state_names=("choice", *(f"waiting {step}" for step in range(1, delay)), "payoff"),
+        action_names=("cash", "invest"),
+    )
 
 
 def _check_size(builder: str, argument: str, value: int, *, n_states: int, successors: int = 1) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sojourn.mdps._transitions import ReadOnlyCSR
 
 __all__ = [
+    "as_grid",
     "as_names",
     "as_start",
     "as_terminal",
@@ -73,6 +74,19 @@ def as_names(name: str, names: Any, count: int, what: str) -> tuple[str, ...] | 
             raise ValueError(f"{name} must all be different; got {one!r} at {seen[one]} and {i}.")
         seen[one] = i
     return tuple(listed)
+
+
+def as_grid(grid: Any, n_states: int) -> tuple[int, int] | None:
+    """Return the rows and columns of a map of the states, or None if there is no map."""
+    if grid is None:
+        return None
+    try:
+        rows, columns = (check_whole("grid", side, least=1) for side in grid)
+    except (TypeError, ValueError):
+        raise TypeError(f"grid must be the numbers of rows and columns of a map; got {grid!r}.") from None
+    if rows * columns > n_states:
+        raise ValueError(f"grid must have at most {n_states:,} cells, one or more states each; got {grid!r}.")
+    return rows, columns
 
 
 def as_start(start: Any, n_states: int) -> FloatArray:

@@ -180,7 +180,31 @@ def _read(env: Any, start: Any) -> dict[str, Any]:
         start = getattr(bare, "initial_state_distrib", getattr(bare, "isd", None))
     if start is None:
         raise ValueError(f"{label} has no initial_state_distrib; pass start=, a state or a distribution.")
-    return outcomes.tables(start, divide=False)
+    return outcomes.tables(start, divide=False, **_names_on_map(bare, outcomes.n_states))
+
+
+def _names_on_map(bare: Any, n_states: int) -> dict[str, Any]:
+    """Return the names of states and actions, and the map, of Gymnasium's own grids; nothing for others."""
+    if not type(bare).__module__.startswith("gymnasium.envs.toy_text."):
+        return {}
+    kind = type(bare).__name__
+    actions: tuple[str, ...]
+    if kind == "TaxiEnv":
+        stands = ("R", "G", "Y", "B")
+        at = [*(f"passenger at {stand}" for stand in stands), "passenger on board"]
+        details, grid = [f", {place}, to {goal}" for place in at for goal in stands], (5, 5)
+        actions = ("south", "north", "east", "west", "pick up", "drop off")
+    elif kind == "FrozenLakeEnv":
+        details, grid, actions = [""], (bare.nrow, bare.ncol), ("left", "down", "right", "up")
+    elif kind == "CliffWalkingEnv":
+        details, grid, actions = [""], tuple(bare.shape), ("up", "right", "down", "left")
+    else:
+        return {}
+    rows, columns = (int(side) for side in grid)
+    names = [f"row {r}, column {c}{more}" for r in range(rows) for c in range(columns) for more in details]
+    if len(names) != n_states:
+        return {}
+    return {"state_names": names, "action_names": actions, "grid": (rows, columns)}
 
 
 def _tables_of(problem: TabularMDP, start: Any) -> dict[str, Any]:
@@ -190,6 +214,9 @@ def _tables_of(problem: TabularMDP, start: Any) -> dict[str, Any]:
         "rewards": problem.rewards,
         "start": problem.start if start is None else start,
         "terminal": problem.terminal,
+        "state_names": problem.state_names,
+        "action_names": problem.action_names,
+        "grid": problem.grid,
         "units": {"reward_scale": problem.reward_scale, "reward_shift": problem.reward_shift},
     }
 

@@ -17,7 +17,7 @@ COLUMNS = ("state", "action", "reward", "next_state", "terminated")
 
 
 def read_log(
-    log: Any, n_states: int | None, n_actions: int | None, start: Any, unvisited: str
+    log: Any, n_states: int | None, n_actions: int | None, start: Any, unvisited: str, **names: Any
 ) -> dict[str, Any]:
     """Return the constructor arguments of the `TabularMDP` estimated from the log."""
     check_choice("unvisited", unvisited, ("refuse", "stay"))
@@ -52,7 +52,7 @@ def read_log(
         next_states=np.append(next_states, missing // n_actions),
         rewards=np.append(rewards, none + rewards.min()),
         terminated=np.append(terminated, none.astype(bool)),
-    ).tables(start, divide=True)
+    ).tables(start, divide=True, **names)
 
 
 def _untried(pairs: IntArray, n_states: int, n_actions: int, unvisited: str) -> IntArray:

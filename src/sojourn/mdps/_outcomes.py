@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +40,17 @@ class Outcomes:
     rewards: FloatArray
     terminated: BoolArray
 
-    def tables(self, start: Any, *, divide: bool) -> dict[str, Any]:
-        """Return the constructor arguments of a `TabularMDP`; `divide` turns counts into frequencies."""
+    def tables(
+        self, start: Any, *, divide: bool, state_names: Iterable[str] | None = None, **labels: Any
+    ) -> dict[str, Any]:
+        """Return the constructor arguments of a `TabularMDP`.
+
+        Args:
+            start: The state, or distribution over the S states, in which episodes begin.
+            divide: Whether to turn counts into frequencies.
+            state_names: Names of the S states; the added state is called "end".
+            **labels: Further names, passed on as they are.
+        """
         n_pairs = self.n_states * self.n_actions
         totals = np.bincount(self.pairs, weights=self.weights, minlength=n_pairs)
         shares = self.weights / totals[self.pairs] if divide else self.weights
@@ -52,7 +62,10 @@ class Outcomes:
             table.data[: len(owners)] /= totals[owners]
         begin = as_start(start, self.n_states)
         ends = int(self.terminated.any())
-        return {
+        if state_names is not None:
+            listed = list(state_names)
+            labels["state_names"] = [*listed, _unused("end", listed)] if ends else listed
+        return labels | {
             "transitions": table,
             "rewards": np.append(paid, np.zeros(ends * self.n_actions)).reshape(-1, self.n_actions),
             "start": np.append(begin, np.zeros(ends)),
@@ -70,3 +83,10 @@ class Outcomes:
         merged = coo_array((weights, (rows, columns)), shape=(size * self.n_actions, size)).tocsr()
         merged.sum_duplicates()
         return merged
+
+
+def _unused(word: str, names: list[str]) -> str:
+    """Return the word, with apostrophes until it differs from all names."""
+    while word in names:
+        word += "'"
+    return word

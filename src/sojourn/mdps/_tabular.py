@@ -12,6 +12,7 @@ import numpy as np
 from sojourn import _html
 from sojourn._typing import ArrayLike, FloatArray, IntArray
 from sojourn.mdps._checks import (
+    as_grid,
     as_names,
     as_start,
     as_terminal,
@@ -48,6 +49,8 @@ class TabularMDP:
         name: A label.
         state_names: One name per state, all different.
         action_names: One name per action, all different.
+        grid: Rows and columns of a map, if the states lie on one: states are numbered cell by cell, row by
+            row, with the same number of states per cell. States beyond those of the map come last.
 
     Attributes:
         n_states: S.
@@ -61,6 +64,7 @@ class TabularMDP:
         name: The label, or None.
         state_names: The names of the states, or None.
         action_names: The names of the actions, or None.
+        grid: Rows and columns of the map, or None.
         reward_scale: Factor of the map back to the original units:
             original reward = reward · reward_scale + reward_shift.
         reward_shift: Constant of that map.
@@ -88,6 +92,7 @@ class TabularMDP:
     name: str | None
     state_names: tuple[str, ...] | None
     action_names: tuple[str, ...] | None
+    grid: tuple[int, int] | None
     reward_scale: float
     reward_shift: float
 
@@ -101,6 +106,7 @@ class TabularMDP:
         name: str | None = None,
         state_names: Iterable[str] | None = None,
         action_names: Iterable[str] | None = None,
+        grid: tuple[int, int] | None = None,
     ) -> None:
         table, n_actions = canonical(transitions)
         check_probabilities(table, n_actions)
@@ -120,6 +126,7 @@ class TabularMDP:
             name=name,
             state_names=as_names("state_names", state_names, n_states, "states"),
             action_names=as_names("action_names", action_names, n_actions, "actions"),
+            grid=as_grid(grid, n_states),
             reward_scale=1.0,
             reward_shift=0.0,
         )
@@ -141,7 +148,7 @@ class TabularMDP:
             object.__setattr__(self, name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**{"state_names": None, "action_names": None} | state)
+        self._set(**{"state_names": None, "action_names": None, "grid": None} | state)
 
     @classmethod
     def from_env(cls, env: Any, *, start: int | ArrayLike | None = None, **kwargs: Any) -> TabularMDP:
@@ -181,6 +188,8 @@ class TabularMDP:
         n_actions: int | None = None,
         start: int | ArrayLike = 0,
         unvisited: str = "refuse",
+        state_names: Iterable[str] | None = None,
+        action_names: Iterable[str] | None = None,
     ) -> TabularMDP:
         """Estimate a problem from logged steps: relative frequencies and mean rewards.
 
@@ -197,6 +206,8 @@ class TabularMDP:
             unvisited: How to treat a (state, action) pair that was never tried: "refuse" raises an error that
                 names the first one; "stay" assumes that it stays in its state and pays the lowest logged
                 reward, a pessimistic choice.
+            state_names: One name per state; the added state is called "end".
+            action_names: One name per action.
 
         Example:
             >>> log = [(0, 0, 1.0, 0, False), (0, 0, 0.0, 1, False), (1, 0, 0.5, 0, True)]
@@ -206,7 +217,8 @@ class TabularMDP:
             >>> mdp.terminal
             (2,)
         """
-        return cls(**read_log(log, n_states, n_actions, start, unvisited))
+        names = {"state_names": state_names, "action_names": action_names}
+        return cls(**read_log(log, n_states, n_actions, start, unvisited, **names))
 
     @property
     def label(self) -> str:
@@ -261,6 +273,7 @@ class TabularMDP:
             name=self.name,
             state_names=self.state_names,
             action_names=self.action_names,
+            grid=self.grid,
         )
         result._set(
             reward_scale=scale * self.reward_scale, reward_shift=low * self.reward_scale + self.reward_shift

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from sojourn.planning._evaluate import policy_bounds
 from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import Tail, find_tail, rounding_allowance
 from sojourn.planning._tolerance import MAX_LAYERS, TRUNCATION_SHARE, check_planning_arguments, warn_if_wide
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Plan", "plan"]
 
@@ -40,6 +43,7 @@ class Plan:
         upper: `(S,)` certified upper bound on the value of any policy.
         law: The law planned for.
         problem: The name of the problem.
+        mdp: The problem itself; None if the plan was loaded without it. `plot` needs it for names and values.
     """
 
     policy: PolicyArray
@@ -48,6 +52,7 @@ class Plan:
     upper: FloatArray
     law: LengthLaw
     problem: str
+    mdp: TabularMDP | None = None
 
     @property
     def after(self) -> str:
@@ -66,6 +71,18 @@ class Plan:
             raise ValueError(f"state must be < {self.value.size}; got {state}.")
         return int(self.policy[min(check_whole("h", h, least=1), len(self.policy)) - 1, state])
 
+    def plot(
+        self,
+        policies: Mapping[str, object] | None = None,
+        *,
+        single_gamma: bool | None = None,
+        states: int = 12,
+    ) -> Figure:
+        """Draw what to do at which step, beside the best single γ; see `sojourn.plots.plan_figure`."""
+        from sojourn.plots import plan_figure  # noqa: PLC0415 - loads matplotlib
+
+        return plan_figure(self, policies, single_gamma=single_gamma, states=states)
+
     def save(self, path: str | Path) -> Path:
         """Write the plan to a compressed `.npz` file without pickle and return its path; see `load_plan`."""
         from sojourn.planning._storage import save_plan  # noqa: PLC0415 - the file format knows the class
@@ -79,17 +96,34 @@ class Plan:
         )
 
     def _repr_html_(self) -> str:
+        from sojourn.planning._policy_view import view_plan  # noqa: PLC0415 - it knows this class
+
+        view = view_plan(self, single_gamma=False, states=6)
+        strips = [
+            (
+                name,
+                [
+                    (part.first, view.last if part.last is None else part.last, part.action)
+                    for part in view.stretches(view.policies[0], i)
+                ],
+            )
+            for i, name in enumerate(view.state_names)
+        ]
         n_layers, n_states = self.policy.shape
         layers = f"{n_layers:,}" if n_layers == self.law.longest else f"{n_layers:,}, the last one held"
-        rows = [
-            ("problem", self.problem),
-            ("law", _law_text(self.law)),
-            ("states", f"{n_states:,}"),
-            ("layers", layers),
+        facts = [
             ("value", f"{self.value.min():.6g} … {self.value.max():.6g}"),
             ("certified to", f"{self.width:.1e}"),
+            ("states", f"{n_states:,}"),
+            ("layers", layers),
         ]
-        return _html.table("Plan", rows)
+        title = f"Plan for {self.problem}, lengths from {_law_text(self.law)}"
+        words = [(name, view.words(view.policies[0], i)) for i, name in enumerate(view.state_names)]
+        table = _html.table("What to do at which step", words)
+        note = f"<div style='opacity:0.7'>{view.summary()}</div>"
+        return _html.card(
+            title, facts, _html.strip_picture(strips, view.action_names, view.last) + note, table
+        )
 
 
 def plan(
@@ -155,6 +189,7 @@ def plan(
         upper=upper,
         law=law,
         problem=mdp.label,
+        mdp=mdp,
     )
     for array in (found.policy, found.value, found.lower, found.upper):
         array.flags.writeable = False

@@ -9,6 +9,7 @@ import numpy as np
 from sojourn._files import read_archive, write_archive
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn.laws import law_to_text, parse_stored_law
+from sojourn.mdps import TabularMDP
 from sojourn.planning._plan import Plan
 
 __all__ = ["load_plan", "save_plan"]
@@ -24,8 +25,13 @@ def save_plan(plan: Plan, path: str | Path) -> Path:
     return write_archive(path, about, {name: getattr(plan, name) for name in _ARRAYS})
 
 
-def load_plan(path: str | Path) -> Plan:
+def load_plan(path: str | Path, mdp: TabularMDP | None = None) -> Plan:
     """Return the plan that `Plan.save` wrote to `path`.
+
+    Args:
+        path: The file.
+        mdp: The problem planned for. It is not stored in the file; `Plan.plot` takes the names of states and
+            actions from it, and needs it to compare policies.
 
     Example:
         >>> import pathlib, tempfile
@@ -45,7 +51,9 @@ def load_plan(path: str | Path) -> Plan:
     wrong = _describe_damage(**arrays)
     if wrong:
         raise ValueError(f"{path} is a damaged plan: {wrong}.")
-    plan = Plan(law=law, problem=problem, **arrays)
+    if mdp is not None and (mdp.label != problem or mdp.n_states != arrays["value"].size):
+        raise ValueError(f"mdp must be the problem of {path}, {problem!r}; got {mdp.label!r}.")
+    plan = Plan(law=law, problem=problem, mdp=mdp, **arrays)
     for array in arrays.values():
         array.flags.writeable = False
     return plan

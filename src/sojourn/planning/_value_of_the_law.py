@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PolicyLoss", "ValueOfTheLaw", "value_of_the_law"]
+__all__ = ["PolicyLoss", "ValueOfTheLaw", "find_single_gamma", "value_of_the_law"]
 
 _MOST_HORIZONS = 60
 """Number of fixed horizons that are tried."""
@@ -160,9 +160,7 @@ def value_of_the_law(
     search = _Search(mdp, law, tolerance)
     same_mean = geometric_with_mean(law.mean)
     geometric = search.loss("the geometric law with the same mean", *_geometric(mdp, same_mean, tolerance))
-    discounts = [same_mean.gamma, *_discounts(law)]
-    policies = {round(g, 12): _geometric(mdp, Geometric(g), tolerance) for g in discounts}
-    single_gamma = search.best("the best single γ", policies.values())
+    single_gamma = search.best_single_gamma(same_mean)
     fixed_horizon = search.best("the best fixed horizon", _fixed_policies(mdp, law))
     stationary, bound = find_stationary_policy(
         mdp,
@@ -186,6 +184,11 @@ def value_of_the_law(
     )
 
 
+def find_single_gamma(mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6) -> PolicyLoss:
+    """Return the policy of the best single discount γ, and what it loses; see `value_of_the_law`."""
+    return _Search(mdp, law, tolerance).best_single_gamma(geometric_with_mean(law.mean))
+
+
 class _Search:
     """Evaluates policies under the true law, from the start states."""
 
@@ -201,6 +204,12 @@ class _Search:
         value, lower = float(self.mdp.start @ found.value), float(self.mdp.start @ found.lower)
         loss = max(0.0, self.value - value)
         return PolicyLoss(name, setting, policy, after, loss, 0.0, max(loss, self.upper - lower))
+
+    def best_single_gamma(self, same_mean: Geometric) -> PolicyLoss:
+        """Return the best policy for a single γ: that of the same mean, or one from a grid."""
+        discounts = [same_mean.gamma, *_discounts(self.law)]
+        policies = {round(g, 12): _geometric(self.mdp, Geometric(g), self.tolerance) for g in discounts}
+        return self.best("the best single γ", policies.values())
 
     def best(self, name: str, policies: Iterable[tuple[str, PolicyArray, str]]) -> PolicyLoss:
         """Return the policy with the smallest loss; equal policies are evaluated once."""

@@ -20,6 +20,7 @@ from sojourn.plots._dots import Dots, dots_figure, draw_dots, make_dots
 from sojourn.plots._estimates import EstimateCurves, draw_estimates, estimate_curves, estimates_figure
 from sojourn.plots._law import LawCurves, draw_law, law_curves, law_figure
 from sojourn.plots._panels import PanelCurves, draw_panels, panel_curves, panels_figure
+from sojourn.plots._plan import draw_earnings, draw_strips, plan_figure
 from sojourn.plots._run import RunCurves, draw_run, run_curves, run_figure
 from sojourn.plots._sensitivity import ScaleCurves, draw_scales, scale_curves, scales_figure
 from sojourn.plots._sessions import (
@@ -69,6 +70,7 @@ __all__ = [
     "draw_choices",
     "draw_comparison",
     "draw_dots",
+    "draw_earnings",
     "draw_estimates",
     "draw_law",
     "draw_losses",
@@ -77,6 +79,7 @@ __all__ = [
     "draw_scales",
     "draw_sessions",
     "draw_slopes",
+    "draw_strips",
     "draw_taxi",
     "estimate_curves",
     "estimates_figure",
@@ -87,6 +90,7 @@ __all__ = [
     "new_figure",
     "panel_curves",
     "panels_figure",
+    "plan_figure",
     "run_curves",
     "run_figure",
     "save_figure",

@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import MaxNLocator
+from matplotlib.patches import Patch
 
 from sojourn._typing import FloatArray
 from sojourn.laws import label
-from sojourn.plots._style import COLORS, GRAY, INK, SOFT, add_legend, new_figure, set_labels
+from sojourn.plots._strips import STRONGEST, ActionColors, StepAxis
+from sojourn.plots._style import GRAY, INK, SOFT, add_legend, new_figure, set_labels
 
 if TYPE_CHECKING:
     from sojourn.behavior import AgentComparison  # loads numba
 
 __all__ = ["BehaviorCells", "behavior_cells", "behavior_figure", "draw_behavior"]
 
-_CHARACTERS_PER_INCH = 11.0
 _WIDTH = 5.4
-_ACTION_COLORS = tuple(COLORS[i] for i in (0, 1, 2, 3, 5))
-"""Colors that differ in pale shades too."""
-
-_FAINTEST, _STRONGEST = 0.2, 0.65
+_FAINTEST = 0.2
 _SURE = 0.995
 _NO_COST = 1e-6
 
@@ -85,28 +81,14 @@ def behavior_cells(comparison: AgentComparison) -> BehaviorCells:
 def draw_behavior(cells: BehaviorCells, axes: Sequence[Axes]) -> None:
     """Draw the actions on the first axes, and the costs on the second, or that there are none."""
     steps, costs = axes
-    colors = {action: _color(i) for i, action in enumerate(cells.actions)}
-    inch = _WIDTH / cells.last
+    colors, axis = ActionColors(cells.actions), StepAxis(steps, cells.last, width=_WIDTH)
     for y, row in enumerate(cells.runs):
         for first, last, action, share in row:
-            place = (first - 0.48, y - 0.36)
-            strength = _FAINTEST + (_STRONGEST - _FAINTEST) * max(share - 0.5, 0.0) * 2.0
-            steps.add_patch(
-                Rectangle(
-                    place, last - first + 0.96, 0.72, facecolor=colors[action], alpha=strength, linewidth=0
-                )
-            )
-            name = cells.actions[action]
-            if len(name) <= inch * (last - first + 1) * _CHARACTERS_PER_INCH:
-                middle = ((first + last) / 2.0, y)
-                steps.annotate(
-                    name, middle, ha="center", va="center", fontsize=8.5, color=INK, parse_math=False
-                )
-    steps.set_xlim(0.4, cells.last + 0.6)
+            strength = _FAINTEST + (STRONGEST - _FAINTEST) * max(share - 0.5, 0.0) * 2.0
+            axis.draw(y, (first, last), action, colors, strength=strength)
+    axis.mark_steps()
     steps.set_ylim(len(cells.agents) - 0.5, -0.5)
     steps.set_yticks(range(len(cells.agents)), cells.agents)
-    steps.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
-    steps.grid(visible=False)
     set_labels(steps, title="What they do", x="step", y="")
     if not cells.has_costs:
         set_labels(costs, title="What it costs them", x="", y="")
@@ -134,15 +116,10 @@ def behavior_figure(comparison: AgentComparison) -> Figure:
     panels[0].get_gridspec().set_width_ratios([2.2, 1.0])  # type: ignore[union-attr]
     draw_behavior(cells, panels)
     figure.suptitle(cells.title, x=0.01, ha="left", fontsize=10, color=INK, parse_math=False)
-    patches = [Patch(color=_color(i), alpha=_STRONGEST, linewidth=0) for i in range(len(cells.actions))]
-    words = list(cells.actions.values())
+    patches, words = ActionColors(cells.actions).legend()
     if any(share < _SURE for row in cells.runs for *_, share in row):
         patches.append(Patch(color=SOFT, alpha=_FAINTEST, linewidth=0))
         words.append("paler: the likeliest action is less likely")
     bars, names = panels[1].get_legend_handles_labels()
     add_legend(figure, [*patches, *bars], [*words, *names], loc="outside lower left", ncols=6)
     return figure
-
-
-def _color(i: int) -> str:
-    return _ACTION_COLORS[i % len(_ACTION_COLORS)]

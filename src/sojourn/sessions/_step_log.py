@@ -96,6 +96,8 @@ class StepLog:
                 n_actions=len(self.actions),
                 start=begins / begins.sum(),
                 unvisited=unvisited,
+                state_names=self.states,
+                action_names=self.actions,
             )
         except ValueError as error:
             raise ValueError(self._with_names(str(error))) from error

@@ -18,11 +18,13 @@ from sojourn.cli._solution import Bracket, Solution, solve
 from sojourn.cli.output._numbers import format_bounds, format_number, shorten
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._streams import print_json, print_message, print_results
+from sojourn.cli.output._strips import plan_strips
 from sojourn.cli.output._tables import labeled_texts
 
 if TYPE_CHECKING:
     from sojourn.laws import LengthLaw
     from sojourn.mdps import TabularMDP
+    from sojourn.planning import PolicyView
 
 __all__ = ["EXAMPLES", "plan"]
 
@@ -93,15 +95,20 @@ def plan(
             mdp = mdp.normalized() if normalized else mdp
         then = "" if no_price else ", then pricing what it costs not to know the length (--no-price skips it)"
         task.announce(f"Planning{then}; the first use compiles for some seconds.")
+        from sojourn.planning import view_plan  # noqa: PLC0415 - loads numba
+
         solution = solve(mdp, given, width, layers, with_price=not no_price, task=task)
+        task.describe("Comparing with the best single γ")
+        view = view_plan(solution.plan, single_gamma=False if no_price else None)
         if save is not None:
             with reading_input():
                 solution.plan.save(save)
     if as_json:
-        print_json(_data(solution, normalized=normalized, saved=save))
+        print_json(_data(solution, view, normalized=normalized, saved=save))
     else:
         title = Text(one_line(f"{mdp.name} under {shorten(repr(given))}"), style="bold cyan")
-        print_results(title, "", labeled_texts(_rows(solution, normalized=normalized)))
+        rows = labeled_texts(_rows(solution, normalized=normalized))
+        print_results(title, "", rows, "", *plan_strips(view))
     if save is not None:
         print_message(f"Saved to {save}.")
     print_message(solution.timing)
@@ -155,7 +162,7 @@ def _describe_horizon(solution: Solution) -> tuple[str, str]:
     return "effective horizon", f"{format_number(horizon)} ({weight})"
 
 
-def _data(solution: Solution, *, normalized: bool, saved: Path | None) -> dict[str, Any]:
+def _data(solution: Solution, view: PolicyView, *, normalized: bool, saved: Path | None) -> dict[str, Any]:
     """Return a solution as plain data, for JSON."""
     mdp = solution.mdp
     return {
@@ -176,10 +183,29 @@ def _data(solution: Solution, *, normalized: bool, saved: Path | None) -> dict[s
         "layers": len(solution.plan.policy),
         "after": solution.plan.after,
         "stationary": len(solution.plan.policy) == 1,
+        "actions_by_step": _steps_data(view),
+        "single_gamma": [
+            {"name": one.name, "value": one.value, "loss": one.loss} for one in view.policies[1:]
+        ],
         **_bracket_data(solution.clairvoyant, "clairvoyant", "clairvoyant_"),
         **_bracket_data(solution.price, "price", "price_"),
         "saved": None if saved is None else str(saved),
     }
+
+
+def _steps_data(view: PolicyView) -> list[dict[str, Any]]:
+    """Return what the plan does in each shown state, one entry per stretch of steps with the same action."""
+    return [
+        {
+            "state": state,
+            "state_name": name,
+            "stretches": [
+                {"first": part.first, "last": part.last, "action": view.action_names[part.action]}
+                for part in view.stretches(view.policies[0], i)
+            ],
+        }
+        for i, (state, name) in enumerate(zip(view.states, view.state_names, strict=True))
+    ]
 
 
 def _bracket_data(bracket: Bracket | None, name: str, prefix: str) -> dict[str, float | None]:
