@@ -109,7 +109,7 @@ def test_the_table_is_written_out():
         names=("first", "the other"),
     )
     assert found.table().splitlines() == [
-        "a <problem>, lengths from Fixed(length=2): 1 episode, 5 seeds, regret certified to 1.5e-07",
+        "a <problem>, lengths from Fixed(2): 1 episode, 5 seeds, regret certified to 1.5e-07",
         "",
         "agent      mean regret  IQM of regret  difference from the first  reward per episode",
         "first               36    30 [10, 80]                          0      3.0 [1.0, 5.0]",
@@ -236,11 +236,11 @@ def test_names_show_the_settings():
         Mine(),
     ]
     assert name_agents(agents) == (
-        "UCBVI(Geometric(gamma=0.8), PaperBonus(scale=1))",
-        "UCBVI(Fixed(length=20), Hoeffding(scale=0.5), delta=0.05, replan='doubling')",
-        "UCBVI(Geometric(gamma=0.8), PaperBonus(scale=1), horizon=7, ties='first')",
+        "UCBVI(Geometric(0.8), PaperBonus(scale=1))",
+        "UCBVI(Fixed(20), Hoeffding(scale=0.5), delta=0.05, replan='doubling')",
+        "UCBVI(Geometric(0.8), PaperBonus(scale=1), horizon=7, ties='first')",
         "RandomPlayer",
-        "OptimalPlayer(Geometric(gamma=0.8))",
+        "OptimalPlayer(Geometric(0.8))",
         "Mine",
     )
 

@@ -24,7 +24,7 @@ def test_curves_are_means_over_seeds_with_students_intervals():
     half = T_2 / np.sqrt(3.0) * np.array([[1.0, 2.0], [0.0, 0.0]])
     np.testing.assert_allclose(curves.low, curves.mean - half)
     np.testing.assert_allclose(curves.high, curves.mean + half)
-    assert TWO.plot().axes[0].get_title(loc="left") == "a $problem$\nlengths from Fixed(length=2)"
+    assert TWO.plot().axes[0].get_title(loc="left") == "a $problem$\nlengths from Fixed(2)"
 
 
 def test_only_some_of_very_many_checkpoints_are_drawn():

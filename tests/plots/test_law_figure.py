@@ -129,7 +129,7 @@ def test_plot_on_given_axes_draws_the_survival_there():
 def test_text_of_users_is_not_parsed_as_math():
     figure = law_figure(sj.Fixed(3))
     texts = figure.legends[0].get_texts()
-    assert texts[0].get_text() == "Fixed(length=3)"
+    assert texts[0].get_text() == "Fixed(3)"
     assert not any(text.get_parse_math() for text in texts)
 
 

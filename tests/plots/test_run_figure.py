@@ -33,7 +33,7 @@ def test_few_episodes_are_all_drawn():
     assert curves.binned.tolist() == [3.0, 1.0, 2.0]
     assert (curves.learner, curves.setting) == (
         "RandomPlayer",
-        "a $problem$, lengths from Fixed(length=2), seed 5",
+        "a $problem$, lengths from Fixed(2), seed 5",
     )
 
 

@@ -164,7 +164,7 @@ def compare(
         >>> from sojourn import behavior
         >>> task = behavior.tasks.coupon([3, 5, 8, 13])
         >>> print(behavior.compare(task, behavior.beta_delta(0.5, steps=4), deadline=4))
-        Coupon under Tabulated(survival=(1, 0.5, 0.5, 0.5))
+        Coupon under Tabulated((1, 0.5, 0.5, 0.5))
         agent          what it does     value  cost  demand for commitment  long-run value
         committed      1–3 wait           6.5     0                      0              13
         sophisticated  1 go                 3   3.5                    3.5               3

@@ -27,8 +27,8 @@ def name_agents(agents: Iterable[object]) -> tuple[str, ...]:
         >>> import sojourn as sj
         >>> law = sj.Geometric(0.9)
         >>> name_agents([sj.UCBVI(law), sj.UCBVI(law, sj.PaperBonus(0.01), replan="doubling")])
-        ('UCBVI(Geometric(gamma=0.9), PaperBonus(scale=1))',
-         "UCBVI(Geometric(gamma=0.9), PaperBonus(scale=0.01), replan='doubling')")
+        ('UCBVI(Geometric(0.9), PaperBonus(scale=1))',
+         "UCBVI(Geometric(0.9), PaperBonus(scale=0.01), replan='doubling')")
         >>> name_agents([sj.RandomPlayer(), sj.RandomPlayer()])
         ('RandomPlayer', 'RandomPlayer (2)')
     """

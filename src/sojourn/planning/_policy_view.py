@@ -25,6 +25,9 @@ _MARGIN = 0.3
 _MOST_PAIRS = 20_000
 """Pairs of state and action up to which the best single γ is searched for without being asked."""
 
+_WIDEST = 1e-3
+"""Widest bracket, relative to the largest value, of a plan that is compared without being asked."""
+
 _VISITED_STEPS = 500
 """Steps over which visits are counted; they only decide which states are shown first."""
 
@@ -170,14 +173,15 @@ def view_plan(
         policies: Policies to compare, by name: a `Plan`, or `(S,)` or `(N, S)` actions whose last row is
             held.
         single_gamma: Whether to compare the policy of the best single discount γ; by default if the plan
-            knows its problem, the problem has at most 20,000 pairs of state and action, and the law is not
-            geometric.
+            knows its problem, the problem has at most 20,000 pairs of state and action, the plan's bracket is
+            narrow and the law is not geometric.
         states: Largest number of states that are shown.
     """
     mdp = plan.mdp
     if single_gamma is None:
         is_small = mdp is not None and mdp.n_states * mdp.n_actions <= _MOST_PAIRS
-        single_gamma = is_small and not isinstance(plan.law, Geometric)
+        is_certain = plan.width <= _WIDEST * float(np.abs(plan.value).max())
+        single_gamma = is_small and is_certain and not isinstance(plan.law, Geometric)
     if single_gamma and mdp is None:
         raise ValueError("single_gamma must be False for a plan without its problem: load_plan(path, mdp).")
     shown = _shown_policies(plan, policies or {}, single_gamma=single_gamma)

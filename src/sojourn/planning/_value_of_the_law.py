@@ -228,7 +228,10 @@ def _geometric(mdp: TabularMDP, law: Geometric, tolerance: float) -> tuple[str, 
 
 def _discounts(law: LengthLaw) -> FloatArray:
     """Return discounts whose 1/(1 − γ) goes by ratios from 1 to ten times the effective horizon."""
-    longest = min(10.0 * law.effective_horizon(law.mean / 100.0), _LONGEST)
+    try:
+        longest = min(10.0 * law.effective_horizon(law.mean / 100.0), _LONGEST)
+    except ValueError:  # the horizon of a very heavy tail has no exact number
+        longest = _LONGEST
     return 1.0 - 1.0 / np.geomspace(1.0, longest, _GAMMAS)
 
 

@@ -46,8 +46,8 @@ def plan_figure(
         policies: Policies to compare, by name: a `Plan`, or `(S,)` or `(N, S)` actions whose last row is
             held.
         single_gamma: Whether to compare the policy of the best single discount γ; by default if the plan
-            knows its problem, the problem has at most 20,000 pairs of state and action, and the law is not
-            geometric.
+            knows its problem, the problem has at most 20,000 pairs of state and action, the plan's bracket is
+            narrow and the law is not geometric.
         states: Largest number of states that are shown.
 
     Returns:
