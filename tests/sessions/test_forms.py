@@ -388,3 +388,32 @@ def test_keys_of_partitioned_folders_are_columns(tmp_path):
     assert named == {("DE", 3), ("DE", 5), ("FR sud", 2), ("FR sud", 4)}
     (folder / "own.jsonl").write_text('{"steps": 7, "ended": true, "country": "IT"}\n')
     assert read_sessions(tmp_path, group="country").labels == ("DE", "FR sud", "IT")  # the file's own column
+
+
+def test_files_with_other_columns_are_one_log_or_one_line(tmp_path):
+    columns = "episode,step,state,action,reward,ended"
+    write(tmp_path / "a.csv", f"{columns},terminated\na,1,x,go,1,0,1\n")
+    write(tmp_path / "b.csv", f"{columns}\nb,1,x,go,1,1\n")
+    assert read_steps(tmp_path).terminated.tolist() == [True, False]
+    write(tmp_path / "c.csv", "episode,step,ended\nc,1,1\n")
+    with pytest.raises(ValueError, match=r"^All files must have the columns 'state'.*; c.csv is unlike"):
+        read_steps(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"), [(0, [(3, 1), (5, 1), (5, 3)]), (1, [(3, 1), (5, 1), (5, 2)])]
+)
+def test_files_without_entries_are_seen_from_the_first_step(entry, expected, tmp_path):
+    write(tmp_path / "a.csv", "length\n3\n")
+    write(tmp_path / "b.csv", f"length,entry\n5,{entry}\n5,2\n")
+    assert [(n, e) for n, _, e, _ in as_rows(read_sessions(tmp_path))] == expected
+
+
+def test_intervals_of_one_subject_are_pointed_out():
+    table = {"id": ["a", "a", "a", "b", "b", "c"], "sex": [1, 1, 1, 1, 1, 1]}
+    intervals = {"entry": [0, 3, 5, 0, 2, 0], "length": [3, 5, 9, 2, 4, 7]}
+    notes = " ".join(read_sessions(table | intervals, observed="none").account.notes)
+    assert "Rows with the same 'id' adjoin" in notes
+    # In any order, or without adjoining rows, they may be sessions of their own.
+    notes = read_sessions(table | intervals | {"id": list("abcdef")}, observed="none").account.notes
+    assert not any("adjoin" in note for note in notes)

@@ -4,15 +4,14 @@ import gzip
 import io
 import json
 import sys
-import time
 
 import numpy as np
 import pytest
 
 import sojourn as sj
 from sojourn.sessions import SessionLog, analyze, read_sessions
-from sojourn.sessions.reading import _sources
-from sojourn.sessions.reading._cell_table import CellTable
+from sojourn.sessions.reading import _csv, _sources
+from sojourn.sessions.reading._tables import CsvColumn
 
 from .alone import needs_peak, read_alone
 
@@ -200,9 +199,9 @@ def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path)
         file.write("user,length,ended,group\n")
         for _ in range(100):
             file.write(block)
-    begun = time.perf_counter()
-    megabytes, _, n, steps, n_open = read_alone(path, "len(log), log.lengths @ log.counts, log.n_open")
-    assert time.perf_counter() - begun < 30.0
+    figures = "len(log), log.lengths @ log.counts, log.n_open, __import__('time').process_time()"
+    megabytes, _, n, steps, n_open, seconds = read_alone(path, figures)
+    assert float(seconds) < 30.0  # of the processor, which does not depend on the load of the machine
     assert int(n) == 10_000_000
     assert int(steps) == 100 * int(lengths.sum())
     assert int(n_open) == 100 * int(np.sum(~ended))
@@ -210,15 +209,13 @@ def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path)
 
 
 def test_large_files_are_read_in_blocks(tmp_path, monkeypatch):
-    from sojourn.sessions.reading import _line_blocks
-
     rng = np.random.default_rng(3)
     lengths = rng.geometric(0.1, 4000)
     lines = [f'"note {i}\nmore",{n}\n' if i % 50 == 0 else f"plain,{n}\n" for i, n in enumerate(lengths)]
     path = write(tmp_path / "log.csv", "id,length\n" + "".join(lines))
     whole = read_sessions(path)
-    monkeypatch.setattr(_line_blocks, "_BLOCK_BYTES", 97)
-    monkeypatch.setattr(sys.modules["sojourn.sessions.reading._sources"], "_HEAD_BYTES", 31)
+    monkeypatch.setattr(_csv, "_BLOCK_BYTES", 97)
+    monkeypatch.setattr(_sources, "_HEAD_BYTES", 31)
     pieces = read_sessions(path)
     assert as_rows(whole) == as_rows(pieces) == sorted((int(n), True, 1, 0) for n in lengths)
     assert whole.account == pieces.account
@@ -280,12 +277,13 @@ def test_numbers_with_a_decimal_point_are_read(tmp_path):
 
 
 def test_numbers_with_a_decimal_point_are_parsed_in_blocks(tmp_path, monkeypatch):
-    import sojourn.sessions.reading._csv as reader
+    from sojourn.sessions.reading import _rows
 
-    def refuse(cell):
+    def refuse(cell, *_):
         raise AssertionError(cell)
 
-    monkeypatch.setattr(reader, "parse_whole", refuse)
+    for module in (_csv, _rows):
+        monkeypatch.setattr(module, "parse_whole", refuse)
     path = tmp_path / "log.csv"
     path.write_text("id,length,entry\n" + 'a,12.0,3.0\nb,"7.0",1\n', encoding="utf-8")
     assert read_sessions(path).lengths.tolist() == [7, 12]
@@ -313,14 +311,13 @@ def test_groups_do_not_depend_on_the_hash(weak_hash, tmp_path, monkeypatch):
     text = "length,group\n" + "".join(f"{i + 1},{label}\n" for i, label in enumerate(labels * 2))
     expected = read_sessions(write(tmp_path / "log.csv", text))
     assert expected.n_groups == len(set(labels))
-    real = CellTable.hashes
+    real = CsvColumn._hashes
 
-    def weak(self, column, words):
-        start, stop = self._column_bounds(column)
-        width = (stop - start).astype(np.uint64)
-        return np.where(width <= 8, real(self, column, words), weak_hash(width))
+    def weak(self, words):
+        width = (self._stop - self._start).astype(np.uint64)
+        return np.where(width <= 8, real(self, words), weak_hash(width))
 
-    monkeypatch.setattr(CellTable, "hashes", weak)
+    monkeypatch.setattr(CsvColumn, "_hashes", weak)
     log = read_sessions(tmp_path / "log.csv")
     assert as_rows(log) == as_rows(expected)
     assert log.labels == expected.labels

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sojourn.sessions.reading import _row_counts
-from sojourn.sessions.reading._cell_table import CellTable
+from sojourn.sessions import _row_counts
+from sojourn.sessions.reading._tables import CsvColumn, CsvText
 
 from .alone import needs_peak, read_alone
 
@@ -39,14 +39,13 @@ def test_equal_rows_are_counted_however_they_are_split(rows, piece, min_buffered
     assert found.lengths.dtype == found.entry.dtype == found.group.dtype == found.counts.dtype == np.int64
 
 
-def make_table(cells):
-    """Return a table of one column with one row per cell."""
+def make_column(cells):
+    """Return a column with one row per cell."""
     text = b"".join(cell + b"\n" for cell in cells)
     buffer = np.frombuffer(text, dtype=np.uint8)
     stops = np.cumsum([len(cell) + 1 for cell in cells]) - 1
     starts = np.append(0, stops[:-1] + 1)
-    none = np.zeros(0, dtype=np.int64)
-    return CellTable(buffer, starts, stops, none, np.zeros(stops.size, dtype=np.int64), 1, has_quotes=False)
+    return CsvColumn(CsvText(buffer, has_quotes=False, decimal_comma=False), starts, stops)
 
 
 digits = st.text("0123456789", max_size=22).map(str.encode)
@@ -58,20 +57,20 @@ almost_digits = almost_digits.filter(lambda cell: b"\n" not in cell)
 @settings(max_examples=300, deadline=None)
 @given(st.lists(almost_digits, min_size=1, max_size=30))
 def test_vectorized_parsing_agrees_with_parsing_one_by_one(cells):
-    table = make_table(cells)
-    values, plain = table.whole_numbers(0)
+    column = make_column(cells)
+    values, plain = column.wholes()
     for cell, value, is_plain in zip(cells, values.tolist(), plain.tolist(), strict=True):
         whole = cell.removesuffix(b".0")
         assert is_plain == (whole.isdigit() and len(whole) <= 18 and int(whole) <= 2**53)
         assert not is_plain or value == int(whole)
-    numbers, exact = table.decimal_numbers(0)
+    numbers, exact = column.decimals()
     for cell, number, is_exact in zip(cells, numbers.tolist(), exact.tolist(), strict=True):
         found = re.fullmatch(rb"-?(\d+)(?:\.(\d+))?", cell)
         assert is_exact == (found is not None and len(found[1]) + len(found[2] or b"") <= 15)
         assert not is_exact or number == float(cell)
-    words, where = table.distinct(0)
+    words, where = column.words()
     assert [words[i] for i in where.tolist()] == [cell.decode("utf-8", "replace") for cell in cells]
-    assert len(set(table.hashes(0, table.words(0)).tolist())) == len(set(cells))
+    assert len(set(column._hashes(column._first_bytes()).tolist())) == len(set(cells))
 
 
 @needs_peak

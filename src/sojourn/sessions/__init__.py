@@ -8,18 +8,18 @@ from sojourn.sessions._format import EDGE_NOTE, gamma_words, law_words, number, 
 from sojourn.sessions._groups import GroupTest, compare_groups
 from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
+from sojourn.sessions._read import read_log, read_sessions, read_steps
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
-from sojourn.sessions.reading._read import read_log, read_sessions, read_steps
-from sojourn.sessions.reading._rows import Column, RowReader
-from sojourn.sessions.reading._sources import read_source
+from sojourn.sessions.reading._rows import CheckedRows, RowReader, read_rows
+from sojourn.sessions.reading._tables import Table
 
 __all__ = [
     "EDGE_NOTE",
     "SAMPLES",
     "Account",
     "Analysis",
-    "Column",
+    "CheckedRows",
     "GroupTest",
     "ProblemPrice",
     "RankedFit",
@@ -28,6 +28,7 @@ __all__ = [
     "SampleLog",
     "SessionLog",
     "StepLog",
+    "Table",
     "analyse",
     "analyze",
     "compare_groups",
@@ -38,8 +39,8 @@ __all__ = [
     "percent",
     "price_geometric",
     "read_log",
+    "read_rows",
     "read_sessions",
-    "read_source",
     "read_steps",
     "sample_path",
 ]

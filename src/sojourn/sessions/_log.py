@@ -10,8 +10,8 @@ import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
 from sojourn.laws import Sample, take_sample
+from sojourn.sessions._row_counts import RowCounts
 from sojourn.sessions._word_codes import WordCodes
-from sojourn.sessions.reading._row_counts import RowCounts
 
 __all__ = ["Account", "Rejection", "SessionLog", "rejection_hints"]
 
@@ -123,9 +123,9 @@ class SessionLog:
         sample = take_sample(lengths, observed, entry=entry)  # checks the columns
         column = np.asarray(lengths).astype(np.int64)
         seen = np.ones(column.size, dtype=bool) if observed is None else np.asarray(observed).astype(bool)
-        began = np.ones(column.size, dtype=np.int64) if entry is None else np.asarray(entry).astype(np.int64)
+        began = None if entry is None else np.asarray(entry).astype(np.int64)
         labels: tuple[str, ...] = ()
-        codes = np.zeros(column.size, dtype=np.int64)
+        codes: IntArray | None = None
         if group is not None:
             if len(group) != column.size:
                 raise ValueError(
@@ -184,13 +184,17 @@ class SessionLog:
 
     @classmethod
     def from_counts(cls, rows: RowCounts, labels: Sequence[str], account: Account, name: str) -> SessionLog:
-        """Build a log from counted rows, with groups renumbered by size; releases the counts."""
+        """Build a log from counted rows, with groups renumbered by size; releases the counts.
+
+        Without entries, which are 0 then, all sessions were seen from their first step.
+        """
         distinct = rows.take_rows()
+        entry = distinct.entry if distinct.entry[0] else np.broadcast_to(np.int64(1), distinct.entry.size)
         order, group = np.zeros(0, dtype=np.int64), cast(IndexArray, distinct.group)
         if labels:
             sizes = np.bincount(group, distinct.counts, minlength=len(labels)).tolist()
             order = np.array(sorted(range(len(labels)), key=lambda i: (-sizes[i], labels[i])))
             group = np.argsort(order).astype(np.min_scalar_type(-len(labels)))[group]
         named = tuple(labels[i] for i in order.tolist())
-        columns = (distinct.lengths, distinct.observed, distinct.entry, group, distinct.counts)
+        columns = (distinct.lengths, distinct.observed, entry, group, distinct.counts)
         return cls(*columns, named, account, name)

@@ -13,7 +13,7 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.mdps import TabularMDP
 from sojourn.sessions._groups import MAX_GROUPS, GroupTest, log_rank
 from sojourn.sessions._log import Account, SessionLog
-from sojourn.sessions.reading._row_counts import RowCounts
+from sojourn.sessions._row_counts import RowCounts
 
 __all__ = ["StepLog"]
 
@@ -57,8 +57,7 @@ class StepLog:
         rows, last = RowCounts(), self.is_last
         if not last.any():
             raise ValueError(f"{self.name} must have the last step of an episode (without a next state).")
-        ones = np.ones(int(last.sum()), dtype=np.int64)
-        rows.add(self.step[last], self.ended[last], ones, ones - 1, self.counts[last])
+        rows.add(self.step[last], self.ended[last], counts=self.counts[last])
         return SessionLog.from_counts(rows, [], self.account, self.name)
 
     def problem(self, *, unvisited: str = "refuse") -> TabularMDP:

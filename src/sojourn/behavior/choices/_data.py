@@ -10,7 +10,7 @@ import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.behavior.choices._rows import ChoiceRows
-from sojourn.sessions import Account, read_source
+from sojourn.sessions import Account, read_rows
 
 __all__ = ["ChoiceData", "ChoiceDesign", "read_choices", "read_design"]
 
@@ -127,5 +127,5 @@ def _read(
     source: Any, columns: Mapping[str, str] | None, query: str | None, *, needs_choices: bool
 ) -> ChoiceDesign:
     reader = ChoiceRows(needs_choices=needs_choices, columns=columns)
-    found = reader.build(read_source(source, reader, query))
+    found = read_rows(source, lambda _: reader, query=query, row=reader.row)
     return ChoiceData(**found) if "chose_later" in found else ChoiceDesign(**found)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn._typing import BoolArray, FloatArray, IntArray
+from sojourn._typing import FloatArray, IntArray
 from sojourn._validation import check_choice, did_you_mean
-from sojourn.sessions import Column, RowReader
+from sojourn.sessions import CheckedRows, RowReader, Table
 
 __all__ = ["ChoiceRows"]
 
@@ -70,18 +70,17 @@ class ChoiceRows(RowReader):
         self._pieces: dict[str, list[NDArray[Any]]] = {}
         self._codes: set[str] = set()
 
-    def begin(self, names: Sequence[str], source: str, first_rows: Sequence[Sequence[str]]) -> list[int]:
-        """Begin a file or table; columns that are not used are noted if choices or subjects are missing."""
-        wanted = super().begin(names, source, first_rows)
-        unused = ", ".join(repr(name) for name in _unused(names, self._indices)[:8])
+    def begin(self, table: Table) -> None:
+        """Note which columns are not used if choices or subjects are missing."""
+        unused = ", ".join(repr(name) for name in _unused(table.names, self.indices)[:8])
         for what, reading in _READINGS.items():
-            if what not in self._indices and unused and not (what == "subject" and self.many):
+            if what not in self.indices and unused and not (what == "subject" and self.many):
                 note = f"{reading} Not used: {unused}. If one of them is, name it: --column {what}=…"
-                self._notes[note] = None
-        return wanted
+                self.notes[note] = None
 
-    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
+    def locate(self, names: Sequence[str]) -> dict[str, int]:
         """Return the indices of the columns, by what they hold."""
+        source = self.source
         normal = [re.sub("[^a-z0-9]", "", name.lower()) for name in names]
         needs_choices = self._needs_choices or "chose_later" in self._pieces
         found = {}
@@ -110,62 +109,44 @@ class ChoiceRows(RowReader):
             raise ValueError(f"{source} must have choices in all rows or in none; the rows before have none.")
         return found
 
-    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
+    def take(self, rows: CheckedRows) -> None:
         """Read a batch of pairs."""
-        given = {what: columns[at] for what, at in self._indices.items()}
-        good = np.ones(rows.size, dtype=bool)
-        found: dict[str, NDArray[Any]] = {what: np.zeros(rows.size) for what in _NUMBERS}
+        found: dict[str, NDArray[Any]] = {what: np.zeros(len(rows)) for what in _NUMBERS}
         for what in _NUMBERS:
-            if what in given:
-                found[what] = self._in_range(given[what], what, rows, good)
+            if what in rows:
+                found[what] = _in_range(rows, what)
         is_later = found["delay_later"] > found["delay_sooner"]
-        rule = "delay_later must be larger than delay_sooner"
-        self._reject_cells(given["delay_later"], rule, rows, good, is_later)
-        if "choice" in given:
-            found["chose_later"] = self._choices(given["choice"], rows, good)
-        found["subject"] = self._numbers_of(given.get("subject"), rows, good)
-        self._n_rows += rows.size
+        rows.require(is_later, "delay_later must be larger than delay_sooner", "delay_later")
+        if "choice" in rows:
+            found["chose_later"] = self._choices(rows)
+        found["subject"] = self._numbers_of(rows)
         for what, column in found.items():
-            self._pieces.setdefault(what, []).append(column[good])
+            self._pieces.setdefault(what, []).append(column[rows.good])
 
-    def _in_range(self, column: Column, what: str, rows: IntArray, good: BoolArray) -> FloatArray:
-        """Return amounts or delays; clears `good` for rows that have none that can be used."""
-        values = self._decimals(column, what, rows, good)
-        is_amount = what.startswith("amount")
-        right = values > 0.0 if is_amount else values >= 0.0
-        rule = f"{what} must be a number {'> 0' if is_amount else '≥ 0'}"
-        self._reject_cells(column, rule, rows, good, right)
-        fits = (values == 0.0) | (values >= 1.0 / _LARGEST) & (values <= _LARGEST)
-        rule = f"{what} must be between {1.0 / _LARGEST:g} and {_LARGEST:g}"
-        self._reject_cells(column, rule, rows, good, fits)
-        return values
-
-    def _choices(self, column: Column, rows: IntArray, good: BoolArray) -> FloatArray:
-        """Return 1 for later and 0 for sooner; clears `good` for rows that have neither."""
-        words, where = column.words()
-        words = [word.strip().lower() for word in words]
+    def _choices(self, rows: CheckedRows) -> FloatArray:
+        """Return 1 for later and 0 for sooner."""
+        words, where = rows.words("choice")
+        words = [word.lower() for word in words]
         self._codes.update(word.removesuffix(".0") for word in words)
         if {"1", "2"} <= self._codes:
             raise ValueError(
-                f"{self._source} must have 1 for later and 0 for sooner in the column of choices; got 1 and "
+                f"{self.source} must have 1 for later and 0 for sooner in the column of choices; got 1 and "
                 "2. Recode them, or write 'later' and 'sooner'."
             )
         chosen = np.array([_WORDS.get(word, np.nan) for word in words])[where]
-        rule = "choice must be 1 or 'later', 0 or 'sooner'"
-        self._reject_cells(column, rule, rows, good, ~np.isnan(chosen))
+        rows.require(~np.isnan(chosen), "choice must be 1 or 'later', 0 or 'sooner'", "choice")
         return chosen
 
-    def _numbers_of(self, column: Column | None, rows: IntArray, good: BoolArray) -> IntArray:
-        """Return the number of each row's subject; clears `good` for rows without a name of one."""
-        if column is None:
-            key = (self._file, self._source) if self.many else (-1, "all")
-            return np.full(rows.size, self._subjects.setdefault(key, len(self._subjects)))
-        words, where = column.words()
-        words = [word.strip() for word in words]
+    def _numbers_of(self, rows: CheckedRows) -> IntArray:
+        """Return the number of each row's subject."""
+        if "subject" not in rows:
+            key = (self.file, self.source) if self.many else (-1, "all")
+            return np.full(len(rows), self._subjects.setdefault(key, len(self._subjects)))
+        words, where = rows.words("subject")
         named = np.array([bool(word) for word in words])[where]
-        self._reject_cells(column, "subject must not be empty", rows, good, named)
+        rows.require(named, "subject must not be empty", "subject")
         numbers = np.zeros(len(words), dtype=np.int64)
-        at, first = np.unique(where[good], return_index=True)
+        at, first = np.unique(where[rows.good], return_index=True)
         for k in at[np.argsort(first)].tolist():  # in the order in which they appear
             numbers[k] = self._subjects.setdefault((-1, words[k]), len(self._subjects))
         return np.asarray(numbers[where])
@@ -173,13 +154,24 @@ class ChoiceRows(RowReader):
     def build(self, name: str) -> dict[str, Any]:
         """Return the columns, the names of the subjects, the numbers of rows and the name of the source."""
         table = {what: np.concatenate(pieces) for what, pieces in self._pieces.items()}
-        account = self._account(name, table["subject"].size if table else 0)
+        account = self.account(name, table["subject"].size if table else 0)
         return {
             **table,
             "subjects": tuple(one for _, one in self._subjects),
             "account": account,
             "name": name,
         }
+
+
+def _in_range(rows: CheckedRows, what: str) -> FloatArray:
+    """Return amounts or delays that can be used."""
+    values = rows.decimals(what)
+    is_amount = what.startswith("amount")
+    right = values > 0.0 if is_amount else values >= 0.0
+    rows.require(right, f"{what} must be a number {'> 0' if is_amount else '≥ 0'}", what)
+    fits = (values == 0.0) | (values >= 1.0 / _LARGEST) & (values <= _LARGEST)
+    rows.require(fits, f"{what} must be between {1.0 / _LARGEST:g} and {_LARGEST:g}", what)
+    return values
 
 
 def _unused(names: Sequence[str], found: Mapping[str, int]) -> list[str]:

@@ -1,1 +1,1 @@
-"""Reading session logs from CSV and Parquet files."""
+"""Reading logs: any source becomes tables, batches of columns, checked rows, and at last a log."""

@@ -1,7 +1,8 @@
-"""Rules for single cells: whole numbers, flags, delimiters, and how messages may quote a cell."""
+"""Rules for single cells: numbers, flags, durations, times, and how messages may quote a cell."""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 from decimal import Decimal
@@ -10,42 +11,31 @@ from functools import lru_cache
 from sojourn.laws import MAX_STEP
 
 __all__ = [
-    "BARE_RETURN",
-    "FLAGS",
-    "TOO_LONG",
-    "UNCLOSED",
+    "DURATION_RULE",
+    "LATEST",
+    "NOTHING",
+    "TIME_RULE",
     "describe_cell",
+    "duration_words",
     "equals_word",
-    "flag_rule",
     "guess_delimiter",
     "looks_like_data",
     "parse_decimal",
+    "parse_duration",
     "parse_flag",
+    "parse_time",
     "parse_whole",
-    "whole_number_rule",
     "with_decimal_point",
 ]
 
-FLAGS = {
-    "1": True,
-    "true": True,
-    "t": True,
-    "yes": True,
-    "y": True,
-    "1.0": True,
-    "0": False,
-    "false": False,
-    "f": False,
-    "no": False,
-    "n": False,
-    "0.0": False,
+_FLAGS = {
+    **dict.fromkeys(("1", "true", "t", "yes", "y", "1.0"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n", "0.0"), False),
 }
 """Words for true and false, in lower case; cells may use any case."""
 
-TOO_LONG = "a row must have at most 1 MB"
-UNCLOSED = "a quote must be closed"
-BARE_RETURN = "a carriage return within a row must be in quotes"
-"""Rules broken by rows that cannot be split into cells."""
+NOTHING = ("", "nan", "nat", "none", "null", "na", "n/a")
+"""What cells without a value hold, in lower case."""
 
 _DELIMITERS = b",;\t|"
 _WHOLE_NUMBER = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
@@ -62,16 +52,6 @@ def guess_delimiter(line: bytes) -> int:
         (';', ',')
     """
     return max(_DELIMITERS, key=line.count)
-
-
-def whole_number_rule(name: str, least: int = 1) -> str:
-    """Return the rule for a column of whole numbers, as messages state it."""
-    return f"{name} must be a whole number ≥ {least}"
-
-
-def flag_rule(name: str, ended: str = "") -> str:
-    """Return the rule for a column of flags, or of words with one for the end, as messages state it."""
-    return f"{name} must not be empty" if ended else f"{name} must be true or false, 1 or 0"
 
 
 def equals_word(cell: str, word: str) -> bool | None:
@@ -124,7 +104,7 @@ def with_decimal_point(cell: str) -> str:
 @lru_cache(maxsize=4096)
 def parse_flag(cell: str) -> bool | None:
     """Parse a flag; None if the cell is neither true nor false."""
-    return FLAGS.get(cell.strip().lower())
+    return _FLAGS.get(cell.strip().lower())
 
 
 _IMPERSONAL = re.compile(
@@ -160,3 +140,54 @@ def describe_cell(cell: str) -> str:
     if digits <= _MAX_SHOWN_DIGITS and _IMPERSONAL.fullmatch(cell.strip()) and "@" not in cell:
         return repr(cell)
     return f"a word of {len(cell):,} characters"
+
+
+DURATION_RULE = "must be a duration: seconds, 1:02:03, 90s, 1.5h or PT1H30M"
+TIME_RULE = "must be a time like 2026-01-31 18:05:00, or seconds since 1970"
+
+_UNITS = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_UNITS |= {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0, "week": 604800.0}
+_WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+?)s?", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)", re.ASCII)
+_ISO = re.compile(
+    r"p(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?)?(?<![pt])", re.ASCII | re.IGNORECASE
+)
+LATEST = 1e11
+"""Numbers above this, the year 5138 in seconds, are probably milliseconds."""
+
+
+def duration_words(seconds: float) -> str:
+    """Return a duration in the largest unit of which it is a whole number, such as "30 min"."""
+    unit = next((one for one in ("d", "h", "min") if seconds % _UNITS[one] == 0.0), "s")
+    return f"{seconds / _UNITS[unit]:g} {unit}"
+
+
+def parse_duration(text: str) -> float | None:
+    """Parse a duration, and return it in seconds; None if the text is anything else.
+
+    Example:
+        >>> [parse_duration(text) for text in ("90", "1:02:03", "1.5h", "30min", "PT1H30M", "2 days", "1:30")]
+        [90.0, 3723.0, 5400.0, 1800.0, 5400.0, 172800.0, None]
+    """
+    word = text.strip().lower()
+    number = parse_decimal(word)
+    if number is not None:
+        return number if number >= 0.0 else None
+    if (found := _CLOCK.fullmatch(word)) or (found := _ISO.fullmatch(word)):
+        days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+        return ((days * 24.0 + hours) * 60.0 + minutes) * 60.0 + seconds
+    found = _WITH_UNIT.fullmatch(word)
+    unit = None if found is None else _UNITS.get(found[2], _UNITS.get(f"{found[2]}s"))
+    return None if found is None or unit is None else float(found[1]) * unit
+
+
+def parse_time(text: str) -> float | None:
+    """Parse a point in time, and return it in seconds since 1970; without an offset it is in UTC."""
+    number = parse_decimal(text)
+    if number is not None:
+        return number if 0.0 <= number <= LATEST else None
+    try:
+        found = dt.datetime.fromisoformat(text.strip().removesuffix(" UTC"))
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()

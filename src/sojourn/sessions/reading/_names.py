@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sojourn._validation import did_you_mean
 from sojourn.sessions.reading._cells import looks_like_data
@@ -17,7 +18,7 @@ __all__ = [
     "find_column",
     "find_session_columns",
     "look_like_names",
-    "notes_on_two_values",
+    "notes_on_unused_columns",
 ]
 
 _LENGTHS = ("length", "session_length", "episode_length", "lengths", "steps", "n_steps", "duration")
@@ -36,25 +37,8 @@ _LENGTH_PARTS = ("time", "durat", "surviv", "tenure", "length", "days", "weeks",
 """Parts of column names that hint at lengths."""
 
 _FLAG_WORD_PARTS = (
-    "cens",
-    "open",
-    "trunc",
-    "ongoing",
-    "active",
-    "observ",
-    "ended",
-    "complet",
-    "finish",
-    "closed",
-    "event",
-    "status",
-    "dead",
-    "death",
-    "died",
-    "churn",
-    "left",
-    "done",
-    "fail",
+    *("cens", "open", "trunc", "ongoing", "active", "observ", "ended", "complet", "finish", "closed"),
+    *("event", "status", "dead", "death", "died", "churn", "left", "done", "fail"),
 )
 """Parts of column names that hint at a flag for open or ended sessions."""
 
@@ -66,6 +50,9 @@ _COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "weight", "weights"
 
 _MAX_NAMES = 30
 """Number of columns that an error lists."""
+
+_LEAST_ADJOINING = 3
+"""Fewer rows that begin where the one before stops are no intervals of the same subject."""
 
 _LEAST_ROWS = 20
 """Columns of fewer rows are not searched for two values."""
@@ -115,13 +102,11 @@ class ColumnMap:
             "start" and "end"; those that are missing are left out.
         is_open: Whether a true flag means that the session is open.
         ended: The cell that means that a session was seen to end; empty for flags.
-        notes: Notes for the user about columns that are not used.
     """
 
     indices: dict[str, int]
     is_open: bool = False
     ended: str = ""
-    notes: tuple[str, ...] = ()
 
     def used(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Return pairs of a meaning and the name of the column it is read from."""
@@ -169,15 +154,10 @@ def find_session_columns(names: Sequence[str], wanted: ColumnNames, source: str)
     found["entry"] = find_column(names, wanted.entry, _ENTRIES, source=source)
     found["group"] = find_column(names, wanted.group, _GROUPS, source=source)
     found["count"] = find_column(names, wanted.count, (), source=source)
-    notes: tuple[str, ...] = ()
-    if wanted.count is None:
-        notes = _notes_on_counts(names, found.get("length"))
-    if observed is None and wanted.observed is None and "end" not in found:
-        notes += _notes_on_unused_flags(names)
     indices = {what: at for what, at in found.items() if at is not None}
     _check_distinct(names, indices, source)
     is_open = observed is not None and wanted.ended is None and _normalize(names[observed]) in _OPEN
-    return ColumnMap(indices, is_open, _ended_word(wanted, observed, source), notes)
+    return ColumnMap(indices, is_open, _ended_word(wanted, observed, source))
 
 
 def _no_lengths(names: Sequence[str], source: str) -> str:
@@ -245,10 +225,46 @@ def _check_one_flag_column(names: Sequence[str], source: str) -> None:
         )
 
 
-def _notes_on_unused_flags(names: Sequence[str]) -> tuple[str, ...]:
-    """Return a note for each column whose name suggests that it flags open sessions."""
-    suspects = [name.strip()[:40] for name in names if _is_flag_name(name)]
-    return tuple(_unused_flag(name) for name in suspects[:3] if not looks_like_data(name))
+def notes_on_unused_columns(
+    names: Sequence[str], used: Mapping[str, int], wanted: ColumnNames, rows: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    """Yield notes on columns that are not used, but that may count sessions, flag open ones or join rows.
+
+    Args:
+        names: Column names from the header row.
+        used: Indices of the columns in use, by what they hold.
+        wanted: Column names given by the user.
+        rows: The first rows.
+    """
+    unused = {i: name.strip()[:40] for i, name in enumerate(names) if i not in used.values()}
+    unused = {i: name for i, name in unused.items() if not looks_like_data(name)}
+    counts = [name for name in unused.values() if _normalize(name) in _COUNT_NAMES]
+    for name in counts[:1] if wanted.count is None else ():
+        yield (
+            f"Every row counts as one session. The column {name!r} may be a number of sessions, and is not "
+            "used: name it with --count, or pass --count none."
+        )
+    if wanted.observed is None and not {"observed", "end"} & used.keys():
+        flags = [name for name in unused.values() if _is_flag_name(name)]
+        for name in flags[:3]:
+            yield (
+                f"All sessions count as seen to their end. The column {name!r} may say otherwise, and is not "
+                "used: name it with --observed (true: seen to end), or pass --observed none."
+            )
+        others = {i: name for i, name in unused.items() if name not in flags and len(rows) >= _LEAST_ROWS}
+        values = {i: {row[i].strip() for row in rows if i < len(row)} - {""} for i in others}
+        for i in [i for i in others if len(values[i]) == 2][:3]:
+            yield (
+                f"The column {others[i]!r} has two values and is not used. If it says which sessions were "
+                "seen to end, name it with --observed; otherwise pass --observed none."
+            )
+    if {"entry", "length"} <= used.keys():
+        for name in _subject_columns(unused, used, rows)[-1:]:
+            yield (
+                f"Rows with the same {name!r} adjoin: one begins where another ends. Each counts as a "
+                "session of its own. If they are one session, as in data with covariates that change over "
+                "time, keep one row for it, with its first entry and its last length."
+            )
 
 
 def _is_flag_name(name: str) -> bool:
@@ -256,41 +272,23 @@ def _is_flag_name(name: str) -> bool:
     return normal in _FLAG_NAMES or any(part in normal for part in _FLAG_WORD_PARTS)
 
 
-def _unused_flag(name: str) -> str:
-    return (
-        f"All sessions count as seen to their end. The column {name!r} may say otherwise, and is not used: "
-        "name it with --observed (true: seen to end), or pass --observed none."
-    )
+def _subject_columns(
+    unused: Mapping[int, str], used: Mapping[str, int], rows: Sequence[Sequence[str]]
+) -> list[str]:
+    """Return the columns by which rows are intervals of one subject after the other, the finest last.
 
-
-def _notes_on_counts(names: Sequence[str], length: int | None) -> tuple[str, ...]:
-    """Return a note for each column whose name suggests that it counts sessions."""
-    found = [name.strip() for i, name in enumerate(names) if i != length and _normalize(name) in _COUNT_NAMES]
-    return tuple(
-        f"Every row counts as one session. The column {name!r} may be a number of sessions, and is not used: "
-        "name it with --count, or pass --count none."
-        for name in found[:1]
-    )
-
-
-def notes_on_two_values(
-    names: Sequence[str], used: Collection[int], rows: Sequence[Sequence[str]]
-) -> tuple[str, ...]:
-    """Return a note on each unused column that has two values in the first rows: it may flag open sessions.
-
-    Columns whose names say so already have a note.
+    Survival data have such rows where covariates change over time: almost all rows with the same subject as
+    the row before begin where that one stops.
     """
-    notes = []
-    for i, name in enumerate(names if len(rows) >= _LEAST_ROWS else ()):
-        if i in used or _is_flag_name(name) or looks_like_data(name):
-            continue
-        values = {row[i].strip() for row in rows if i < len(row)} - {""}
-        if len(values) == 2:
-            notes.append(
-                f"The column {name.strip()[:40]!r} has two values and is not used. If it says which sessions "
-                "were seen to end, name it with --observed; otherwise pass --observed none."
-            )
-    return tuple(notes[:3])
+    found = {}
+    length, entry, width = used["length"], used["entry"], max((*unused, *used.values()))
+    pairs = [(one, other) for one, other in pairwise(rows) if min(len(one), len(other)) > width]
+    for i, name in unused.items():
+        same = [pair for pair in pairs if pair[0][i] == pair[1][i] != ""]
+        adjoin = sum(one[length] == other[entry] for one, other in same)
+        if adjoin >= max(_LEAST_ADJOINING, 0.9 * len(same)):
+            found[name] = len({row[i] for pair in pairs for row in pair})
+    return sorted(found, key=found.__getitem__)
 
 
 def find_column(names: Sequence[str], asked: str | None, usual: Sequence[str], *, source: str) -> int | None:

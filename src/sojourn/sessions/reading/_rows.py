@@ -1,13 +1,13 @@
-"""What all readers of logs share: columns of cells, rejected rows, and the checks of whole columns."""
+"""Reads the rows of a source in batches: checks their cells, and keeps account of those that are rejected."""
 
 from __future__ import annotations
 
 import heapq
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,40 +15,54 @@ from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
 from sojourn.sessions._log import Account, Rejection, rejection_hints
 from sojourn.sessions.reading._cells import (
+    DURATION_RULE,
+    LATEST,
+    NOTHING,
+    TIME_RULE,
     describe_cell,
     equals_word,
-    flag_rule,
     parse_decimal,
+    parse_duration,
     parse_flag,
+    parse_time,
     parse_whole,
-    whole_number_rule,
+    with_decimal_point,
 )
+from sojourn.sessions.reading._sources import open_source
+from sojourn.sessions.reading._tables import ArrayColumn, Batch, BrokenRow, Column, Table
 
-__all__ = ["Column", "FirstRejections", "RowReader"]
+__all__ = ["CheckedRows", "FirstRejections", "RowReader", "is_nothing", "read_rows"]
 
 _MAX_NAMED = 5
 """Number of rejected rows that are named in messages."""
 
 
-class Column(Protocol):
-    """A column of a batch of rows."""
+def read_rows(
+    source: Any,
+    choose: Callable[[Sequence[str]], RowReader],
+    *,
+    query: str | None = None,
+    row: str = "session",
+    headerless: bool = False,
+) -> Any:
+    """Read all rows of a source, and return what is built from them.
 
-    def __len__(self) -> int: ...
-
-    def cell(self, i: int) -> object:
-        """Return a cell as a text or another Python object; None if it has no value."""
-
-    def number(self, i: int) -> object:
-        """Return a cell that should be a number; texts have a decimal point."""
-
-    def wholes(self) -> tuple[IntArray, BoolArray]:
-        """Return whole numbers ≥ 0, and which cells have one for sure; `number` decides the others."""
-
-    def decimals(self) -> tuple[FloatArray, BoolArray]:
-        """Return finite numbers, and which cells have one for sure; `number` decides the others."""
-
-    def words(self) -> tuple[list[str], IntArray]:
-        """Return distinct words and the index of each cell's word; a cell without a value is ""."""
+    Args:
+        source: See `sojourn.sessions.read_sessions`.
+        choose: Returns the reader, given the names of the columns of the first file or table.
+        query: A query to run if the source is an SQLite file.
+        row: What a row stands for, in messages.
+        headerless: Whether a CSV file with a single column of numbers needs no header row.
+    """
+    name, tables = open_source(source, query=query, row=row, headerless=headerless)
+    reader: RowReader | None = None
+    for opened in tables:
+        with opened as table:
+            if reader is None:
+                reader = choose(table.names)
+                reader.many = len(tables) > 1
+            reader.read(table)
+    return None if reader is None else reader.build(name)
 
 
 class FirstRejections:
@@ -74,82 +88,84 @@ class FirstRejections:
 
 
 class RowReader(ABC):
-    """Receives the rows of a log, in batches of columns, from one or more files or tables."""
-
-    headerless = False
-    """Whether a CSV file with a single column of numbers is accepted without a header row."""
+    """Receives the rows of a log, in batches, from one or more files or tables."""
 
     row = "session"
     """What a row stands for."""
 
     def __init__(self) -> None:
-        self.names: tuple[str, ...] = ()
-        """Names of all columns of the current file."""
         self.many = False
         """Whether there are several files, so that messages must name them."""
-        self._source, self._file, self._n_rows = "", -1, 0
+        self.names: Sequence[str] = ()
+        """Names of all columns of the current file."""
+        self.indices: Mapping[str, int] = {}
+        """Indices of the columns that are needed in the current file, by what they hold."""
+        self.notes: dict[str, None] = {}
+        """Notes for the user, each once and in order."""
         self._sources: list[str] = []
-        self._indices: dict[str, int] = {}
+        self._n_rows = 0
         self._rejected = FirstRejections()
-        self._notes: dict[str, None] = {}
 
-    def begin(self, names: Sequence[str], source: str, first_rows: Sequence[Sequence[str]]) -> list[int]:
-        """Begin a file or table, and return the indices of the columns that are needed.
+    @property
+    def file(self) -> int:
+        """Number of the current file, from 0."""
+        return len(self._sources) - 1
 
-        Args:
-            names: Names of all columns.
-            source: Name of the file in messages.
-            first_rows: The first rows as texts, from which notes on unused columns are made.
+    @property
+    def source(self) -> str:
+        """Name of the current file in messages."""
+        return self._sources[-1]
+
+    def read(self, table: Table) -> None:
+        """Read a file or table.
 
         Raises:
-            ValueError: If a column is missing or ambiguous; one line says which.
+            ValueError: If it cannot be read, or if a column is missing or ambiguous; one line says which.
         """
-        self._file += 1
-        self.names, self._source = tuple(names), source
-        self._sources.append(source)
-        self._indices = self.locate(names, source)
-        return list(self._indices.values())
+        self._sources.append(table.source)
+        self.names, self.indices = table.names, self.locate(table.names)
+        self.begin(table)
+        for batch in table.batches(self.locate):
+            for broken in batch.broken:
+                self.reject_broken(broken)
+            if batch.rows.size:
+                self._n_rows += batch.rows.size
+                self.take(CheckedRows(batch, {what: self.title(what) for what in batch.columns}, self.reject))
+            del batch  # the next batch is split into cells before the loop would release this one
 
     @abstractmethod
-    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
-        """Return the indices of the columns that are needed, by what they hold; see `begin`."""
+    def locate(self, names: Sequence[str]) -> Mapping[str, int]:
+        """Return the indices of the columns that are needed in the current file, by what they hold."""
 
     @abstractmethod
-    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
-        """Read a batch of rows, given as columns; `rows` are their line or row numbers."""
+    def take(self, rows: CheckedRows) -> None:
+        """Read a batch of rows."""
 
     @abstractmethod
     def build(self, name: str) -> Any:
         """Return the log; raises `ValueError` if not a single row can be used."""
 
-    def reject_row(self, row: int, rule: str, got: str = "", cells: Sequence[str] = ()) -> None:
-        """Count a row that cannot be split into cells; `cells` are what it may consist of."""
-        self._n_rows += 1
-        self._reject(row, rule, got)
+    def begin(self, table: Table) -> None:  # noqa: B027
+        """Make notes on a file or table, whose columns have been located."""
 
-    def _reject(self, row: int, rule: str, got: str = "", *, file: int | None = None) -> None:
-        """Record that a row, by default of the current file, cannot be used; `_n_rows` must count it too."""
-        at = self._file if file is None else file
+    def title(self, what: str) -> str:
+        """Return the name of a column in messages."""
+        return what
+
+    def reject_broken(self, broken: BrokenRow) -> None:
+        """Count a row that cannot be split into cells."""
+        self._n_rows += 1
+        self.reject(broken.row, broken.rule, broken.got)
+
+    def reject(self, row: int, rule: str, got: str = "", *, file: int | None = None) -> None:
+        """Record that a row, by default of the current file, cannot be used."""
+        at = self.file if file is None else file
         where = f"in {self._sources[at]}: " if self.many else ""
         self._rejected.add(row, where + rule, got, file=at)
 
-    def _reject_cells(
-        self, column: Column, rule: str, rows: IntArray, good: BoolArray, valid: BoolArray
-    ) -> None:
-        """Reject the rows whose cell in a column breaks a rule, and clear `good` for them.
-
-        Args:
-            column: The column.
-            rule: The rule.
-            rows: Line or row numbers.
-            good: Which rows are valid so far.
-            valid: Which rows keep to the rule.
-        """
-        for i in np.flatnonzero(~valid & good).tolist():
-            self._reject(int(rows[i]), rule, _shown(column.cell(i)))
-        good &= valid
-
-    def _account(self, name: str, n_used: int, columns: tuple[tuple[str, str], ...] = ()) -> Account:
+    def account(
+        self, name: str, n_used: int, columns: Iterable[tuple[str, str]] = (), difference: str = ""
+    ) -> Account:
         """Return the numbers of rows; raises `ValueError` if none was used."""
         first = self._rejected.first()
         if not n_used:
@@ -157,57 +173,122 @@ class RowReader(ABC):
             raise ValueError(
                 " ".join([f"{name} must have a row that can be used: {why}", *rejection_hints(first)])
             )
-        return Account(self._n_rows, n_used, self._rejected.n, first, tuple(self._notes), columns)
+        n_rejected, notes = self._rejected.n, tuple(self.notes)
+        return Account(self._n_rows, n_used, n_rejected, first, notes, tuple(columns), difference)
 
-    def _check_total(self, total: float) -> None:
+    def check_total(self, total: float) -> None:
         """Raise `ValueError` if counts add up to more than can be counted."""
         if total > MAX_STEP:
             raise ValueError(f"All rows together must stand for at most {MAX_STEP:,} {self.row}s; got more.")
 
-    def _wholes(self, column: Column, name: str, rows: IntArray, good: BoolArray, least: int = 1) -> IntArray:
-        """Return the whole numbers in a column; clears `good` for rows that have none."""
-        values, parsed = column.wholes()
-        for i in np.flatnonzero(~(parsed & (values >= least)) & good).tolist():
-            value = _whole_of(column.number(i), least)
-            if value is None:
-                good[i] = False
-                self._reject(int(rows[i]), whole_number_rule(name, least), _shown(column.cell(i)))
-            else:
-                values[i] = value
-        return values
 
-    def _decimals(self, column: Column, name: str, rows: IntArray, good: BoolArray) -> FloatArray:
-        """Return the numbers in a column; clears `good` for rows that have none."""
-        values, parsed = column.decimals()
-        for i in np.flatnonzero(~parsed & good).tolist():
-            cell = column.number(i)
-            value = parse_decimal(str(cell)) if isinstance(cell, (str, int, float, Decimal)) else None
-            if value is None or isinstance(cell, bool):
-                good[i] = False
-                self._reject(int(rows[i]), f"{name} must be a finite number", _shown(column.cell(i)))
-            else:
-                values[i] = value
-        return values
+class CheckedRows:
+    """A batch of rows, with the checks of its cells: each rejects the rows that break its rule.
 
-    def _flags(
-        self, column: Column, name: str, rows: IntArray, good: BoolArray, ended: str = ""
-    ) -> BoolArray:
-        """Return the flags in a column; clears `good` for rows that have none.
+    Args:
+        batch: The rows.
+        titles: Names of the columns in messages, by what they hold.
+        reject: Records a row that cannot be used, the rule that it breaks and what it holds.
+    """
+
+    def __init__(
+        self, batch: Batch, titles: Mapping[str, str], reject: Callable[[int, str, str], None]
+    ) -> None:
+        self.columns, self.numbers, self.titles, self._reject = batch.columns, batch.rows, titles, reject
+        self.good = np.ones(batch.rows.size, dtype=bool)
+        """Which rows are valid so far."""
+
+    def __len__(self) -> int:
+        return self.numbers.size
+
+    def __contains__(self, what: str) -> bool:
+        return what in self.columns
+
+    def require(
+        self, valid: BoolArray, rule: str, what: str = "", *, got: str | Callable[[int], str] = ""
+    ) -> None:
+        """Reject the rows that are not valid, unless they are rejected already.
 
         Args:
-            column: The column.
-            name: Its name.
-            rows: Line or row numbers.
-            good: Which rows are valid so far.
-            ended: The cell that means true; empty for the usual words.
+            valid: Which rows keep to the rule.
+            rule: The rule.
+            what: The column whose cell is shown in messages, if any.
+            got: What else to show, or a function that returns it for a row.
         """
-        words, where = column.words()
+        if valid.all():
+            return
+        for i in np.flatnonzero(~valid & self.good).tolist():
+            shown = _shown(self.columns[what].cell(i)) if what else got if isinstance(got, str) else got(i)
+            self._reject(int(self.numbers[i]), rule, shown)
+        self.good &= valid
+
+    def wholes(self, what: str, least: int = 1) -> IntArray:
+        """Return the whole numbers in a column; 0 where there is none."""
+        column = self.columns[what]
+        values, parsed = column.wholes()
+        valid = parsed & (values >= least)
+        for i in np.flatnonzero(~valid & self.good).tolist():
+            value = _whole_of(_number(column, i), least)
+            if value is not None:
+                valid[i], values[i] = True, value
+        if not valid.all():
+            values[~valid] = 0
+        self.require(valid, f"{self.titles[what]} must be a whole number ≥ {least}", what)
+        return values
+
+    def decimals(self, what: str) -> FloatArray:
+        """Return the finite numbers in a column."""
+        column = self.columns[what]
+        values, valid = column.decimals()
+        for i in np.flatnonzero(~valid & self.good).tolist():
+            value = _decimal_of(_number(column, i))
+            if value is not None:
+                valid[i], values[i] = True, value
+        self.require(valid, f"{self.titles[what]} must be a finite number", what)
+        return values
+
+    def flags(self, what: str, ended: str = "") -> BoolArray:
+        """Return the flags in a column; `ended` is the cell that means true, empty for the usual words."""
+        words, where = self.columns[what].words()
         found = [equals_word(word, ended) if ended else parse_flag(word) for word in words]
-        flags = np.array([flag is True for flag in found], dtype=bool)[where]
         if None in found:
             valid = np.array([flag is not None for flag in found], dtype=bool)[where]
-            self._reject_cells(column, flag_rule(name, ended), rows, good, valid)
-        return flags
+            rule = "must not be empty" if ended else "must be true or false, 1 or 0"
+            self.require(valid, f"{self.titles[what]} {rule}", what)
+        return np.array([flag is True for flag in found], dtype=bool)[where]
+
+    def words(self, what: str) -> tuple[list[str], IntArray]:
+        """Return the distinct words in a column, without spaces around them, and the index of each row's."""
+        words, where = self.columns[what].words()
+        return [word.strip() for word in words], where
+
+    def durations(self, what: str) -> FloatArray:
+        """Return the durations in a column, in seconds."""
+        values, known = _seconds(self.columns[what], "m", parse_duration)
+        self.require(known, f"{self.titles[what]} {DURATION_RULE}")
+        return values
+
+    def times(self, what: str, *, may_be_empty: bool = False) -> tuple[FloatArray, BoolArray]:
+        """Return the points in time in a column, in seconds since 1970, and which cells have none."""
+        column = self.columns[what]
+        values, known = _seconds(column, "M", parse_time)
+        empty = np.zeros(len(self), dtype=bool)
+        if may_be_empty and not known.all():
+            words, where = column.words()
+            empty = ~known & np.array([is_nothing(word) for word in words], dtype=bool)[where]
+        self.require(known | empty, f"{self.titles[what]} {TIME_RULE}")
+        return values, empty
+
+
+def is_nothing(cell: object) -> bool:
+    """Whether a cell has no value."""
+    return cell is None or str(cell).strip().lower() in NOTHING
+
+
+def _number(column: Column, i: int) -> object:
+    """Return a cell that should be a number; texts have a decimal point."""
+    cell = column.cell(i)
+    return with_decimal_point(cell) if column.decimal_comma and isinstance(cell, str) else cell
 
 
 def _whole_of(cell: object, least: int) -> int | None:
@@ -217,6 +298,35 @@ def _whole_of(cell: object, least: int) -> int | None:
     return parse_whole(str(cell), least) if isinstance(cell, (str, Decimal)) else None
 
 
+def _decimal_of(cell: object) -> float | None:
+    """Return the finite number in a cell; None if there is none."""
+    is_number = isinstance(cell, (str, int, float, Decimal)) and not isinstance(cell, bool)
+    return parse_decimal(str(cell)) if is_number else None
+
+
 def _shown(cell: object) -> str:
     is_nan = isinstance(cell, float) and math.isnan(cell)
     return describe_cell("None" if is_nan else str(cell))
+
+
+def _seconds(column: Column, kind: str, parse: Callable[[str], float | None]) -> tuple[FloatArray, BoolArray]:
+    """Return times (kind "M") or durations ("m") in a column, in seconds, and which cells have one."""
+    if isinstance(column, ArrayColumn) and column.array.dtype.kind == kind:
+        array = column.array
+        rounded = array.astype(f"{kind}8[us]")
+        known = ~np.isnat(array)
+        if np.datetime_data(array.dtype)[0] not in ("ns", "ps", "fs", "as"):  # a coarse unit may overflow
+            known &= rounded.astype(array.dtype) == array
+        seconds = rounded.astype(np.int64) / 1e6
+        return seconds, known if kind == "M" else known & (seconds >= 0.0)
+    values, parsed = column.decimals()
+    parsed = parsed & (values >= 0.0) & (values <= (LATEST if kind == "M" else math.inf))
+    if parsed.all():
+        return values, parsed
+    words, where = column.words()
+    if column.decimal_comma:
+        words = [with_decimal_point(word) for word in words]
+    found = [parse(word) for word in words]
+    known = np.array([one is not None for one in found], dtype=bool)[where]
+    texts = np.array([0.0 if one is None else one for one in found])[where]
+    return np.where(parsed, values, texts), parsed | known

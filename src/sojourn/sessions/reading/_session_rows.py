@@ -1,8 +1,11 @@
-"""Reads rows that are sessions: checks their cells, numbers their groups and counts equal rows."""
+"""Reads rows that are sessions, or events that are cut into sessions, and counts equal rows."""
 
 from __future__ import annotations
 
 import hashlib
+import math
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,28 +14,38 @@ import numpy as np
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
 from sojourn.sessions._log import SessionLog
+from sojourn.sessions._row_counts import RowCounts
+from sojourn.sessions._word_codes import WordCodes
+from sojourn.sessions.reading._cells import duration_words
 from sojourn.sessions.reading._names import (
+    TIMES,
+    USERS,
     ColumnMap,
     ColumnNames,
+    describe_names,
+    find_column,
     find_session_columns,
-    notes_on_two_values,
+    notes_on_unused_columns,
 )
-from sojourn.sessions.reading._rejected_rows import RejectedRows
-from sojourn.sessions.reading._row_counts import RowCounts
-from sojourn.sessions.reading._rows import Column, RowReader
-from sojourn.sessions.reading._times import (
-    DURATION_RULE,
-    TIME_RULE,
-    duration_words,
-    durations,
-    steps_in,
-    times,
-)
+from sojourn.sessions.reading._rows import CheckedRows, RowReader, is_nothing
+from sojourn.sessions.reading._tables import Table
 
-__all__ = ["SessionRows"]
+__all__ = ["EventRows", "SessionRows", "steps_in"]
 
 _MAX_GROUPS = 1000
 _MAX_LABEL_CHARACTERS = 80
+
+_LARGE_SHARE = 0.05
+"""Share of all sessions, or of all steps, that must not be left out without a word."""
+
+_SOME_SHARE = 0.01
+"""Least share of the sessions from which on a difference in kind matters."""
+
+_RARE = 1e-3
+"""Chance below which rejected rows are said not to be a random choice."""
+
+_THOUSANDS = re.compile(r"\d{1,3}([.,]\d{3})+")
+_SPACES = re.compile(r"[\s'’_\"]")
 
 
 class SessionRows(RowReader):
@@ -40,144 +53,112 @@ class SessionRows(RowReader):
 
     def __init__(self, wanted: ColumnNames) -> None:
         super().__init__()
-        self._wanted, self.headerless = wanted, not wanted.names_any
-        self._columns = ColumnMap({})
+        self._wanted, self._columns = wanted, ColumnMap({})
         self._used: dict[tuple[str, str], None] = {}
         self._counts, self._n_used, self._n_sessions = RowCounts(), 0, 0.0
-        self._unused = RejectedRows()
-        self._from_zero = RowCounts()
-        """Rows with entry 0, which counts the steps before a session was seen."""
+        self._unlike = _RejectedSessions()
+        self._has_entries: set[bool] = set()
+        self._has_entry_0 = False
         self._groups: dict[str, int] = {}
         self._has_groups: dict[bool, str] = {}
         self._too_many_groups = False
-        self._latest = -np.inf
-        self._without_end: list[tuple[FloatArray, IntArray, IntArray, IntArray]] = []
-        """Starts, entries, groups and counts of sessions without an end, which are open."""
+        self._latest = -math.inf
+        self._without_end: list[tuple[FloatArray, dict[str, IntArray]]] = []
+        """Starts and other columns of sessions without an end, which are open."""
 
-    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
+    def locate(self, names: Sequence[str]) -> dict[str, int]:
         """Return the indices of the columns, by what they hold."""
-        return find_session_columns(names, self._wanted, source).indices
+        return find_session_columns(names, self._wanted, self.source).indices
 
-    def begin(self, names: Sequence[str], source: str, first_rows: Sequence[Sequence[str]]) -> list[int]:
-        """Begin a file or table, and make notes on columns that are not used; see `RowReader`."""
-        wanted = super().begin(names, source, first_rows)
-        self._columns = columns = find_session_columns(self.names, self._wanted, self._source)
-        notes = list(columns.notes)
-        if not {"observed", "end"} & columns.indices.keys() and self._wanted.observed is None:
-            notes += notes_on_two_values(self.names, columns.indices.values(), first_rows)
+    def title(self, what: str) -> str:
+        """Return the name of a column in messages."""
+        return self.names[self.indices[what]]
+
+    def begin(self, table: Table) -> None:
+        """Make notes on columns that are not used."""
+        self._columns = columns = find_session_columns(self.names, self._wanted, self.source)
+        notes = [*notes_on_unused_columns(self.names, self.indices, self._wanted, table.first_rows)]
         if self._wanted.step is not None:
             notes.append(
                 f"Lengths are the number of steps of {duration_words(self._wanted.step)} that a session "
                 "began: durations are rounded up."
             )
-        self._notes |= dict.fromkeys(notes)
+        self.notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(columns.used(self.names))
-        self._has_groups["group" in columns.indices] = self._source
+        self._has_entries.add("entry" in self.indices)
+        self._has_groups["group" in self.indices] = self.source
         if len(self._has_groups) > 1:
             raise ValueError(
                 f"All files must have groups, or none (pass 'none' for no groups); {self._has_groups[True]} "
                 f"has some, {self._has_groups[False]} has none."
             )
-        return wanted
 
-    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
+    def take(self, rows: CheckedRows) -> None:
         """Read a batch of sessions."""
-        given = {what: columns[at] for what, at in self._columns.indices.items()}
-        names = {what: self.names[at] for what, at in self._columns.indices.items()}
-        good, ones = np.ones(rows.size, dtype=bool), np.ones(rows.size, dtype=np.int64)
-        starts, has_end = np.zeros(0), ones > 0
-        if "start" in given:
-            lengths, starts, has_end = self._lengths_between(given, names, rows, good)
+        starts, has_end = np.zeros(0), np.ones(len(rows), dtype=bool)
+        if "start" in rows:
+            lengths, starts, has_end = self._lengths_between(rows)
         elif self._wanted.step is not None:
-            seconds, known = durations(given["length"])
-            self._check_cells(known, f"{names['length']} {DURATION_RULE}", rows, good)
+            seconds = rows.durations("length")
             fits = seconds <= MAX_STEP * self._wanted.step
-            self._check_cells(fits, f"{names['length']} must be at most {MAX_STEP:,} steps", rows, good)
+            rows.require(fits, f"{rows.titles['length']} must be at most {MAX_STEP:,} steps")
             lengths = steps_in(np.where(fits, seconds, 0.0), self._wanted.step)
         else:
-            lengths = self._wholes(given["length"], names["length"], rows, good)
+            lengths = rows.wholes("length")
         observed = has_end
-        if "observed" in given:
-            flags = self._flags(given["observed"], names["observed"], rows, good, self._columns.ended)
-            observed = (flags != self._columns.is_open) & has_end
-        entry, counts = ones, None
-        if "entry" in given:
-            entry = self._wholes(given["entry"], names["entry"], rows, good, least=0)
-            late = good & (entry > lengths) & has_end
-            for i in np.flatnonzero(late).tolist():
-                rule = f"{names['entry']} must be at most {names.get('length', names.get('end'))}"
-                self._reject(int(rows[i]), rule, f"{entry[i]} and {lengths[i]}")
-            good &= ~late
-        if "count" in given:
-            counts = self._wholes(given["count"], names["count"], rows, good)
-        group = ones - 1 if "group" not in given else self._group_codes(given["group"], good)
-        for i in np.flatnonzero(~good).tolist():
-            n = 1 if counts is None else max(int(counts[i]), 1)
-            length = given["length"].cell(i) if "length" in given and self._wanted.step is None else None
-            has_entry = "entry" not in given or not _is_empty(given["entry"].cell(i))
-            self._unused.add(n, length, has_entry=has_entry)
-        self._n_rows += rows.size
-        self._n_used += int(good.sum())
-        self._n_sessions += float(good.sum() if counts is None else counts[good].sum(dtype=np.float64))
-        self._check_total(self._n_sessions)
+        if "observed" in rows:
+            observed = (rows.flags("observed", self._columns.ended) != self._columns.is_open) & has_end
+        others: dict[str, IntArray] = {}
+        if "entry" in rows:
+            others["entry"] = entry = rows.wholes("entry", least=0)
+            last = rows.titles.get("length", rows.titles.get("end"))
+            rule = f"{rows.titles['entry']} must be at most {last}"
+            rows.require((entry <= lengths) | ~has_end, rule, got=lambda i: f"{entry[i]} and {lengths[i]}")
+        if "count" in rows:
+            others["counts"] = rows.wholes("count")
+        if "group" in rows:
+            others["group"] = self._group_codes(rows)
+        good = rows.good
+        if not good.all():
+            self._note_rejected(rows, others.get("counts"))
+        self._count(others, good)
         if not has_end.all():
-            late_end = good & ~has_end
-            repeated = ones if counts is None else counts
-            self._without_end.append((starts[late_end], entry[late_end], group[late_end], repeated[late_end]))
+            is_open = good & ~has_end
+            self._without_end.append((starts[is_open], {what: one[is_open] for what, one in others.items()}))
             good = good & has_end
-        self._add(
-            lengths[good], observed[good], entry[good], group[good], None if counts is None else counts[good]
-        )
+        if not good.all():
+            lengths, observed = lengths[good], observed[good]
+            others = {what: column[good] for what, column in others.items()}
+        self._counts.add(lengths, observed, **others)
 
-    def _add(
-        self,
-        lengths: IntArray,
-        observed: BoolArray,
-        entry: IntArray,
-        group: IntArray,
-        counts: IntArray | None,
-    ) -> None:
-        """Count valid rows, those with entry 0 separately."""
-        for rows, here in ((self._counts, entry > 0), (self._from_zero, entry == 0)):
-            if here.all():
-                rows.add(lengths, observed, np.maximum(entry, 1), group, counts)
-            elif here.any():
-                repeated = None if counts is None else counts[here]
-                rows.add(lengths[here], observed[here], np.maximum(entry[here], 1), group[here], repeated)
+    def _count(self, others: Mapping[str, IntArray], good: BoolArray) -> None:
+        """Add up the rows that are used, and the sessions that they stand for."""
+        n_used = int(good.sum())
+        counts, entry = others.get("counts"), others.get("entry")
+        self._n_used += n_used
+        self._n_sessions += n_used if counts is None else float(counts[good].sum(dtype=np.float64))
+        self.check_total(self._n_sessions)
+        self._has_entry_0 |= entry is not None and not entry[good].all()
 
-    def _lengths_between(
-        self, given: Mapping[str, Column], names: Mapping[str, str], rows: IntArray, good: BoolArray
-    ) -> tuple[IntArray, FloatArray, BoolArray]:
+    def _lengths_between(self, rows: CheckedRows) -> tuple[IntArray, FloatArray, BoolArray]:
         """Return the steps between starts and ends, the starts, and which sessions have an end."""
-        starts, known = times(given["start"])
-        self._check_cells(known, f"{names['start']} {TIME_RULE}", rows, good)
-        ends, known = times(given["end"])
-        words, where = given["end"].words()
-        empty = np.array([not word.strip() or word.strip().lower() in _NOTHING for word in words])[where]
-        self._check_cells(known | empty, f"{names['end']} {TIME_RULE}", rows, good)
-        backward = good & known & (ends < starts)
-        for i in np.flatnonzero(backward).tolist():
-            self._reject(int(rows[i]), f"{names['end']} must not be before {names['start']}")
-        good &= ~backward
-        usable = good & known
-        for seen in (starts[good], ends[usable]):
+        starts, _ = rows.times("start")
+        ends, empty = rows.times("end", may_be_empty=True)
+        rule = f"{rows.titles['end']} must not be before {rows.titles['start']}"
+        rows.require(~(ends < starts) | empty, rule)
+        usable = rows.good & ~empty
+        for seen in (starts[rows.good], ends[usable]):
             self._latest = max(self._latest, float(seen.max(initial=-np.inf)))
-        lengths = np.ones(rows.size, dtype=np.int64)
+        lengths = np.ones(len(rows), dtype=np.int64)
         lengths[usable] = steps_in((ends - starts)[usable], self._wanted.step or 1.0)
-        return lengths, starts, np.asarray(known | ~empty)
+        return lengths, starts, ~empty
 
-    def _check_cells(self, known: BoolArray, rule: str, rows: IntArray, good: BoolArray) -> None:
-        """Reject the rows whose cell is not known; clears `good` for them."""
-        for i in np.flatnonzero(~known & good).tolist():
-            self._reject(int(rows[i]), rule)
-        good &= known
-
-    def _group_codes(self, column: Column, good: BoolArray) -> IntArray:
-        """Return the groups in a column as integer codes; only labels of good rows are numbered."""
-        words, where = column.words()
+    def _group_codes(self, rows: CheckedRows) -> IntArray:
+        """Return the groups of a batch as integer codes; only labels of good rows are numbered."""
+        words, where = rows.words("group")
         codes = np.zeros(len(words), dtype=np.int64)
-        for i in np.unique(where[good]).tolist():
-            codes[i] = self._group_code(words[i].strip())
+        for i in np.unique(where[rows.good]).tolist():
+            codes[i] = self._group_code(words[i])
         return np.asarray(codes[where])
 
     def _group_code(self, label: str) -> int:
@@ -186,64 +167,70 @@ class SessionRows(RowReader):
             return 0
         code = self._groups.setdefault(_shorten(label), len(self._groups))
         if code >= _MAX_GROUPS:
-            name = self.names[self._columns.indices["group"]]
+            name = self.title("group")
             note = (
                 f"The column {name!r} has over {_MAX_GROUPS:,} values, too many for groups; it is not used."
             )
-            self._notes[note] = None
+            self.notes[note] = None
             self._too_many_groups = True
             self._groups.clear()
         return code
 
+    def _note_rejected(self, rows: CheckedRows, counts: IntArray | None) -> None:
+        """Remember about how long the rejected sessions of a batch are."""
+        length = rows.columns.get("length") if self._wanted.step is None else None
+        entry = rows.columns.get("entry")
+        for i in np.flatnonzero(~rows.good).tolist():
+            n = 1 if counts is None else max(int(counts[i]), 1)
+            has_entry = entry is None or not is_nothing(entry.cell(i))
+            self._unlike.add(n, None if length is None else length.cell(i), has_entry=has_entry)
+
     def build(self, name: str) -> SessionLog:
         """Return the log."""
-        for starts, entry, group, counts in self._without_end:
-            lengths = steps_in(self._latest - starts, self._wanted.step or 1.0)
-            self._add(lengths, np.zeros(lengths.size, dtype=bool), np.minimum(entry, lengths), group, counts)
-        if self._without_end:
-            n = sum(int(counts.sum()) for *_, counts in self._without_end)
-            counted = "session without an end counts" if n == 1 else "sessions without an end count"
-            note = f"{n:,} {counted} as open up to the latest time seen."
-            self._notes[note] = None
+        self._add_sessions_without_end()
         if self._too_many_groups:
             self._counts.drop_groups()
-            self._from_zero.drop_groups()
-        if len(self._from_zero):
-            self._count_entries_from_zero()
-        account = self._account(name, self._n_used, tuple(self._used))
+        self._settle_entries()
+        account = self.account(name, self._n_used, self._used)
         log = SessionLog.from_counts(self._counts, list(self._groups), account, name)
         if not account.n_rejected:
             return log
-        return replace(
-            log, account=replace(account, difference=self._unused.difference(log.lengths, log.counts))
-        )
+        difference = self._unlike.difference(log.lengths, log.counts)
+        return replace(log, account=replace(account, difference=difference))
 
-    def _count_entries_from_zero(self) -> None:
-        """Read entries as the numbers of steps before sessions were seen: the first step seen is the next."""
-        self._notes["Entries begin at 0: they count the steps before a session was seen."] = None
-        if len(self._counts):
-            rows = self._counts.take_rows()
-            seen = rows.entry < rows.lengths
+    def _add_sessions_without_end(self) -> None:
+        """Count the sessions without an end as open up to the latest time seen."""
+        n_open = 0
+        for starts, others in self._without_end:
+            lengths = steps_in(self._latest - starts, self._wanted.step or 1.0)
+            if "entry" in others:
+                others["entry"] = np.minimum(others["entry"], lengths)
+            self._counts.add(lengths, np.zeros(lengths.size, dtype=bool), **others)
+            n_open += int(others["counts"].sum()) if "counts" in others else lengths.size
+        if self._without_end:
+            counted = "session without an end counts" if n_open == 1 else "sessions without an end count"
+            self.notes[f"{n_open:,} {counted} as open up to the latest time seen."] = None
+
+    def _settle_entries(self) -> None:
+        """Read entries as numbers of steps before sessions were seen, if one of them is 0.
+
+        The first step seen is then the next one. Otherwise an entry is 0 only in files without entries, whose
+        sessions were seen from their first step.
+        """
+        if not self._has_entry_0 and (len(self._has_entries) < 2 or not len(self._counts)):
+            return
+        rows = self._counts.take_rows()
+        seen, entry = rows.entry < rows.lengths, rows.entry + 1
+        if not self._has_entry_0:
+            seen, entry = np.ones_like(seen), np.maximum(rows.entry, 1)
+        else:
+            self.notes["Entries begin at 0: they count the steps before a session was seen."] = None
+        if not seen.all():
             n_unseen = int(rows.counts[~seen].sum())
-            if n_unseen:
-                note = f"{n_unseen:,} sessions of which no step was seen (entry = length) are left out."
-                self._notes[note] = None
-            self._from_zero.add(
-                rows.lengths[seen],
-                rows.observed[seen],
-                rows.entry[seen] + 1,
-                rows.group[seen],
-                rows.counts[seen],
-            )
-        self._counts = self._from_zero
-
-
-_NOTHING = ("nan", "nat", "none", "null", "na", "n/a")
-
-
-def _is_empty(cell: object) -> bool:
-    """Whether a cell has no value."""
-    return cell is None or str(cell).strip().lower() in ("", *_NOTHING)
+            note = f"{n_unseen:,} sessions of which no step was seen (entry = length) are left out."
+            self.notes[note] = None
+        lengths, observed, groups, counts = rows.lengths, rows.observed, rows.group, rows.counts
+        self._counts.add(lengths[seen], observed[seen], entry[seen], groups[seen], counts[seen])
 
 
 def _shorten(label: str) -> str:
@@ -252,3 +239,161 @@ def _shorten(label: str) -> str:
         return label
     digest = hashlib.blake2b(label.encode("utf-8", "replace"), digest_size=8).hexdigest()
     return f"{label[:_MAX_LABEL_CHARACTERS]}… ({digest})"
+
+
+def steps_in(seconds: FloatArray, step: float) -> IntArray:
+    """Return the number of steps that have begun within durations: at least 1, rounded up.
+
+    Example:
+        >>> steps_in(np.array([0.0, 59.0, 60.0, 61.0]), 60.0)
+        array([1, 1, 1, 2])
+    """
+    ratio = seconds / step
+    if (ratio > MAX_STEP).any():
+        raise ValueError(f"step must be so long that no session has over {MAX_STEP:,}; got {step:g} s.")
+    nearest = np.round(ratio)
+    whole = np.where(np.abs(ratio - nearest) <= 1e-9 * np.maximum(nearest, 1.0), nearest, np.ceil(ratio))
+    return np.maximum(whole, 1.0).astype(np.int64)
+
+
+class _RejectedSessions:
+    """What is known about rejected rows: how many sessions they stand for, and about how long these were."""
+
+    def __init__(self) -> None:
+        self._n_sessions = 0
+        self._n_without_entry = 0
+        self._lengths: Counter[float] = Counter()
+
+    def add(self, n_sessions: int, length: object, *, has_entry: bool) -> None:
+        """Add a row: its number of sessions, its cell of lengths, and whether it has an entry."""
+        self._n_sessions += n_sessions
+        self._n_without_entry += 0 if has_entry else n_sessions
+        about = _rough_number(length)
+        if about is not None:
+            self._lengths[about] += n_sessions
+
+    def difference(self, lengths: IntArray, counts: IntArray) -> str:
+        """Return in which way the rejected rows are unlike those that are used; empty if in none.
+
+        Leaving them out would mislead then.
+
+        Args:
+            lengths: Lengths of the sessions that are used.
+            counts: Numbers of sessions with these lengths.
+        """
+        n_used = int(counts.sum())
+        share = self._n_sessions / max(self._n_sessions + n_used, 1)
+        if share > _LARGE_SHARE:
+            return f"the rows that cannot be used stand for {100.0 * share:.2g}% of the sessions"
+        n_known, n_steps = self._lengths.total(), sum(at * n for at, n in self._lengths.items())
+        of_steps = n_steps / (n_steps + float(np.dot(lengths.astype(float), counts)))
+        if of_steps > max(_LARGE_SHARE, 2.0 * share):
+            return (
+                f"the rows that cannot be used are long ones, with about {100.0 * of_steps:.2g}% of all steps"
+            )
+        if share < _SOME_SHARE:
+            return ""
+        if self._n_without_entry > n_used * _SOME_SHARE:
+            return (
+                "rows without an entry cannot be used; if these sessions were seen from their first step, "
+                "write 1 there (or 0 where entries count from 0)"
+            )
+        for kind, is_alike in (
+            ("longer", lengths >= min(self._lengths, default=0)),
+            ("shorter", lengths <= max(self._lengths, default=math.inf)),
+        ):
+            if (counts[is_alike].sum() / n_used) ** n_known < _RARE:
+                return f"only {kind} sessions than most are among the rows that cannot be used"
+        return ""
+
+
+def _rough_number(cell: object) -> float | None:
+    """Return about which length a cell that is not a whole number means; None if there is no telling."""
+    text = _SPACES.sub("", str(cell))
+    text = re.sub(r"[.,]", "", text) if _THOUSANDS.fullmatch(text) else text.replace(",", ".")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0.0 <= value < math.inf else None
+
+
+class EventRows(RowReader):
+    """Collects events; a session is a series of events of one user with no gap that is longer than `gap`.
+
+    Its length is the number of its events. A session whose last event is less than a gap before the end of
+    the log may go on, and is open. One whose first event is less than a gap after the log's beginning may
+    have begun before, so that its length is unknown, and is left out.
+
+    Args:
+        gap: The longest pause within a session, in seconds.
+        user: Name of the column of users; None for the usual names.
+        time: Name of the column of times; None for the usual names.
+    """
+
+    row = "event"
+
+    def __init__(self, gap: float, user: str | None, time: str | None) -> None:
+        super().__init__()
+        self._gap, self._named = gap, {"user": (user, USERS), "time": (time, TIMES)}
+        self._words = WordCodes()
+        self._users: list[IntArray] = []
+        self._times: list[FloatArray] = []
+
+    def locate(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the indices of the columns of users and times."""
+        found = {}
+        for what, (name, usual) in self._named.items():
+            at = find_column(names, name, usual, source=self.source)
+            if at is None:
+                raise ValueError(
+                    f"{self.source} must have a column of {what}s called {what!r}, or one named with "
+                    f"--{what} ({what}=…); {describe_names(names)}."
+                )
+            found[what] = at
+        return found
+
+    def title(self, what: str) -> str:
+        """Return the name of a column in messages."""
+        return self.names[self.indices[what]].strip()[:40]
+
+    def take(self, rows: CheckedRows) -> None:
+        """Read a batch of events."""
+        words, where = rows.words("user")
+        seconds, _ = rows.times("time")
+        rows.require(
+            np.array([bool(word) for word in words])[where], f"{rows.titles['user']} must not be empty"
+        )
+        codes = np.array([self._words.code(word) for word in words], dtype=np.int64)
+        self._users.append(codes[where][rows.good])
+        self._times.append(seconds[rows.good])
+
+    def build(self, name: str) -> SessionLog:
+        """Return the log of the sessions."""
+        user = np.concatenate([np.zeros(0, dtype=np.int64), *self._users])
+        time = np.concatenate([np.zeros(0), *self._times])
+        self.account(name, user.size)  # raises an error if there are no events
+        order = np.lexsort((time, user))
+        user, time = user[order], time[order]
+        begins = np.append(True, (np.diff(user) != 0) | (np.diff(time) > self._gap))
+        first = np.flatnonzero(begins)
+        lengths = np.diff(np.append(first, user.size))
+        last = first + lengths - 1
+        is_open = time[last] + self._gap >= time.max()
+        is_whole = time[first] - self._gap > time.min()
+        if not is_whole.any() or is_open[is_whole].all():
+            raise ValueError(
+                f"{name} must span several gaps of {duration_words(self._gap)}, so that whole sessions can "
+                f"be seen; its events span {duration_words(float(np.ptp(time)))}."
+            )
+        rows = RowCounts()
+        rows.add(lengths[is_whole], ~is_open[is_whole])
+        note = (
+            f"{user.size:,} events are {first.size:,} sessions, which end after a gap of "
+            f"{duration_words(self._gap)}. "
+            f"Left out, since they may have begun before the log: {int((~is_whole).sum()):,}. Open, since "
+            f"they may go on after it: {int((is_open & is_whole).sum()):,}."
+        )
+        self.notes[note] = None
+        columns = [(f"{what}s", self.names[at]) for what, at in self.indices.items()]
+        return SessionLog.from_counts(rows, [], self.account(name, user.size, columns), name)

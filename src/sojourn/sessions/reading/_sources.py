@@ -1,4 +1,4 @@
-"""Reads the rows of any supported source: files, folders, streams, tables and queries."""
+"""Opens any supported source as tables: files, folders, streams, tables in memory and queries."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from urllib.parse import unquote
 
 import numpy as np
 
-from sojourn.sessions.reading._csv import read_csv
-from sojourn.sessions.reading._line_blocks import line_blocks
-from sojourn.sessions.reading._partition_keys import KeyedRows, keys_of
-from sojourn.sessions.reading._rows import RowReader
-from sojourn.sessions.reading._table_columns import (
+from sojourn.sessions.reading._csv import csv_table, line_blocks
+from sojourn.sessions.reading._tables import (
     ArrayColumn,
+    Batch,
+    Column,
+    Locate,
     ObjectColumn,
-    arrow_cells,
+    Table,
     arrow_column,
     text_of,
 )
@@ -33,7 +36,7 @@ from sojourn.sessions.reading._table_columns import (
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["read_source"]
+__all__ = ["open_source"]
 
 _HEAD_BYTES = 1 << 16
 _BATCH_ROWS, _BATCH_BYTES = 1 << 14, 1 << 23
@@ -46,53 +49,86 @@ _ARROW_BATCH_ROWS, _ARROW_BUFFER_BYTES = 1 << 17, 1 << 18
 """Rows per batch and bytes per read; with its defaults pyarrow holds all columns of a million rows."""
 
 _ARROW_TEXTS = ("string", "large_string", "binary", "large_binary")
-_SQLITE = b"SQLite format 3\0"
+_SQLITE, _BYTE_ORDER_MARK = b"SQLite format 3\0", b"\xef\xbb\xbf"
 _SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".pq")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """Errors of files that cannot be opened, read or decompressed."""
 
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""The value of a key of a partitioned folder that means that there is none."""
+
+_UTF_16 = "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')"
+_PICKLE = "a pickle, which cannot be read safely; save the table as CSV or Parquet"
 _OTHER_FORMATS = {
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')",
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
     b"PK\x03\x04": "a workbook or a zip archive; save the sheet as CSV, or unpack it",
     b"\xd0\xcf\x11\xe0": "an old workbook; save the sheet as CSV",
     b"PAR1": "Parquet within a stream, which must be a file of its own",
     b"%PDF": "a PDF; export the table as CSV",
     b"ARROW1": "a Feather file; in Python pass pyarrow.feather.read_table(path)",
-    b"\x80\x04\x95": "a pickle, which cannot be read safely; save the table as CSV or Parquet",
-    b"\x80\x05\x95": "a pickle, which cannot be read safely; save the table as CSV or Parquet",
+    b"\x80\x04\x95": _PICKLE,
+    b"\x80\x05\x95": _PICKLE,
 }
 
+_Opened = AbstractContextManager[Table]
 
-def read_source(source: Any, reader: RowReader, query: str | None = None) -> str:
-    """Read all rows of a source, and return its name for messages.
+
+def open_source(
+    source: Any, *, query: str | None, row: str, headerless: bool
+) -> tuple[str, list[AbstractContextManager[Table]]]:
+    """Return the name of a source for messages, and its tables, which are opened one after the other.
 
     Args:
         source: See `sojourn.sessions.read_sessions`.
-        reader: Receives the rows.
         query: A query to run if the source is an SQLite file.
+        row: What a row stands for, in messages.
+        headerless: Whether a CSV file with a single column of numbers needs no header row.
     """
-    if isinstance(source, (str, os.PathLike)):
-        return _read_paths(_paths_of(source), reader, query)
-    if isinstance(source, (list, tuple)) and all(isinstance(one, (str, os.PathLike)) for one in source):
-        return _read_paths([path for one in source for path in _paths_of(one)], reader, query)
+    form = _Form(row, headerless)
+    several = isinstance(source, (list, tuple)) and all(isinstance(one, (str, os.PathLike)) for one in source)
+    if several or isinstance(source, (str, os.PathLike)):
+        paths = [path for one in (source if several else [source]) for path in _paths_of(one)]
+        if not paths:
+            raise ValueError("source must be at least one file; got none.")
+        paths = _different_files(paths)
+        name = f"{len(paths):,} files" if len(paths) > 1 else paths[0].name
+        return name, [_open_file(path, query, form) for path in paths]
     if query is not None:
         raise ValueError("query must come with an SQLite file; pass the cursor of another database instead.")
+    name, opened = _open_object(source, form)
+    return name, [opened]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the rows of a source should be; see `open_source`."""
+
+    row: str
+    headerless: bool
+
+
+def _open_object(source: Any, form: _Form) -> tuple[str, _Opened]:
+    """Return the name of a table in memory, a query or a stream, and its rows."""
+    columns: Any = None
     if isinstance(source, Mapping):
-        return _read_columns(list(source), source.__getitem__, reader, "the table")
-    if hasattr(source, "description") and hasattr(source, "fetchmany"):
-        return _read_query(source, reader, "the query")
-    if hasattr(source, "read"):
-        return _read_stream(source, reader)
-    if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, with or without pyarrow
-        return _read_columns(list(source.columns), source.__getitem__, reader, "the table")
-    if hasattr(source, "__arrow_c_stream__"):
-        return _read_arrow_stream(source, reader, "the table")
-    if isinstance(source, np.ndarray):
-        table = {name: source[name] for name in source.dtype.names or ()} or {"length": source}
-        return _read_columns(list(table), table.__getitem__, reader, "the array")
-    raise TypeError(f"source must be a file, a table, a stream or a query; got {type(source).__name__}.")
+        columns = source
+    elif hasattr(source, "description") and hasattr(source, "fetchmany"):
+        return "the query", nullcontext(_table_of_query(source, "the query", form))
+    elif hasattr(source, "read"):
+        name = Path(str(getattr(source, "name", "the stream"))).name
+        return name, _open_stream(source, name, form)
+    elif hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, with or without pyarrow
+        columns = source
+    elif hasattr(source, "__arrow_c_stream__"):
+        return "the table", nullcontext(_table_of_arrow_stream(source, "the table"))
+    elif isinstance(source, np.ndarray):
+        columns = {name: source[name] for name in source.dtype.names or ()} or {"length": source}
+    else:
+        raise TypeError(f"source must be a file, a table, a stream or a query; got {type(source).__name__}.")
+    name = "the array" if isinstance(source, np.ndarray) else "the table"
+    return name, nullcontext(_table_of_columns(columns, name))
 
 
 def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
@@ -127,32 +163,6 @@ def _is_log(path: Path) -> bool:
     return lower.endswith(_SUFFIXES) and not any(part.startswith(("_", ".")) for part in path.parts)
 
 
-def _read_paths(paths: list[Path], reader: RowReader, query: str | None) -> str:
-    if not paths:
-        raise ValueError("source must be at least one file; got none.")
-    paths = _different_files(paths)
-    reader.many = len(paths) > 1
-    for path in paths:
-        keys = keys_of(path)
-        rows = KeyedRows(reader, keys) if keys else reader
-        try:
-            with path.open("rb") as file:
-                magic = file.read(16)
-                file.seek(0)
-                if magic == _SQLITE:
-                    _read_sqlite(path, query, rows)
-                elif query is not None:
-                    raise ValueError(f"{path.name} must be an SQLite file if a query is given.")
-                elif magic.startswith(b"PAR1"):
-                    _read_parquet(path, rows, path.name)
-                else:
-                    _read_text(file, rows, path.name)
-        except _UNREADABLE as error:
-            reason = getattr(error, "strerror", None) or error
-            raise ValueError(f"{path.name} cannot be read: {reason}.") from error
-    return f"{len(paths):,} files" if reader.many else paths[0].name
-
-
 def _different_files(paths: list[Path]) -> list[Path]:
     """Return the paths without further names of the same file, such as a link "latest.csv"."""
     found: dict[tuple[int, int], Path] = {}
@@ -162,8 +172,52 @@ def _different_files(paths: list[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _read_sqlite(path: Path, query: str | None, reader: RowReader) -> None:
-    """Read the result of a query on an SQLite file, or its only table.
+@contextmanager
+def _open_file(path: Path, query: str | None, form: _Form) -> Iterator[Table]:
+    """Open a file; the keys of its folders, such as country=DE, are columns too."""
+    pairs = [part.split("=", 1) for part in path.parent.parts if "=" in part]
+    keys = {unquote(name): "" if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
+    try:
+        with path.open("rb") as file:
+            magic = file.read(16)
+            file.seek(0)
+            opened: _Opened
+            if magic == _SQLITE:
+                opened = _open_sqlite(path, query, form)
+            elif query is not None:
+                raise ValueError(f"{path.name} must be an SQLite file if a query is given.")
+            elif magic.startswith(b"PAR1"):
+                opened = _open_parquet(path)
+            else:
+                opened = nullcontext(_table_of_text(file, path.name, form))
+            with opened as table:
+                yield _with_keys(table, keys) if keys else table
+    except _UNREADABLE as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path.name} cannot be read: {reason}.") from error
+
+
+def _with_keys(table: Table, keys: Mapping[str, str]) -> Table:
+    """Return a table with a column for each key; a column of the file itself comes first."""
+
+    def names_of(own: Sequence[str]) -> list[str]:
+        return [*own, *(name for name in keys if name not in own)]
+
+    def batches(locate: Locate) -> Iterator[Batch]:
+        n, names = len(table.names), names_of(table.names)
+        constant = {what: keys[names[at]] for what, at in locate(names).items() if at >= n}
+        own = lambda some: {what: at for what, at in locate(names_of(some)).items() if at < len(some)}  # noqa: E731
+        for batch in table.batches(own):
+            for what, value in constant.items():
+                batch.columns[what] = ObjectColumn([value] * batch.rows.size)
+            yield batch
+
+    return replace(table, names=names_of(table.names), batches=batches)
+
+
+@contextmanager
+def _open_sqlite(path: Path, query: str | None, form: _Form) -> Iterator[Table]:
+    """Open the result of a query on an SQLite file, or its only table.
 
     Views and computed columns are programs, which may never end or fill the memory: only a query reads them.
     """
@@ -172,7 +226,8 @@ def _read_sqlite(path: Path, query: str | None, reader: RowReader) -> None:
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
             base.execute("PRAGMA trusted_schema = OFF")
-            _read_query(base.execute(query or _query_of_only_table(base, path.name)), reader, path.name)
+            cursor = base.execute(query or _query_of_only_table(base, path.name))
+            yield _table_of_query(cursor, path.name, form)
     except sqlite3.Error as error:
         raise ValueError(f"{path.name} is an SQLite file that cannot be read so: {error}.") from error
 
@@ -196,29 +251,27 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _read_stream(stream: Any, reader: RowReader) -> str:
-    source = Path(str(getattr(stream, "name", "the stream"))).name
+@contextmanager
+def _open_stream(stream: Any, source: str, form: _Form) -> Iterator[Table]:
     if isinstance(stream, io.TextIOBase):
         raise TypeError("source must be a stream of bytes; got one of text (use its .buffer, or mode 'rb').")
     try:
-        _read_text(cast(BinaryIO, stream), reader, source)
+        yield _table_of_text(cast(BinaryIO, stream), source, form)
     except _UNREADABLE as error:
         raise ValueError(f"{source} cannot be read: {error}.") from error
-    return source
 
 
-def _read_text(file: BinaryIO, reader: RowReader, source: str) -> None:
-    """Read CSV or JSON lines, compressed or not."""
+def _table_of_text(file: BinaryIO, source: str, form: _Form) -> Table:
+    """Return the rows of CSV or of JSON lines, compressed or not."""
     head = _head_of(file)
     unpacked = _unpacked(head, file, source)
     if unpacked is not None:
         file, head = unpacked, _head_of(unpacked)
     _check_format(head, source)
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
-        lines = _lines(file, head.removeprefix(b"\xef\xbb\xbf"))
-        _read_records(_json_batches(lines, source), None, reader, source)
-    else:
-        read_csv(file, head, reader, source)
+    head = head.removeprefix(_BYTE_ORDER_MARK)
+    if head.lstrip()[:1] == b"{":
+        return _table_of_records(_json_chunks(file, head, source), None, source, form)
+    return csv_table(file, head, source, row=form.row, headerless=form.headerless)
 
 
 def _head_of(file: BinaryIO) -> bytes:
@@ -227,6 +280,16 @@ def _head_of(file: BinaryIO) -> bytes:
     while len(head) < _HEAD_BYTES and (more := file.read(_HEAD_BYTES - len(head))):
         head += more
     return head
+
+
+def _check_format(head: bytes, source: str) -> None:
+    for magic, kind in _OTHER_FORMATS.items():
+        if head.startswith(magic):
+            raise ValueError(f"{source} must be a CSV, JSON lines or Parquet file; it is {kind}.")
+    if head.lstrip()[:1] == b"[":
+        raise ValueError(f"{source} must have one JSON object per line; it is one JSON list.")
+    if source.lower().endswith((".parquet", ".pq")):
+        raise ValueError(f"{source} must be a Parquet file; it does not begin like one.")
 
 
 def _unpacked(head: bytes, file: BinaryIO, source: str) -> BinaryIO | None:
@@ -303,111 +366,117 @@ class _Joined(io.RawIOBase):
         return found
 
 
-def _lines(file: BinaryIO, head: bytes) -> Iterator[bytes]:
+def _json_chunks(file: BinaryIO, head: bytes, source: str) -> Iterator[list[dict[str, object]]]:
+    """Yield the objects of lines of JSON, some at a time."""
+    chunk: list[dict[str, object]] = []
+    n_lines = n_bytes = 0
     for block in line_blocks(file, head):
-        if block.too_long:
-            yield b"?"  # not an object, and so refused with its line number
-        else:
-            yield from block.text.split(b"\n")[:-1]
+        # A line that is too long is not an object, and so refused with its number.
+        for line in (b"?",) if block is None else block.split(b"\n")[:-1]:
+            n_lines += 1
+            if line.strip():
+                try:
+                    record = json.loads(line)
+                except (ValueError, RecursionError):
+                    record = None
+                if not isinstance(record, dict):
+                    raise ValueError(
+                        f"{source} must have one JSON object per line; line {n_lines:,} has none."
+                    )
+                chunk.append(record)
+                n_bytes += len(line)
+            if len(chunk) == _BATCH_ROWS or n_bytes >= _BATCH_BYTES:
+                yield chunk
+                chunk, n_bytes = [], 0
+    if chunk:
+        yield chunk
 
 
-def _check_format(head: bytes, source: str) -> None:
-    for magic, kind in _OTHER_FORMATS.items():
-        if head.startswith(magic):
-            raise ValueError(f"{source} must be a CSV, JSON lines or Parquet file; it is {kind}.")
-    if head.lstrip()[:1] == b"[":
-        raise ValueError(f"{source} must have one JSON object per line; it is one JSON list.")
-    if source.lower().endswith((".parquet", ".pq")):
-        raise ValueError(f"{source} must be a Parquet file; it does not begin like one.")
-
-
-def _read_columns(
-    names: Sequence[object], column: Callable[[Any], Any], reader: RowReader, source: str
-) -> str:
-    """Read columns in memory, such as those of a dictionary or a data frame."""
-    heads = [np.atleast_1d(np.asarray(column(name), dtype=object))[:_FIRST_ROWS].tolist() for name in names]
-    first_rows = [[text_of(cell) for cell in row] for row in zip(*heads, strict=False)]
-    wanted = reader.begin([str(name) for name in names], source, first_rows)
-    table = {i: ArrayColumn(column(names[i])) for i in wanted}
-    sizes = {str(names[i]): len(values) for i, values in table.items()}
-    if len(set(sizes.values())) > 1:
-        raise ValueError(f"{source} must have columns of the same length; got {sizes}.")
-    reader.feed(table, np.arange(1, next(iter(sizes.values())) + 1))
-    return source
-
-
-def _json_batches(lines: Iterable[bytes], source: str) -> Iterator[list[dict[str, object]]]:
-    batch: list[dict[str, object]] = []
-    n_bytes = 0
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                record = None
-            if not isinstance(record, dict):
-                raise ValueError(f"{source} must have one JSON object per line; line {number:,} has none.")
-            batch.append(record)
-            n_bytes += len(line)
-        if len(batch) == _BATCH_ROWS or n_bytes >= _BATCH_BYTES:
-            yield batch
-            batch, n_bytes = [], 0
-    if batch:
-        yield batch
-
-
-def _read_query(cursor: Any, reader: RowReader, source: str) -> str:
-    """Read the result of a database query, a cursor of Python's DB-API 2.0."""
+def _table_of_query(cursor: Any, source: str, form: _Form) -> Table:
+    """Return the result of a database query, a cursor of Python's DB-API 2.0."""
     if cursor.description is None:
         raise ValueError(f"{source} must be the result of a query that returns rows; it returns none.")
     names = [str(column[0]) for column in cursor.description]
     rows = cursor if hasattr(cursor, "__iter__") else iter(cursor.fetchone, None)
     cells = (row.values() if isinstance(row, Mapping) else row for row in rows)
     records = (dict(zip(names, row, strict=True)) for row in cells)
-    _read_records(iter(lambda: list(islice(records, _BATCH_ROWS)), []), names, reader, source)
-    return source
+    return _table_of_records(iter(lambda: list(islice(records, _BATCH_ROWS)), []), names, source, form)
 
 
-def _read_records(
-    batches: Iterable[list[dict[str, object]]], names: list[str] | None, reader: RowReader, source: str
-) -> None:
-    """Read rows that are dictionaries; by default the names of the columns are those of the first batch."""
-    wanted: list[int] | None = None
+def _table_of_records(
+    chunks: Iterator[list[dict[str, object]]], names: list[str] | None, source: str, form: _Form
+) -> Table:
+    """Return rows that are dictionaries; by default the names of the columns are those of the first chunk."""
+    pending = list(islice(chunks, 1))
+    if not pending:
+        raise ValueError(f"{source} must have one row per {form.row}; it is empty.")
+    known = names or _names_in(pending[0])
+    first = pending[0][:_FIRST_ROWS] if len(known) <= _MOST_NAMES else ()
+    first_rows = [[text_of(one.get(name)) for name in known] for one in first]
+
+    def checked(locate: Locate) -> Iterator[list[dict[str, object]]]:
+        """Yield the chunks; raises `ValueError` if a column that is needed begins in a later one."""
+        wanted = locate(known).values()
+        for chunk in _emptied(pending, chunks):
+            new = () if names else sorted(set(_names_in(chunk)).difference(known))
+            for at in locate([*known, *new]).values() if new else ():
+                if at not in wanted:
+                    raise ValueError(
+                        f"{source} must have the same names in every line; {[*known, *new][at]!r} is missing "
+                        "in all of its first lines."
+                    )
+            yield chunk
+
+    def column(chunk: list[dict[str, object]], at: int) -> Column:
+        return ObjectColumn([one.get(known[at]) for one in chunk])
+
+    return Table(source, known, first_rows, lambda locate: _numbered(checked(locate), locate(known), column))
+
+
+def _names_in(chunk: list[dict[str, object]]) -> list[str]:
+    return list(dict.fromkeys(name for one in chunk for name in one))
+
+
+def _emptied(pending: list[Any], rest: Iterable[Any]) -> Iterator[Any]:
+    """Yield the items of a list, which does not keep them in memory, and the rest."""
+    while pending:
+        yield pending.pop()
+    yield from rest
+
+
+def _numbered(
+    chunks: Iterable[Any], wanted: Mapping[str, int], column: Callable[[Any, int], Column]
+) -> Iterator[Batch]:
+    """Yield chunks of rows, numbered from 1, as batches of the columns that are wanted."""
     n_rows = 0
-    for batch in batches:
-        if wanted is None:
-            known = names or _names_in(batch)
-            first = batch[:_FIRST_ROWS] if len(known) <= _MOST_NAMES else ()
-            wanted = reader.begin(
-                known, source, [[text_of(one.get(name)) for name in known] for one in first]
-            )
-        elif names is None and (new := set(_names_in(batch)).difference(known)):
-            _check_no_new_column(reader, known, new, wanted, source)
-        columns = {i: ObjectColumn([one.get(known[i]) for one in batch]) for i in wanted}
-        reader.feed(columns, np.arange(n_rows + 1, n_rows + len(batch) + 1))
-        n_rows += len(batch)
-    if wanted is None:
-        raise ValueError(f"{source} must have one row per {reader.row}; it is empty.")
+    for chunk in chunks:
+        columns = {what: column(chunk, at) for what, at in wanted.items()}
+        yield Batch(columns, np.arange(n_rows + 1, n_rows + len(chunk) + 1))
+        n_rows += len(chunk)
 
 
-def _names_in(batch: list[dict[str, object]]) -> list[str]:
-    return list(dict.fromkeys(name for one in batch for name in one))
+def _table_of_columns(columns: Any, source: str) -> Table:
+    """Return columns in memory, of a dictionary or a data frame, as one batch."""
+    names = list(columns)
+    arrays = (np.atleast_1d(np.asarray(columns[name], dtype=object)) for name in names)
+    heads = [array[:_FIRST_ROWS].tolist() for array in arrays]
+    first_rows = [[text_of(cell) for cell in row] for row in zip(*heads, strict=False)]
+    texts = [str(name) for name in names]
+
+    def batches(locate: Locate) -> Iterator[Batch]:
+        wanted = locate(texts)
+        found = {what: ArrayColumn(columns[names[at]]) for what, at in wanted.items()}
+        sizes = {texts[at]: found[what].array.size for what, at in wanted.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(f"{source} must have columns of the same length; got {sizes}.")
+        yield Batch({**found}, np.arange(1, next(iter(sizes.values())) + 1))
+
+    return Table(source, texts, first_rows, batches)
 
 
-def _check_no_new_column(
-    reader: RowReader, known: list[str], new: set[str], wanted: list[int], source: str
-) -> None:
-    """Raise `ValueError` if names that the first rows lack would be read as another column."""
-    names = known + sorted(new)
-    for at in reader.locate(names, source).values():
-        if at not in wanted:
-            raise ValueError(
-                f"{source} must have the same names in every line; {names[at]!r} is missing in all of its "
-                "first lines."
-            )
-
-
-def _read_parquet(path: Path, reader: RowReader, source: str) -> None:
+@contextmanager
+def _open_parquet(path: Path) -> Iterator[Table]:
+    source = path.name
     try:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -418,7 +487,6 @@ def _read_parquet(path: Path, reader: RowReader, source: str) -> None:
     try:
         # An absolute path: pyarrow takes a relative one such as "s3:/log.parquet" for an address.
         schema = pq.read_schema(path.absolute())
-        names = schema.names
         with pq.ParquetFile(
             path.absolute(),
             pre_buffer=False,
@@ -426,40 +494,50 @@ def _read_parquet(path: Path, reader: RowReader, source: str) -> None:
             # A long text that is repeated in every row then takes memory only once.
             read_dictionary=[one.name for one in schema if str(one.type) in _ARROW_TEXTS],
         ) as file:
+
+            def chunks(wanted: Iterable[int]) -> Iterator[Any]:
+                used = [schema.names[at] for at in wanted]
+                return cast(Iterator[Any], file.iter_batches(batch_size=_ARROW_BATCH_ROWS, columns=used))
+
             head = next(file.iter_batches(batch_size=_FIRST_ROWS), None)
-            wanted = reader.begin(names, source, _first_arrow_rows(head))
-            used = [names[i] for i in wanted]
-            _feed_arrow(reader, wanted, used, file.iter_batches(batch_size=_ARROW_BATCH_ROWS, columns=used))
+            yield _table_of_arrow(schema.names, head, chunks, source)
     except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         reason = lines[0][:200].rstrip(".")
         raise ValueError(f"{source} cannot be read as Parquet: {reason}.") from error
 
 
-def _read_arrow_stream(table: Any, reader: RowReader, source: str) -> str:
-    """Read an object with Arrow's PyCapsule interface, such as a polars data frame."""
+def _table_of_arrow_stream(table: Any, source: str) -> Table:
+    """Return an object with Arrow's PyCapsule interface, such as a polars data frame."""
     try:
         import pyarrow as pa  # noqa: PLC0415
     except ImportError as error:
         raise ValueError(f"{source} is an Arrow table, which needs pyarrow: pip install pyarrow.") from error
     stream = pa.RecordBatchReader.from_stream(table)
-    head = next(stream, None)
-    wanted = reader.begin(stream.schema.names, source, _first_arrow_rows(head))
-    used = [stream.schema.names[i] for i in wanted]
-    _feed_arrow(reader, wanted, used, chain(() if head is None else (head,), stream))
-    return source
+    pending = list(islice(stream, 1))
+    head = pending[0] if pending else None
+    return _table_of_arrow(stream.schema.names, head, lambda _: _emptied(pending, stream), source)
 
 
-def _first_arrow_rows(batch: Any) -> list[list[str]]:
-    if batch is None:
-        return []
-    columns = [arrow_cells(column.slice(0, _FIRST_ROWS)) for column in batch.columns]
-    return [[text_of(cell) for cell in row] for row in zip(*columns, strict=True)]
+def _table_of_arrow(
+    names: list[str], head: Any, chunks: Callable[[Iterable[int]], Iterable[Any]], source: str
+) -> Table:
+    """Return a table of Arrow's record batches, given the first one and a function that yields them all."""
+    columns = [] if head is None else [_arrow_cells(one.slice(0, _FIRST_ROWS)) for one in head.columns]
+    first_rows = [[text_of(cell) for cell in row] for row in zip(*columns, strict=True)]
+
+    def batches(locate: Locate) -> Iterator[Batch]:
+        wanted = locate(names)
+        return _numbered(
+            chunks(wanted.values()), wanted, lambda chunk, at: arrow_column(chunk.column(names[at]))
+        )
+
+    return Table(source, names, first_rows, batches)
 
 
-def _feed_arrow(reader: RowReader, wanted: list[int], used: list[str], batches: Iterable[Any]) -> None:
-    n_rows = 0
-    for batch in batches:
-        columns = {i: arrow_column(batch.column(name)) for i, name in zip(wanted, used, strict=True)}
-        reader.feed(columns, np.arange(n_rows + 1, n_rows + batch.num_rows + 1))
-        n_rows += batch.num_rows
+def _arrow_cells(column: Any) -> list[object]:
+    """Return the cells of an Arrow column as Python objects; equal texts of a dictionary are one object."""
+    if not hasattr(column, "dictionary"):
+        return list(column.to_pylist())
+    words = column.dictionary.to_pylist()
+    return [None if at is None else words[at] for at in column.indices.to_pylist()]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn._typing import BoolArray, IntArray
+from sojourn._typing import IntArray
 from sojourn._validation import did_you_mean
 from sojourn.sessions._step_log import StepLog
 from sojourn.sessions._word_codes import WordCodes
-from sojourn.sessions.reading._cells import BARE_RETURN
 from sojourn.sessions.reading._names import describe_names, look_like_names
-from sojourn.sessions.reading._rows import Column, RowReader
+from sojourn.sessions.reading._rows import CheckedRows, RowReader
+from sojourn.sessions.reading._tables import BrokenRow
 
 __all__ = ["StepRows", "are_step_names"]
 
@@ -29,14 +29,20 @@ _USUAL = {
 _PROBLEM = ("state", "action", "reward")
 """Columns from which a problem is estimated: all of them, or none."""
 
+_FLAGS = ("ended", "terminated")
+
+_ROWS_PER_FILE = 1 << 40
+"""More than any file has."""
+
 _MAX_WORD_CHARACTERS = 1000
 """Maximum number of characters in the name of an episode, a state or an action."""
 
 
 def are_step_names(names: Sequence[str]) -> bool:
-    """Whether names of columns are those of a log of every step."""
+    """Whether names of columns are those of a log of every step, or of counts of transitions."""
     normal = {name.strip().lower() for name in names}
-    return bool(normal & set(_USUAL["episode"])) and bool(normal & set(_USUAL["step"]))
+    are_steps = not normal.isdisjoint(_USUAL["episode"]) and not normal.isdisjoint(_USUAL["step"])
+    return are_steps or {"step", "state", "next_state"} <= normal
 
 
 class StepRows(RowReader):
@@ -61,7 +67,7 @@ class StepRows(RowReader):
         self._broken: list[tuple[int, int]] = []
         """File and line of the rows whose episode is unknown."""
 
-    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
+    def locate(self, names: Sequence[str]) -> dict[str, int]:
         """Return the indices of the columns, by what they hold."""
         normal = [name.strip().lower() for name in names]
         wanted: dict[str, tuple[str, ...]] = {"step": _USUAL["step"]}
@@ -78,61 +84,68 @@ class StepRows(RowReader):
             name = next((name for name in usual if name in normal), None)
             if name is not None:
                 if (n := normal.count(name)) > 1:
-                    raise ValueError(f"{source} must have one column {name!r}; it has {n}.")
+                    raise ValueError(f"{self.source} must have one column {name!r}; it has {n}.")
                 found[what] = normal.index(name)
             elif what != "terminated":
-                raise ValueError(_missing(usual[0], what, normal, source))
+                raise ValueError(_missing(usual[0], what, normal, self.source))
         return found
 
-    def reject_row(self, row: int, rule: str, got: str = "", cells: Sequence[str] = ()) -> None:
+    def title(self, what: str) -> str:
+        """Return the name of a column in messages."""
+        return self.names[self.indices[what]].strip() if what in _FLAGS else what
+
+    def reject_broken(self, broken: BrokenRow) -> None:
         """Count a row that cannot be split into cells, and drop its episode if that is known."""
-        super().reject_row(row, rule, got)
-        index = self._indices.get("episode")
+        super().reject_broken(broken)
+        index = self.indices.get("episode")
         if index is None:
             return
-        if len(cells) > index:
-            self._drop(cells[index].strip())
-        if len(cells) <= index or index:  # the cells may be shifted
-            self._broken.append((self._file, row))
+        if len(broken.cells) > index:
+            self._drop(broken.cells[index].strip())
+        if len(broken.cells) <= index or index:  # the cells may be shifted
+            self._broken.append((self.file, broken.row))
 
     def _drop(self, episode: str) -> None:
         """Drop an episode because one of its rows cannot be used."""
         if episode and len(episode) <= _MAX_WORD_CHARACTERS:
             self._dropped.add(self._words["episode"].code(episode))
 
-    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
+    def take(self, rows: CheckedRows) -> None:
         """Read a batch of steps."""
-        given = {what: columns[at] for what, at in self._indices.items()}
-        good = np.ones(rows.size, dtype=bool)
-        found: dict[str, NDArray[Any]] = {"row": rows, "file": np.full(rows.size, self._file)}
-        for what in ("episode", "state", "action"):
-            if what in given:
-                found[what] = self._codes(given[what], what, rows, good)
-        if "next_state" in given:
-            found["next_state"], found["is_last"] = self._next_states(given["next_state"])
+        found: dict[str, NDArray[Any]] = {"row": rows.numbers, "file": np.full(len(rows), self.file)}
+        for what in self._words:
+            if what in rows:
+                found[what] = self._codes(rows, what)
+        if "next_state" in rows:
+            words, where = rows.words("next_state")
+            codes = [self._words["state"].code(word) if word else 0 for word in words]
+            found["next_state"] = np.array(codes, dtype=np.int64)[where]
+            found["is_last"] = np.array([not word for word in words], dtype=bool)[where]
         # Steps may count from 0; the order of an episode's steps is checked by `build`.
-        found["step"] = self._wholes(given["step"], "step", rows, good, least=0)
-        if "reward" in given:
-            found["reward"] = self._decimals(given["reward"], "reward", rows, good)
-        for what in ("ended", "terminated"):
-            if what in given:
-                found[what] = self._flags(given[what], self.names[self._indices[what]].strip(), rows, good)
-        if "count" in given:
-            found["count"] = self._wholes(given["count"], "count", rows, good)
-            self._n_steps += float(found["count"][good].sum(dtype=np.float64))
-            self._check_total(self._n_steps)
-        self._n_rows += rows.size
-        if not good.all():
-            if "episode" in given:
-                self._dropped.update(np.unique(found["episode"][~good & (found["episode"] >= 0)]).tolist())
-            found = {what: column[good] for what, column in found.items()}
+        found["step"] = rows.wholes("step", least=0)
+        if "reward" in rows:
+            found["reward"] = rows.decimals("reward")
+        for what in _FLAGS:
+            found[what] = rows.flags(what) if what in rows else np.zeros(len(rows), dtype=bool)
+        if "count" in rows:
+            found["count"] = rows.wholes("count")
+            self._n_steps += float(found["count"][rows.good].sum(dtype=np.float64))
+            self.check_total(self._n_steps)
+        if not rows.good.all():
+            if "episode" in rows:
+                self._dropped.update(np.unique(found["episode"][~rows.good]).tolist())
+            found = {what: column[rows.good] for what, column in found.items()}
+        if self._pieces and found.keys() != self._pieces.keys():
+            raise ValueError(
+                "All files must have the columns 'state', 'action' and 'reward', or none of them; "
+                f"{self.source} is unlike the files before it."
+            )
         for what, column in found.items():
             self._pieces.setdefault(what, []).append(column)
 
-    def _codes(self, column: Column, what: str, rows: IntArray, good: BoolArray) -> IntArray:
-        """Return the words in a column as integer codes; −1 for wrong ones, whose rows are not good."""
-        words, where = column.words()
-        words = [word.strip() for word in words]
+    def _codes(self, rows: CheckedRows, what: str) -> IntArray:
+        """Return the words in a column as integer codes; −1 for wrong ones, whose rows are rejected."""
+        words, where = rows.words(what)
         codes = np.full(len(words), -1)
         at, first = np.unique(where, return_index=True)
         for k in at[np.argsort(first)].tolist():  # in the order in which they appear
@@ -140,54 +153,47 @@ class StepRows(RowReader):
         for k, word in enumerate(words):
             if not word or len(word) > _MAX_WORD_CHARACTERS or "\r" in word:
                 rule, got = _broken_word(word, what)
-                wrong = np.flatnonzero((where == k) & good) if rule else ()
-                for i in wrong:
-                    self._reject(int(rows[i]), rule, got)
-                    good[i] = False
-                codes[k] = -1 if rule else codes[k]
+                if rule:
+                    codes[k] = -1
+                    rows.require(where != k, rule, got=got)
         return codes[where]
-
-    def _next_states(self, column: Column) -> tuple[IntArray, BoolArray]:
-        """Return the next states as codes, and where there is none."""
-        words, where = column.words()
-        codes = [self._words["state"].code(word.strip()) if word.strip() else 0 for word in words]
-        is_last = np.array([not word.strip() for word in words], dtype=bool)
-        return np.array(codes, dtype=np.int64)[where], is_last[where]
 
     def build(self, name: str) -> StepLog:
         """Return the log of the episodes that can be used."""
         table = {what: np.concatenate(pieces) for what, pieces in self._pieces.items()}
-        if "step" in table and self._count is None:
+        if table and self._count is None:
             table = self._complete_episodes(table)
-        n = table["step"].size if "step" in table else 0
-        none, zeros = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
+        n = table["step"].size if table else 0
         if self._broken:
             rows = f"{len(self._broken):,} row{'s' * (len(self._broken) > 1)}"
             note = (
                 f"The episode of {rows} is unknown: an unfinished episode right before such a row is left "
                 "out, but other episodes may lack their last step."
             )
-            self._notes[note] = None
-        columns = tuple((what, self.names[at].strip()[:40]) for what, at in self._indices.items())
-        account = self._account(name, n, columns)
-        is_last, next_state = table.get("is_last", none), table.get("next_state", zeros)
-        codes = np.concatenate((table.get("state", zeros), next_state[~is_last]))
-        states, coded = self._words["state"].sorted(codes if "state" in table else zeros[:0])
-        actions, action = self._words["action"].sorted(table.get("action", zeros[:0]))
-        following = zeros.copy()
-        following[~is_last] = coded[n:] if "state" in table else 0
-        ended = table.get("ended", none)
+            self.notes[note] = None
+        columns = [(what, self.names[at].strip()[:40]) for what, at in self.indices.items()]
+        account = self.account(name, n, columns)
         if self._observed == "none":
-            ended = is_last & ~table.get("terminated", none)
+            table["ended"] = table["is_last"] & ~table["terminated"]
+        zeros = np.zeros(n, dtype=np.int64)
+        states: tuple[str, ...] = ()
+        actions: tuple[str, ...] = ()
+        if "state" in table:
+            known = ~table["is_last"]
+            codes = np.concatenate((table["state"], table["next_state"][known]))
+            states, codes = self._words["state"].sorted(codes)
+            table["state"], table["next_state"] = codes[:n], zeros.copy()
+            table["next_state"][known] = codes[n:]
+            actions, table["action"] = self._words["action"].sorted(table["action"])
         return StepLog(
             step=table["step"],
-            state=coded[:n] if "state" in table else zeros,
-            action=action if "action" in table else zeros,
+            state=table.get("state", zeros),
+            action=table.get("action", zeros),
             reward=table.get("reward", np.zeros(n)),
-            next_state=following,
-            is_last=is_last,
-            ended=ended,
-            terminated=table.get("terminated", none),
+            next_state=table["next_state"] if states else zeros,
+            is_last=table["is_last"],
+            ended=table["ended"],
+            terminated=table["terminated"],
             counts=table.get("count", zeros + 1),
             states=states,
             actions=actions,
@@ -197,11 +203,7 @@ class StepRows(RowReader):
 
     def _complete_episodes(self, table: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Return the rows of complete episodes in order, with their next states; the others are rejected."""
-        for file, row in self._broken:
-            before = np.flatnonzero((table["file"] == file) & (table["row"] < row))[-1:]
-            ends = [table[what][before] for what in ("ended", "terminated") if what in table]
-            if not np.any(ends):
-                self._dropped.update(table["episode"][before].tolist())
+        self._drop_unfinished_before_broken(table)
         episode, step, n = table["episode"], table["step"], table["step"].size
         same = episode[1:] == episode[:-1]
         if not np.all((episode[1:] > episode[:-1]) | same & (step[1:] > step[:-1])):
@@ -213,9 +215,9 @@ class StepRows(RowReader):
         is_last = np.append(is_first[1:], True)[:n]
         base = 0 if (step[first] == 0).sum() > (step[first] == 1).sum() else 1
         if base == 0:
-            self._notes["Steps begin at 0 in this log; they count from 1 here."] = None
+            self.notes["Steps begin at 0 in this log; they count from 1 here."] = None
             step = table["step"] = step + 1
-        ended, terminated = (table.get(what, np.zeros(n, dtype=bool)) for what in ("ended", "terminated"))
+        ended, terminated = table["ended"], table["terminated"]
         numbers = "1, 2, 3, …" if base else "0, 1, 2, …"
         broken = {
             "a row of its episode is rejected": np.isin(episode, list(self._dropped)),
@@ -227,11 +229,20 @@ class StepRows(RowReader):
         for rule, wrong in broken.items():
             affected = used & (np.bincount(number[wrong], minlength=first.size) > 0)
             for i in np.flatnonzero(affected[number]).tolist():
-                self._reject(int(table["row"][i]), rule, file=int(table["file"][i]))
+                self.reject(int(table["row"][i]), rule, file=int(table["file"][i]))
             used &= ~affected
         table |= {"is_last": is_last, "next_state": np.append(table.get("state", step)[1:], 0)[:n]}
         kept = used[number]
         return table if kept.all() else {what: column[kept] for what, column in table.items()}
+
+    def _drop_unfinished_before_broken(self, table: Mapping[str, NDArray[Any]]) -> None:
+        """Drop the unfinished episode right before each row whose episode is unknown."""
+        places = table["file"] * _ROWS_PER_FILE + table["row"]  # increasing
+        broken = np.array([file * _ROWS_PER_FILE + row for file, row in self._broken], dtype=np.int64)
+        before = np.searchsorted(places, broken) - 1
+        same_file = (before >= 0) & (table["file"][before] == broken // _ROWS_PER_FILE)
+        is_open = same_file & ~table["ended"][before] & ~table["terminated"][before]
+        self._dropped.update(table["episode"][before[is_open]].tolist())
 
 
 def _missing(name: str, what: str, normal: Sequence[str], source: str) -> str:
@@ -251,5 +262,5 @@ def _broken_word(word: str, what: str) -> tuple[str, str]:
     if len(word) > _MAX_WORD_CHARACTERS:
         return f"{what} must have at most {_MAX_WORD_CHARACTERS:,} characters", f"{len(word):,}"
     if "\r" in word.replace("\r\n", ""):
-        return BARE_RETURN, ""
+        return "a carriage return within a row must be in quotes", ""
     return "", ""

@@ -1,4 +1,4 @@
-"""Counts of equal rows, in little memory for any number of rows."""
+"""Counts of equal sessions, in little memory for any number of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RowCounts:
 
     def __init__(self) -> None:
         self._pieces: tuple[list[_Column], ...] = ([], [], [], [])
-        """Pieces of four columns: 2 · (length − 1) + observed, entry − 1, group, and count − 1."""
+        """Pieces of four columns: 2 · (length − 1) + observed, entry, group, and count − 1."""
         self._n_buffered, self._merge_at = 0, _MIN_BUFFERED
 
     def __len__(self) -> int:
@@ -50,17 +50,16 @@ class RowCounts:
         self,
         lengths: IntArray,
         observed: BoolArray,
-        entry: IntArray,
-        group: IntArray,
+        entry: IntArray | None = None,
+        group: IntArray | None = None,
         counts: IntArray | None = None,
     ) -> None:
-        """Add valid rows, once or as often as `counts` says."""
+        """Add valid rows, once or as often as `counts` says; without entries or groups these are 0."""
         if not lengths.size:
             return
-        more = np.zeros(lengths.size, dtype=np.uint8) if counts is None else counts - 1
-        columns: tuple[NDArray[Any], ...] = (2 * (lengths - 1) + observed, entry - 1, group, more)
-        for pieces, column in zip(self._pieces, columns, strict=True):
-            pieces.append(_narrow(column))
+        key, more = 2 * (lengths - 1) + observed, None if counts is None else counts - 1
+        for pieces, column in zip(self._pieces, (key, entry, group, more), strict=True):
+            pieces.append(np.zeros(lengths.size, dtype=np.uint8) if column is None else _narrow(column))
         self._n_buffered += lengths.size
         if self._n_buffered >= self._merge_at:
             self._merge()
@@ -72,12 +71,13 @@ class RowCounts:
         groups[:] = [np.zeros(piece.size, dtype=np.uint8) for piece in groups]
 
     def take_rows(self) -> DistinctRows:
-        """Return the distinct rows and release the buffer, which cannot be used afterwards."""
+        """Return the distinct rows, and release them."""
         self._merge()
         key, entry, group, counts = (pieces.pop() for pieces in self._pieces)
+        self._n_buffered = 0
         observed = (key & 1).astype(np.bool_)
         key >>= 1
-        return DistinctRows(_widen(key, 1), observed, _widen(entry, 1), _widen(group, 0), _widen(counts, 1))
+        return DistinctRows(_widen(key, 1), observed, _widen(entry, 0), _widen(group, 0), _widen(counts, 1))
 
     def _merge(self) -> None:
         """Sort the buffered rows and merge equal ones."""
@@ -133,6 +133,8 @@ def _sort_order(columns: Sequence[_Column]) -> IntArray:
         elif bits:
             words[-1] |= column.astype(np.uint64) << np.uint64(used)
             used += bits
+    if len(words) == 1 and used <= 16:  # radix sort, at a tenth of the time
+        return np.argsort(words[0].astype(np.uint16), kind="stable")
     order = np.argsort(words[-1])
     if len(words) > 1:
         first = words[-1][order]

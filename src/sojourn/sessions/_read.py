@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from sojourn._typing import IntArray
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
-from sojourn.sessions.reading._event_rows import EventRows
+from sojourn.sessions.reading._cells import DURATION_RULE, parse_duration
 from sojourn.sessions.reading._names import ColumnNames
-from sojourn.sessions.reading._rows import Column, RowReader
-from sojourn.sessions.reading._session_rows import SessionRows
-from sojourn.sessions.reading._sources import read_source
+from sojourn.sessions.reading._rows import RowReader, read_rows
+from sojourn.sessions.reading._session_rows import EventRows, SessionRows
 from sojourn.sessions.reading._step_rows import StepRows, are_step_names
-from sojourn.sessions.reading._times import DURATION_RULE, parse_duration
 
 __all__ = ["read_log", "read_sessions", "read_steps"]
 
@@ -93,13 +90,14 @@ def read_sessions(
     """
     wanted = ColumnNames(length, observed, entry, group, count, ended, start, end, _seconds("step", step))
     reader: RowReader = SessionRows(wanted)
+    headerless = gap is None and not wanted.names_any
     if gap is not None:
         if wanted.names_any or ended is not None:
             raise ValueError("gap must come without names of columns of sessions; it is for logs of events.")
         reader = EventRows(_seconds("gap", gap) or 0.0, user, time)
     elif user is not None or time is not None:
         raise ValueError("user and time must come with a gap, such as gap='30min'.")
-    log: SessionLog = reader.build(read_source(source, reader, query))
+    log: SessionLog = read_rows(source, lambda _: reader, query=query, row=reader.row, headerless=headerless)
     return log.with_open_sessions_one_longer() if open_survived else log
 
 
@@ -134,8 +132,8 @@ def read_steps(
         >>> log.sessions().lengths
         array([1, 2])
     """
-    reader = StepRows(observed, count)
-    return reader.build(read_source(source, reader, query))
+    log: StepLog = read_rows(source, lambda _: StepRows(observed, count), query=query, row=StepRows.row)
+    return log
 
 
 def read_log(source: Any, *, query: str | None = None, **options: Any) -> SessionLog | StepLog:
@@ -150,8 +148,12 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
         return read_sessions(source, query=query, **options)
     names = {name: options.get(name) for name in ColumnNames.__dataclass_fields__}
     wanted = ColumnNames(**names | {"step": _seconds("step", options.get("step"))})
-    reader = _AnyRows(SessionRows(wanted), StepRows(wanted.observed, wanted.count))
-    found: SessionLog | StepLog = reader.build(read_source(source, reader, query))
+
+    def choose(columns: Sequence[str]) -> RowReader:
+        is_steps = are_step_names(columns)
+        return StepRows(wanted.observed, wanted.count) if is_steps else SessionRows(wanted)
+
+    found: SessionLog | StepLog = read_rows(source, choose, query=query, headerless=not wanted.names_any)
     if isinstance(found, SessionLog):
         return found.with_open_sessions_one_longer() if options.get("open_survived") else found
     for name, value in options.items():
@@ -161,43 +163,6 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
                 f"{option} is for logs with one row per session; {found.name} has one row per step."
             )
     return found
-
-
-class _AnyRows(RowReader):
-    """Passes rows to a reader of sessions or of steps, depending on the names of the columns."""
-
-    def __init__(self, sessions: SessionRows, steps: StepRows) -> None:
-        super().__init__()
-        self._readers: tuple[RowReader, RowReader] = (sessions, steps)
-        self._chosen: RowReader = sessions
-        self.headerless = sessions.headerless
-
-    def begin(self, names: Sequence[str], source: str, first_rows: Sequence[Sequence[str]]) -> list[int]:
-        """Choose the reader by the names of the first file."""
-        if self._file < 0:
-            normal = {name.strip().lower() for name in names}
-            is_steps = are_step_names(names) or {"step", "state", "next_state"} <= normal
-            self._chosen = self._readers[is_steps]
-            self._chosen.many, self.row = self.many, self._chosen.row
-        self._file += 1
-        self.names = tuple(names)
-        return self._chosen.begin(names, source, first_rows)
-
-    def locate(self, names: Sequence[str], source: str) -> dict[str, int]:
-        """Return the indices of the columns that the chosen reader needs."""
-        return self._chosen.locate(names, source)
-
-    def feed(self, columns: Mapping[int, Column], rows: IntArray) -> None:
-        """Pass a batch of rows."""
-        self._chosen.feed(columns, rows)
-
-    def reject_row(self, row: int, rule: str, got: str = "", cells: Sequence[str] = ()) -> None:
-        """Pass a row that cannot be split into cells."""
-        self._chosen.reject_row(row, rule, got, cells)
-
-    def build(self, name: str) -> Any:
-        """Return the log."""
-        return self._chosen.build(name)
 
 
 def _seconds(name: str, value: str | float | None) -> float | None:
