@@ -475,3 +475,12 @@ def test_a_change_that_is_too_small_to_tell_is_not_acted_upon():
     assert "The log is too small to tell this" in advice["How people leave"]
     assert "too small to tell whether one discount is enough" in advice["In short"]
     assert "the log is too small to rule one out (ΔBIC 4.8)" in advice["A single γ"]
+
+
+def test_a_mixture_with_a_component_that_the_data_hardly_show_is_marked():
+    lengths = np.append(np.random.default_rng(0).geometric(0.4, 400), [900, 1000, 1100])
+    found = analyze(SessionLog.from_columns(lengths))
+    assert found.best.fit.family == "mixture"
+    assert (
+        "a degenerate mixture (the data hardly show its component of 0.75%" in dict(found.advice())["The law"]
+    )

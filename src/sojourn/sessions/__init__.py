@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sojourn.sessions._advice import group_words
 from sojourn.sessions._analysis import Analysis, RankedFit, analyse, analyze
 from sojourn.sessions._format import EDGE_NOTE, gamma_words, law_words, number, percent
 from sojourn.sessions._groups import GroupTest, compare_groups
@@ -11,6 +10,7 @@ from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._read import read_log, read_sessions, read_steps
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
+from sojourn.sessions.advice._groups import group_words
 from sojourn.sessions.reading._rows import CheckedRows, RowReader, read_rows
 from sojourn.sessions.reading._tables import Table
 

@@ -24,6 +24,7 @@ from sojourn.laws import (
     distance,
     fit_sample,
     geometric_with_mean,
+    quantile,
 )
 from sojourn.sessions._bootstrap import Bootstrap, resample
 from sojourn.sessions._groups import GroupTest, compare_groups, group_samples
@@ -43,6 +44,9 @@ _BIC_TIE = 2.0
 Among tied fits, one that is not at the edge of its family is preferred. A fit at the edge is either
 equivalent to a simpler law, whose parameters BIC overcounts, or limited by the range of its family.
 """
+
+_CLEAR_CHANGE = 10.0
+"""Minimum log-likelihood ratio statistic, against a geometric law, to report that leaving changes."""
 
 MISFIT = 0.01
 """If the best law leaves the band by more than this share of sessions, no family fits."""
@@ -130,6 +134,13 @@ class Analysis:
         """Return the ranked fit of a family."""
         return next(one for one in self.fits if one.fit.family == family)
 
+    @property
+    def rules_out_geometric(self) -> bool:
+        """Whether the log shows that the chance of leaving changes with the step."""
+        geometric = self.ranked("geometric")
+        gain = 2.0 * (self.best.fit.log_likelihood - geometric.fit.log_likelihood)
+        return gain > _CLEAR_CHANGE and geometric.bic_gap >= _BIC_TIE
+
     @cached_property
     def usual(self) -> Geometric:
         """The geometric law with the mean of the best fit, which is what is usually assumed."""
@@ -202,6 +213,10 @@ class Analysis:
         laws = [None if fit is None else fit.law for fit in self.group_fits]
         return tuple(None if law is None else compare_plans(self.problem, law, self.law) for law in laws)
 
+    def quantile_from_first(self, share: float) -> int:
+        """Return the step after which at most this share remains of the sessions that reach step `first`."""
+        return quantile(self.law, share * float(self.law.survival(self.first)))
+
     @property
     def remaining(self) -> float:
         """Mean number of steps from step `first` on, by the best fit, for sessions that reach it."""
@@ -263,12 +278,13 @@ class Analysis:
         return columns
 
     def group_schedules(self) -> list[dict[str, Any] | None]:
-        """Return the schedule of each group that was compared; None for a group without a law."""
-        return [None if fit is None else _schedule(fit.law) for fit in self.group_fits]
+        """Return the schedule of each group that was compared; None where `group_means` has none."""
+        pairs = zip(self.group_fits, self.group_means, strict=True)
+        return [None if fit is None or mean is None else _schedule(fit.law) for fit, mean in pairs]
 
     def advice(self) -> tuple[tuple[str, str], ...]:
         """Return an explanation in plain words, as pairs of a heading and a paragraph."""
-        from sojourn.sessions._advice import advise  # noqa: PLC0415
+        from sojourn.sessions.advice._advise import advise  # noqa: PLC0415
 
         return advise(self)
 

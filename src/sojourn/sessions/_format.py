@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from sojourn.laws import Fit, label
 
-__all__ = ["EDGE_NOTE", "gamma_words", "law_words", "number", "percent"]
+if TYPE_CHECKING:
+    from sojourn.sessions._groups import GroupTest
+    from sojourn.sessions._hazard_test import HazardTest
+
+__all__ = ["EDGE_NOTE", "chi_squared_words", "gamma_words", "law_words", "number", "percent", "step_words"]
 
 EDGE_NOTE = (
     "either equivalent to a simpler law, whose parameters BIC and AIC overcount, or limited by the range of "
@@ -51,3 +56,16 @@ def gamma_words(gamma: float) -> str:
         return f"{gamma:.4g}"
     decimals = max(4, 2 - math.floor(math.log10(1.0 - gamma)))
     return f"{gamma:.{decimals}f}".rstrip("0") if decimals <= 16 else repr(gamma)
+
+
+def step_words(count: float) -> str:
+    """Return a number of steps, with "step" or "steps"."""
+    return f"{number(count)} step{'s' * (number(count) != '1')}"
+
+
+def chi_squared_words(test: GroupTest | HazardTest) -> str:
+    """Return the result of a χ² test."""
+    digits = 3 if f"{test.p_value:.2g}" in ("0.05", "0.01") else 2  # so that a level is not met by rounding
+    chance = f"p = {test.p_value:.{digits}g}" if test.p_value >= 1e-4 else "p < 0.0001"
+    freedom = f"{test.freedom} degree{'s' * (test.freedom > 1)} of freedom"
+    return f"χ² = {test.statistic:.4g} on {freedom}, {chance}"

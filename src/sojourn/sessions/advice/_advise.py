@@ -1,0 +1,65 @@
+"""Puts the advice together: what to do first, then the reasons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sojourn.sessions._analysis import SMALL_DIFFERENCE
+from sojourn.sessions._format import gamma_words
+from sojourn.sessions.advice._data import length_words, session_words
+from sojourn.sessions.advice._groups import group_words, price_words
+from sojourn.sessions.advice._law import gamma_advice, horizon_words, law_advice, leaving_words
+
+if TYPE_CHECKING:
+    from sojourn.sessions._analysis import Analysis
+
+__all__ = ["advise"]
+
+
+def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
+    """Return pairs of a heading and a paragraph."""
+    found = [
+        ("In short", _in_short(analysis)),
+        ("The sessions", session_words(analysis)),
+        ("How long they last", length_words(analysis)),
+        ("How people leave", leaving_words(analysis)),
+        ("The law", law_advice(analysis)),
+        ("A single γ", gamma_advice(analysis)),
+        ("How far to plan", horizon_words(analysis)),
+    ]
+    if analysis.price is not None:
+        found.append(("On the problem", price_words(analysis, analysis.price)))
+    if analysis.groups is not None:
+        found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
+    return tuple(found)
+
+
+def _in_short(analysis: Analysis) -> str:
+    """Return what to do."""
+    groups = analysis.groups
+    differ = groups is not None and groups.depends and groups.largest_difference > SMALL_DIFFERENCE
+    rest = f" The {groups.what}s differ: see below." if groups is not None and differ else ""
+    if not analysis.determines_mean:
+        return (
+            "The log does not show enough to choose a discount for all steps. Use the table of the data for "
+            f"the steps that it covers (--table FILE).{rest}"
+        )
+    if analysis.no_family_fits:
+        return f"No family of laws fits. Plan with the table of the data: --table FILE writes it.{rest}"
+    gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
+    if share <= SMALL_DIFFERENCE:
+        return f"One discount is enough: γ = {gamma}.{rest}"
+    if share > 0.1 and not analysis.rules_out_geometric:
+        return (
+            f"The log is too small to tell whether one discount is enough: if so, it is γ = {gamma}. By the "
+            f"best fit a discount that changes with the step is better.{rest}"
+        )
+    if share <= 0.1:
+        return (
+            f"One discount, γ = {gamma}, will do for most purposes; a discount that changes with the step is "
+            f"more exact.{rest}"
+        )
+    return (
+        "No single γ is good enough. Discount step h by ρ(h) of the law at the end (--schedule FILE writes "
+        f"it), and let the policy know the step.{rest}"
+    )

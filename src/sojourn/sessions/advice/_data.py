@@ -1,0 +1,167 @@
+"""What is said about the data: the sessions, and how long they last."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sojourn.laws import LengthLaw, quantile
+from sojourn.sessions._format import number, percent, step_words
+
+if TYPE_CHECKING:
+    from sojourn.sessions._analysis import Analysis
+    from sojourn.sessions._log import SessionLog
+
+__all__ = ["length_words", "session_words"]
+
+_FEW_SESSIONS = 10
+"""With fewer sessions, the advice is called a guess."""
+
+_PILE = 0.02
+"""Least share of sessions with the largest length that may be a cut-off."""
+
+_UNBOUNDED = 100.0
+"""An interval that ends above this multiple of the mean is said to have no upper limit."""
+
+
+def session_words(analysis: Analysis) -> str:
+    """Describe the sessions: how many there are, what was seen of them, and where that is read from."""
+    log = analysis.log
+    n, late = len(log), int(log.counts[log.entry > 1].sum())
+    text = f"{n:,} session{'s' * (n != 1)}"
+    if n < _FEW_SESSIONS:
+        text += " (too few to tell one law from another: take what follows as a guess)"
+    if log.n_open:
+        text += (
+            f". {log.n_open:,} of them ({percent(log.n_open / n)}) are open: it is known only that they "
+            "lasted at least this long, and they count as such."
+        )
+    else:
+        text += (
+            ", all seen to their end."
+            if _says_ends(log)
+            else (", all counted as seen to their end (no column that says so is used).")
+        )
+    if late:
+        text += (
+            f" {late:,} came under observation after their first step, and count only from there on. This "
+            "corrects for the sessions that ended before they could be seen, which are missing from the log."
+        )
+    if analysis.first > 1:
+        text += (
+            f" No session was seen before step {analysis.first:,}: the data describe only sessions that get "
+            "that far, and laws are compared with the data under that condition. What a law says about "
+            "earlier steps, and so its mean length, is an extrapolation by its family."
+        )
+    text += _pile(analysis)
+    if log.account.n_rejected:
+        bad = log.account.n_rejected
+        text += f" {bad:,} row{'s' * (bad != 1)} of the file could not be used."
+    if log.account.columns:
+        used = [f"{what} from {name!r}" for what, name in log.account.columns]
+        text += f" Columns used: {', '.join(used)}."
+    return text
+
+
+def _says_ends(log: SessionLog) -> bool:
+    """Whether a column says which sessions ended; true of logs that were not read from columns of lengths."""
+    used = {what for what, _ in log.account.columns}
+    return "lengths" not in used or not used.isdisjoint(("ends", "open sessions"))
+
+
+def _pile(analysis: Analysis) -> str:
+    """Return a warning if many sessions end at the largest length, as if the log were cut off there."""
+    log = analysis.log
+    n_end, n = int(log.counts[(log.lengths == log.longest) & log.observed].sum()), len(log)
+    if n_end < max(_FEW_SESSIONS, _PILE * n):
+        return ""
+    before = log.lengths < log.longest
+    largest = int(np.bincount(log.lengths[before], log.counts[before]).max()) if before.any() else n
+    if n_end <= 2 * largest:
+        return ""
+    return (
+        f" {n_end:,} of them ({percent(n_end / n)}) have the largest length, {log.longest:,}: if the log or "
+        "the sessions were cut off there, mark these as open."
+    )
+
+
+def length_words(analysis: Analysis) -> str:
+    """Describe how long sessions last, as far as the log determines it."""
+    law, first = analysis.law, analysis.first
+    if not analysis.determines_remaining:
+        return _undetermined(analysis)
+    if first > 1:
+        half, tenth = (number(analysis.quantile_from_first(share)) for share in (0.5, 0.1))
+        text = (
+            f"No session was seen before step {first:,}, so the log does not determine the mean length. "
+            f"Sessions that get that far last {step_words(analysis.remaining)} on average from there on"
+            f"{_interval(analysis)}: half of them end by step {half}, and one in ten after step {tenth}."
+        )
+    else:
+        data_law = analysis.kaplan_meier if analysis.no_family_fits else None
+        mean = f"{step_words(law.mean)} on average{_interval(analysis)}"
+        if data_law is None:
+            text = f"A session lasts {mean}{_shares(law, analysis)}."
+        else:  # no family fits: the data come first
+            own = step_words(data_law.mean)
+            text = f"A session lasts {own} on average by the data themselves (Kaplan–Meier)"
+            text += f"{_shares(data_law, analysis)}. No family fits the data; by the best one it is {mean}."
+    if analysis.best.fit.edge:
+        text += (
+            f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), where it is "
+            "equivalent to a simpler law; the data reach far enough that the mean does not depend on this."
+        )
+    unseen = analysis.unseen
+    if unseen > 0.02:
+        text += (
+            f" {percent(unseen)} of that mean lies beyond the longest session of the log and comes from the "
+            "fitted law, not from the data."
+        )
+    return text
+
+
+def _shares(law: LengthLaw, analysis: Analysis) -> str:
+    """Return after which steps half and a tenth of the sessions remain, with a word if no data are there."""
+    half, tenth = quantile(law, 0.5), quantile(law, 0.1)
+    text = f"; half of them last at most {number(half)}, and one in ten more than {number(tenth)}"
+    return f"{text}, which no session of the log reached" if tenth > analysis.log.longest else text
+
+
+def _undetermined(analysis: Analysis) -> str:
+    """Describe the lengths where the mean would come from the fitted law rather than from the data."""
+    law, edge, longest, first = analysis.law, analysis.best.fit.edge, analysis.log.longest, analysis.first
+    mean = law.mean if first == 1 else analysis.remaining
+    why = f"{percent(analysis.unseen)} of the best fit's {number(mean)} steps lie beyond the longest session"
+    if edge:
+        why = f"the best fit is at the edge of its family ({', '.join(edge)})"
+    if analysis.best.fit.without_mean:
+        why = f"the most likely member of the best family, {analysis.best.fit.without_mean}, has no mean"
+    whose = f"sessions that reach step {first:,} last" if first > 1 else "sessions last"
+    what = f"mean from step {first:,} on, the first step seen" if first > 1 else "mean length"
+    text = f"The log does not determine the {what}: {why}. Counted up to step {longest:,}, the longest "
+    text += f"session, {whose} {step_words(analysis.seen_mean - (first - 1))} on average"
+    text += " from there on" if first > 1 else ""
+    data_law = analysis.kaplan_meier
+    half = analysis.quantile_from_first(0.5) if data_law is None else quantile(data_law, 0.5)
+    if half <= longest:
+        text += f"; half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
+    return f"{text}. More data, or longer sessions, would settle it."
+
+
+def _interval(analysis: Analysis) -> str:
+    """Return the 95% interval of the mean from step `first` on; empty if there is none.
+
+    From resampled logs, or from a log scale and standard errors, which leave out the choice of the family.
+    """
+    if analysis.bootstrap is not None:
+        low, high = analysis.bootstrap.remaining
+        above = f"to {number(high)}" if high < _UNBOUNDED * analysis.remaining else "on, with no upper limit"
+        return f" (95% interval from {number(low)} {above}, with the choice of the family)"
+    fit, mean = analysis.best.fit, analysis.remaining
+    error = fit.error_of(lambda law: float(law.remaining(analysis.first)))
+    if not error > 0.0 or fit.edge:
+        return ""
+    factor = math.exp(1.96 * error / mean)
+    return f" (95% interval {number(mean / factor)} to {number(mean * factor)}, given the family)"

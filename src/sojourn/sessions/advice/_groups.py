@@ -1,0 +1,84 @@
+"""What is said about groups, or states, and about plans on a problem."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from sojourn.sessions._analysis import SMALL_DIFFERENCE
+from sojourn.sessions._format import chi_squared_words, gamma_words, percent
+
+if TYPE_CHECKING:
+    from sojourn.sessions._analysis import Analysis
+    from sojourn.sessions._groups import GroupTest
+    from sojourn.sessions._price import ProblemPrice
+
+__all__ = ["group_words", "price_words"]
+
+
+def price_words(analysis: Analysis, price: ProblemPrice) -> str:
+    """Describe what a single γ costs on a problem, and what plans for each group gain."""
+    if price.loss <= max(price.width, 1e-9 * abs(price.best)):
+        return (
+            f"On {price.problem} the policy that is best under γ = {gamma_words(price.gamma)} is best under "
+            f"the fitted law as well: {price.best:.6g} per session."
+        )
+    share = percent(price.loss / abs(price.best)) if price.best else "all"
+    text = (
+        f"On {price.problem} the best policy earns {price.best:.6g} per session. The one that is best under "
+        f"γ = {gamma_words(price.gamma)} earns {price.geometric:.6g}: the geometric assumption costs "
+        f"{price.loss:.4g}, {share}."
+    )
+    return text + _held_out(price) + _group_values(analysis)
+
+
+def _group_values(analysis: Analysis) -> str:
+    """Return what plans for each group gain over one plan for all."""
+    gains = [
+        f"{best - common:.3g} in group {i + 1}"
+        for i, (best, common) in enumerate(values or (0.0, 0.0) for values in analysis.group_values)
+    ]
+    return f" A plan for each group's law gains {', '.join(gains)} over one plan for all." if gains else ""
+
+
+def _held_out(price: ProblemPrice) -> str:
+    """Return what the two plans differ by on data that were not used to plan."""
+    if price.held_out is None:
+        return ""
+    low, high = price.held_out
+    text = f" On steps that were not used to plan it costs {low:.3g} to {high:.3g} (95% interval)"
+    return f"{text}." if low > 0.0 else f"{text}: the log does not show that it costs anything."
+
+
+_CONSEQUENCES = {
+    "group": (
+        "This has two consequences. One law for all is a mixture: it is right for a session whose group is "
+        "unknown, and wrong if the group is known; fit each group by itself. And if the group is a state "
+        "that changes within a session, the end depends on what happens, so no law of lengths is a discount: "
+        "make leaving part of the problem's transitions."
+    ),
+    "state": (
+        "So no law of lengths is a discount here: the end depends on what happens, and the chance of "
+        "reaching step h is not the same for every policy. Make leaving part of the problem's transitions "
+        "(terminated), and fit a law to the remaining ends."
+    ),
+}
+
+
+def group_words(test: GroupTest) -> str:
+    """Explain the result of a test of groups."""
+    what, result = test.what, f"(log-rank {chi_squared_words(test)})"
+    known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
+    (low, quiet), (high, hasty) = min(known), max(known)
+    sizes = (
+        f"{what} {hasty} ends {high:.2f} times as often as expected if all left at the same rate, "
+        f"{what} {quiet} {low:.2f} times"
+    )
+    if not test.depends:
+        return (
+            f"The log shows no difference between {what}s at the 5% level {result}: {sizes}. This does not "
+            "show that there is none; a larger log may find one."
+        )
+    if test.largest_difference <= SMALL_DIFFERENCE:
+        return f"Leaving depends on the {what} at the 5% level {result}, but little: {sizes}."
+    return f"Leaving depends on the {what} at the 5% level {result}: {sizes}. {_CONSEQUENCES[what]}"

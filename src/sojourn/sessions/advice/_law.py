@@ -1,0 +1,205 @@
+"""What is said about the law: how people leave, which law fits, a single γ, and how far to plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sojourn.laws import MAX_STEP, Fit, Geometric, quantile
+from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE
+from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent, step_words
+
+if TYPE_CHECKING:
+    from sojourn.sessions._analysis import Analysis
+
+__all__ = ["gamma_advice", "horizon_words", "law_advice", "leaving_words"]
+
+_NEGLIGIBLE = 1e-6
+"""A probability that is treated as zero."""
+
+_FEW_ENDS = 10
+"""With fewer ends before its peak, a rise of the hazard is only a property of its family."""
+
+
+def leaving_words(analysis: Analysis) -> str:
+    """Describe how the chance of leaving changes with the step."""
+    law, first = analysis.law, analysis.first
+    early = max(quantile(law, 1.0 - 1e-12), first)  # the first step at which a session can end
+    late = min(max(analysis.quantile_from_first(0.1), early + 1), MAX_STEP)
+    late = min(late, max(analysis.log.longest, early + 1))
+    begin, end = float(law.hazard(early)), float(law.hazard(late))
+    if begin > 1.0 - _NEGLIGIBLE:
+        return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
+    text = f"No one leaves before step {early:,}; then" if early > 1 else "After the first step"
+    if early == first > 1:
+        text = f"Of those who reach step {early:,},"
+    text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
+    steps = np.unique(np.geomspace(early, late, 200).round())
+    some = law.hazard(steps)
+    if some.max() < 1.1 * some.min():
+        since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
+        return f"{text} {since} is about as likely at every step."
+    if not analysis.rules_out_geometric:
+        return f"{text} The log is too small to tell this from leaving that is as likely at every step."
+    peak, log = int(steps[np.argmax(some)]), analysis.log
+    n_before = int(log.counts[log.observed & (log.lengths <= peak)].sum())
+    if some.max() > 1.1 * max(begin, end) and n_before >= _FEW_ENDS:  # else only its family says so
+        return f"{text} Leaving first speeds up, to {percent(some.max())} at step {peak:,}, then slows down."
+    if some.min() < 0.9 * min(begin, end):
+        dip = int(steps[np.argmin(some)])
+        return f"{text} Leaving first slows down, to {percent(some.min())} at step {dip:,}, then speeds up."
+    if end < begin and not analysis.determines_remaining:
+        return (
+            f"{text} Leaving slows down. Those who have stayed long tend to stay longer; how much longer, "
+            "the log does not say."
+        )
+    if end < begin:
+        stay, fresh = number(float(law.remaining(late))), number(float(law.remaining(early)))
+        return (
+            f"{text} Leaving slows down. Those who have stayed long tend to stay longer: {stay} more steps "
+            f"on average from step {late:,} on, against {fresh} from step {early} on."
+        )
+    return f"{text} Leaving speeds up: the longer a session has lasted, the more likely it is to end."
+
+
+def law_advice(analysis: Analysis) -> str:
+    """Describe the best fit, its rivals and what the data say against it."""
+    best = analysis.best
+    text = f"By BIC the best of {len(analysis.fits)} families is {_fit_words(analysis, best.fit)}"
+    ahead = [one for one in analysis.fits if one.bic_gap < best.bic_gap]
+    if ahead:
+        names = " and ".join(law_words(one.fit) for one in ahead)
+        text += (
+            f" (not {names}, whose BIC is {best.bic_gap:.2g} smaller but which is at the edge of its family)"
+        )
+    rivals = [one for one in analysis.fits[1:] if one.bic_gap < 6.0 and one not in ahead]
+    if rivals:
+        names = " and ".join(
+            f"{_fit_words(analysis, one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2]
+        )
+        text += f"; the data do not rule out {names}"
+    text += _resampled(analysis)
+    width = f"{100.0 * analysis.band.confidence:g}%"
+    if best.excess >= MISFIT:
+        return (
+            f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions "
+            f"at step {best.step:,}: {_NO_FAMILY}"
+        )
+    if best.in_band:
+        text += f". Its survival stays inside the {width} band around the data at every step"
+    else:
+        text += (
+            f". It leaves the {width} band around the data by at most {percent(best.excess)} of the sessions "
+            f"(at step {best.step:,}): the log is large enough to show a difference, but it matters little"
+        )
+    test = analysis.hazard_test
+    if test is None:
+        return f"{text}."
+    result = chi_squared_words(test)
+    if test.p_value >= REJECTED:
+        return f"{text}, and the chances of leaving at each step do not contradict it ({result})."
+    is_one = test.first == test.last
+    where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
+    shares = f"{where} {percent(test.observed)} left, and the law says {percent(test.expected)}"
+    rejected = f"the chances of leaving at each step reject it ({result})"
+    if not analysis.no_family_fits:
+        return f"{text}. T{rejected[1:]}, but by little: {shares}."
+    return f"{text}, but {rejected}: {shares}. So {_NO_FAMILY}"
+
+
+_TABLE = '--table FILE writes it, and tabulated("FILE") is a law.'
+_NO_FAMILY = (
+    "no family fits, and what follows is only as good as that. Use the table of the data itself: " + _TABLE
+)
+
+
+def _fit_words(analysis: Analysis, fit: Fit) -> str:
+    """Return the name of a fitted law; a mixture with a component that the data hardly show is marked."""
+    words = law_words(fit)
+    if fit.family != "mixture":
+        return words
+    weight, *gammas = fit.parameters.values()
+    for share, gamma in zip((weight, 1.0 - weight), gammas, strict=True):
+        mean = 1.0 / (1.0 - gamma)
+        n_sessions = share * len(analysis.log)
+        if n_sessions < _FEW_ENDS or mean > analysis.log.longest:
+            return (
+                f"{words}, a degenerate mixture (the data hardly show its component of {percent(share)} of "
+                f"the sessions, with a mean of {number(mean)})"
+            )
+    return words
+
+
+def _resampled(analysis: Analysis) -> str:
+    """Return how often resampled logs lead to the same family, and the interval of the discount."""
+    found = analysis.bootstrap
+    if found is None:
+        return ""
+    times = found.families.get(analysis.best.fit.family, 0)
+    text = f"; {times} of {found.n} resampled logs choose the same family"
+    where = [0, int(np.searchsorted(found.steps, min(analysis.quantile_from_first(0.1), found.steps[-1])))]
+    parts = [
+        f"{' to '.join(map(gamma_words, found.discount[:, i].tolist()))} at step {found.steps[i]:,}"
+        for i in dict.fromkeys(where)
+    ]
+    return f"{text}, and the 95% interval of the discount ρ(h) is {' and '.join(parts)}"
+
+
+def _evidence(bic_gap: float) -> str:
+    """Return how strong the evidence against a fit is, in the words of Raftery (1995)."""
+    return f"weak evidence against it, ΔBIC {bic_gap:.1f}" if bic_gap < 2.0 else f"ΔBIC {bic_gap:.1f}"
+
+
+def gamma_advice(analysis: Analysis) -> str:
+    """Say whether a single γ is good enough, and what it costs."""
+    law, gamma = analysis.law, analysis.geometric.gamma
+    if not analysis.determines_mean:
+        return (
+            "The log does not determine whether a single γ is good enough, nor which one: that depends on "
+            f"steps {_unseen_steps(analysis)}. For steps that the log covers, use the table of the data: "
+            f"{_TABLE}"
+        )
+    if isinstance(law, Geometric):
+        return f"By the best fit a single γ is enough: discount with γ = {gamma_words(gamma)}."
+    share = analysis.gap / law.mean
+    cost = (
+        f"The best single γ is {gamma_words(gamma)}. Its discount function is off by Σ|γ − γ'| = "
+        f"{number(analysis.gap)} steps, {percent(share)} of the mean length: planning with it loses at most "
+        f"that much, for rewards in [0, 1] ({gamma_words(analysis.usual.gamma)}, which has the same mean "
+        f"length, at most {number(analysis.usual_gap)})."
+    )
+    if share <= SMALL_DIFFERENCE:
+        return f"A single γ is good enough. {cost}"
+    if share <= 0.1:
+        return f"A single γ will do if a loss of a few percent does not matter. {cost}"
+    if not analysis.rules_out_geometric:
+        return (
+            f"By the best fit a single γ is not good enough, but the log is too small to rule one out (ΔBIC "
+            f"{analysis.ranked('geometric').bic_gap:.1f}). {cost}"
+        )
+    return (
+        f"A single γ is not good enough. {cost} Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
+        "policy that knows the step."
+    )
+
+
+def _unseen_steps(analysis: Analysis) -> str:
+    """Return which steps the log says nothing about."""
+    if analysis.determines_remaining:
+        return f"before step {analysis.first:,}, the first step seen"
+    return "beyond its longest session"
+
+
+def horizon_words(analysis: Analysis) -> str:
+    """Describe the effective horizons."""
+    longest = f"the longest session of the log has {step_words(analysis.log.longest)}"
+    if not analysis.determines_mean:
+        return (
+            "The log does not determine the effective horizon: it depends on steps "
+            f"{_unseen_steps(analysis)} ({longest})."
+        )
+    horizons = [(analysis.horizon(truncation), truncation) for truncation in analysis.truncations]
+    parts = [f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}" for n, delta in horizons]
+    text = f"Beyond the effective horizon all steps together weigh at most Δ: it is {', '.join(parts)}"
+    return f"{text} ({longest})."
