@@ -323,6 +323,16 @@ def test_groups_get_schedules_and_plans_of_their_own(run, tmp_path):
     assert {line.split(",")[0] for line in path.read_text().splitlines()[1:]} == {"desk", "phone"}
 
 
+def test_groups_that_do_not_determine_their_discount_get_no_schedule(run, tmp_path):
+    lengths = np.random.default_rng(0).geometric(0.3, 300)
+    rows = [f"{n},1,known" for n in lengths] + ["1,1,short"] * 5 + ["2,0,short"] * 35
+    (tmp_path / "log.csv").write_text("\n".join(["length,ended,group", *rows, ""]))
+    path = tmp_path / "discount.csv"
+    done = run("fit", str(tmp_path / "log.csv"), "--no-plot", "--resamples", "0", "--schedule", str(path))
+    assert {line.split(",")[0] for line in path.read_text().splitlines()[1:]} == {"1"}
+    assert "leaves out each group whose sessions do not determine" in " ".join(done.stderr.split())
+
+
 def test_the_answer_comes_first(run, tmp_path):
     first = {
         "sample:streaming": "No single γ is good enough. Discount step h by ρ(h)",

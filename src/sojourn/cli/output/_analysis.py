@@ -169,15 +169,20 @@ def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
                 "--schedule must be left out: the log does not determine the discount of late steps; --table "
                 "writes what the data show."
             )
-        tables = {"": found.schedule()}
+        tables, unknown = {"": found.schedule()}, ""
         if found.group_fits:
-            names = group_names(found, labels=labels)
-            tables = {
-                name: table
-                for name, table in zip(names, found.group_schedules(), strict=True)
-                if table is not None
-            }
+            pairs = list(zip(group_names(found, labels=labels), found.group_schedules(), strict=True))
+            tables = {name: table for name, table in pairs if table is not None}
+            unknown = ", ".join(name for name, table in pairs if table is None)
+        if not tables:
+            raise ValueError(
+                "--schedule must come with --group none: no group's sessions determine the discount of late "
+                "steps."
+            )
         _write_tables(path, tables)
+    if unknown:
+        reason = "whose sessions do not determine the discount of late steps"
+        print_message(f"{path} leaves out each group {reason}: {unknown}.", label="Note")
     n_steps = sum(table["step"].size for table in tables.values())
     print_message(f"Discounts of {n_steps:,} steps written to {path}.")
 
