@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,86 @@ from matplotlib.figure import Figure
 
 import sojourn as sj
 from sojourn.laws import label
-from sojourn.plots import COLORS, comparison_curves, comparison_figure, new_figure, session_figure
+from sojourn.planning import view_plan
+from sojourn.plots import (
+    COLORS,
+    PlainFigure,
+    comparison_curves,
+    comparison_figure,
+    draw_strips,
+    new_figure,
+    session_curves,
+    session_figure,
+    tidy,
+)
 from sojourn.sessions import analyze, read_sessions, sample_path
 
 FOLDER = Path(__file__).parent / "figures"
 EVIDENCE = FOLDER.parent.parent / "evidence"
 Drawn = tuple[Figure, dict[str, Any]]
+
+
+def overview() -> Drawn:
+    """Draw the README's figure: a log, the chance of one more step that it shows, and what to do with it."""
+    found = analyze(read_sessions(sample_path("streaming")))
+    law, curves = found.law, session_curves(found)
+    view = view_plan(sj.plan(sj.mdps.cash_or_invest(delay=5), law))
+    best, single = view.policies
+    figure = PlainFigure(figsize=(11.4, 3.0), facecolor="white")
+    figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.06)
+    log, chance, strips = figure.subplots(1, 3, width_ratios=[1.0, 1.1, 1.5])
+    for panel in (log, chance, strips):
+        tidy(panel)
+    lengths = np.minimum(found.log.lengths, 21)
+    shown = {}
+    for is_open, color, name in ((False, COLORS[0], "ended"), (True, "#B8C4CC", "still open")):
+        rows = found.log.observed != is_open
+        counts = np.bincount(lengths[rows], found.log.counts[rows], minlength=22)[1:]
+        bottom = shown.get("ended", 0.0)
+        log.bar(np.arange(1, 22), counts, bottom=bottom, width=0.8, color=color, label=name)
+        shown[name] = counts
+    log.legend(frameon=False, fontsize=8.5, loc="upper right")
+    log.set_xticks([1, 5, 10, 15, 21], ["1", "5", "10", "15", "21+"])
+    log.grid(visible=False, axis="x")
+    _title(log, f"1  Your log: {len(found.log):,} visits", "steps of the visit", "visits")
+    h = np.arange(1, 26)
+    near = curves.dots <= h[-1]
+    chance.errorbar(
+        curves.dots[near],
+        1.0 - curves.dot_hazard[near],
+        curves.dot_error[near],
+        fmt="o",
+        color="#5B6770",
+        markersize=3,
+        elinewidth=0.8,
+    )
+    chance.plot(h, law.continuation(h), color=COLORS[0], linewidth=2.0)
+    gamma = 1.0 - 1.0 / law.mean  # for this problem no other single γ is better
+    chance.axhline(gamma, color=COLORS[1], linewidth=1.6, linestyle=(0, (5, 1.5)))
+    chance.annotate("what the log says", (14, 0.94), fontsize=9, color=COLORS[0])
+    chance.annotate(f"a single γ = {gamma:.2f}", (14, gamma - 0.03), fontsize=9, color=COLORS[1])
+    chance.set(ylim=(0.6, 1.0), xlim=(0, h[-1] + 0.5))
+    _title(chance, "2  The discount: chance of one more step", "step", "")
+    draw_strips(
+        replace(
+            view, policies=(replace(best, name="plan for the log"), replace(single, name="best single γ"))
+        ),
+        strips,
+    )
+    for row, one in enumerate(view.policies):
+        strips.annotate(
+            f"earns {view.earns(one)}", (0.5, row + 0.47), fontsize=8.5, color="#222222", va="center"
+        )
+    strips.set_ylim(1.75, -0.5)
+    _title(strips, "3  What to do: cash now, or invest?", "step", "")
+    values = {"plan": best.value, "single": single.value, "change": view.changes[0], "gamma": gamma}
+    return figure, {"law": law.continuation(h[::6]), **values, **shown}
+
+
+def _title(panel: Any, title: str, x: str, y: str) -> None:
+    panel.set_title(title, loc="left", fontsize=10, fontweight="bold", color="#222222")
+    panel.set_xlabel(x, fontsize=9, color="#222222")
+    panel.set_ylabel(y, fontsize=9, color="#222222")
 
 
 def researcher() -> Drawn:
@@ -198,6 +273,7 @@ def value_of_the_law() -> Drawn:
 
 
 FIGURES: dict[str, Callable[[], Drawn]] = {
+    "overview": overview,
     "researcher": researcher,
     "practitioner": practitioner,
     "scientist": scientist,

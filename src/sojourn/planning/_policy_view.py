@@ -147,6 +147,21 @@ class PolicyView:
         others = f"{rest:,} {'other ' if shown else ''}state{'s' * (rest > 1)}"
         return f"{text}In {others} the action is the same at every step."
 
+    def text(self) -> str:
+        """Return what the plan does and earns, and what the other policies earn, in a few lines."""
+        lines = [f"{self.problem}, lengths from {label(self.law)}"]
+        best = self.policies[0]
+        if self.n_changing or self.n_states <= len(self.states):
+            for i, state in enumerate(self.state_names):
+                words = self.words(best, i)
+                lines.append(f"{state}: {words if words.startswith('always') else f'steps {words}'}")
+        lines += [note for note in [self.summary()] if note]
+        if best.value is not None:
+            earned = [f"The plan earns {self.earns(best)} per episode"]
+            earned += [f"the {one.name} earns {self.earns(one)}" for one in self.policies[1:]]
+            lines.append(f"{'; '.join(earned)}.")
+        return "\n".join(lines)
+
     def earns(self, policy: ShownPolicy) -> str:
         """Return what a policy earns in words: "0.491", "0.400, 19% less"; empty if it is not known."""
         if policy.value is None:

@@ -31,7 +31,7 @@ from sojourn.plots._sessions import (
     session_legend,
 )
 from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes_figure
-from sojourn.plots._style import COLORS, new_figure, tidy
+from sojourn.plots._style import COLORS, PlainFigure, new_figure, tidy
 from sojourn.plots._svg import save_figure, svg_image
 from sojourn.plots._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
 from sojourn.plots._value_of_the_law import LossBars, draw_losses, loss_bars, value_of_the_law_figure
@@ -51,6 +51,7 @@ __all__ = [
     "LawCurves",
     "LossBars",
     "PanelCurves",
+    "PlainFigure",
     "RunCurves",
     "ScaleCurves",
     "SessionCurves",
