@@ -1,10 +1,10 @@
-"""Text from files and users, made safe for terminals and spreadsheets."""
+"""Text from files and users: made safe for terminals and spreadsheets, and names made unique."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["one_line", "without_formula"]
+__all__ = ["one_line", "unique_name", "without_formula"]
 
 _FORMULA_STARTS = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
 """Places where a formula may begin: of a text, and of a cell where `;` separates cells."""
@@ -37,3 +37,20 @@ def without_formula(text: str) -> str:
         ("'=1+1", "a;'@x", 'a=1')
     """
     return _FORMULA_STARTS.sub("'", text)
+
+
+def unique_name(name: str, settings: str, taken: dict[str, str]) -> str:
+    """Return a name, with a number if it already stands for other settings; `taken` is updated.
+
+    `taken` has the settings that each name stands for, so that different settings never share a name.
+
+    Example:
+        >>> taken = {}
+        >>> [unique_name("ours", settings, taken) for settings in ("1", "2", "1")]
+        ['ours', 'ours (2)', 'ours']
+    """
+    numbered, number = name, 1
+    while taken.setdefault(numbered, settings) != settings:
+        number += 1
+        numbered = f"{name} ({number})"
+    return numbered

@@ -23,6 +23,7 @@ from sojourn.experiments import (
     run_experiment,
     verify_store,
 )
+from sojourn.reports import results_report
 
 
 def played(scale, seed):
@@ -255,6 +256,17 @@ def test_grid_points_that_look_alike_have_different_names(write, tmp_path):
     (found,) = load_results(tmp_path / "store").comparisons()
     assert found.names == (*(f"general (bonus.scale={scale})" for scale in scales), "chance")
     assert [agent.bonus.scale for agent in found.agents[:2]] == scales
+
+
+def test_different_laws_with_the_same_label_are_numbered(write, tmp_path):
+    laws = 'law = ["geometric(0.9)", "geometric(0.90000001)"]'
+    spec = read_experiment(write(('law = "fixed(4)"', laws), ("seeds = 3", "seeds = 1")))
+    run_experiment(spec, tmp_path / "two", executor=ThisProcess())
+    results = load_results(tmp_path / "two")
+    assert repr(results).count("Geometric(gamma=0.9) (2)") == 3
+    page = results_report(results, command="")
+    assert "RiverSwim(3), Geometric(gamma=0.9)<" in page
+    assert "RiverSwim(3), Geometric(gamma=0.9) (2)<" in page
 
 
 def test_agents_with_the_same_name_are_numbered(store):

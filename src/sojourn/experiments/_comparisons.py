@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sojourn._text import one_line
+from sojourn._text import one_line, unique_name
 from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._failure_reasons import describe_error
-from sojourn.experiments.spec._agent_settings import build_offered, to_text, unique_name
+from sojourn.experiments.spec._agent_settings import build_offered, to_text
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import parse_stored_law
 from sojourn.learning import Comparison

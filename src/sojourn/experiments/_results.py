@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _html
-from sojourn._text import one_line
+from sojourn._text import one_line, unique_name
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
 from sojourn.experiments._comparisons import (
@@ -88,8 +88,10 @@ class Results:
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
+        taken: dict[str, str] = {}
         for trials in self._groups():
-            where = (problem_name(trials[0]), label(parse_stored_law(trials[0].law)))
+            law = parse_stored_law(trials[0].law)
+            where = (problem_name(trials[0]), unique_name(label(law), repr(law), taken))
             if not shared_seeds(group_by_agent(trials)):
                 rows += [(*where, name, "0", "—", "—") for name in group_by_agent(trials)]
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sojourn._text import unique_name
 from sojourn.experiments import Results, TrialResult
 from sojourn.laws import label
 from sojourn.learning import TABLE_HEADER, Comparison
@@ -29,8 +30,9 @@ def results_report(results: Results, *, command: str) -> str:
         raise ValueError(f"{results.folder} has no results yet; run its experiment first.")
     shown = reported_trials(results)
     names = list(dict.fromkeys(trial.experiment for trial in shown))
+    taken: dict[str, str] = {}  # different laws with the same label are numbered, as in `Results.table`
     chapters = [
-        _chapter(name, comparison)
+        _chapter(name, comparison, unique_name(label(comparison.law), repr(comparison.law), taken))
         for name in names
         for comparison in results.select(experiment=name).comparisons()
     ]
@@ -61,9 +63,8 @@ def describe_left_out(results: Results) -> str:
     return f"{left_out} left out; --experiment NAME shows one."
 
 
-def _chapter(name: str, comparison: Comparison) -> Chapter:
+def _chapter(name: str, comparison: Comparison, law: str) -> Chapter:
     seeds = f"{len(comparison.seeds):,} seed{'s' * (len(comparison.seeds) > 1)}"
-    law = label(comparison.law)
     text = f"Lengths from {law}, {comparison.episodes:,} episodes, {seeds}."
     picture = Picture(name, f"Cumulative regret on {comparison.problem}.", comparison_figure(comparison))
     table = ReportTable(" ".join(comparison.notes()), TABLE_HEADER, comparison.rows())

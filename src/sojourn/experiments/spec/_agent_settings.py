@@ -30,7 +30,7 @@ from sojourn.experiments.spec._relative_laws import parse_assumed_law
 from sojourn.laws import LengthLaw, parse_law
 from sojourn.planning import Plan
 
-__all__ = ["build", "build_offered", "import_paths", "resolve", "to_text", "unique_name", "with_place"]
+__all__ = ["build", "build_offered", "import_paths", "resolve", "to_text", "with_place"]
 
 _MOST_DEPTH = 16
 
@@ -38,23 +38,6 @@ _MOST_DEPTH = 16
 def to_text(settings: Any) -> str:
     """Return plain settings as the text that is hashed: JSON, keys sorted, no spaces."""
     return json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def unique_name(name: str, settings: str, taken: dict[str, str]) -> str:
-    """Return a name, with a number if it already stands for other settings; `taken` is updated.
-
-    `taken` has the settings that each name stands for, so that different settings never share a name.
-
-    Example:
-        >>> taken = {}
-        >>> [unique_name("ours", settings, taken) for settings in ("1", "2", "1")]
-        ['ours', 'ours (2)', 'ours']
-    """
-    numbered, number = name, 1
-    while taken.setdefault(numbered, settings) != settings:
-        number += 1
-        numbered = f"{name} ({number})"
-    return numbered
 
 
 def resolve(given: Mapping[str, Any], true_law: LengthLaw, place: str) -> dict[str, Any]:

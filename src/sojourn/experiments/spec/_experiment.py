@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sojourn._files import is_utf8
+from sojourn._text import unique_name
 from sojourn._validation import check_whole, did_you_mean
 from sojourn.errors import SpecDeprecationWarning
-from sojourn.experiments.spec._agent_settings import resolve, to_text, unique_name, with_place
+from sojourn.experiments.spec._agent_settings import resolve, to_text, with_place
 from sojourn.experiments.spec._code_identity import check_loaded_code, code_of, own_modules
 from sojourn.experiments.spec._grid import count_points, points
 from sojourn.experiments.spec._import_path import importing_from
