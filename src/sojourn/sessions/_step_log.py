@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ class StepLog:
         account: How many rows of the file were used and rejected.
         name: Name of the source of the log.
     """
+
+    COLUMNS: ClassVar = ("step", "state", "action", "reward", "next_state", "is_last", "ended", "terminated")
+    """Names of the columns, without the counts."""
 
     step: IntArray
     state: IntArray
@@ -134,8 +137,7 @@ class StepLog:
         return self._select(kept, counts[kept])
 
     def _select(self, rows: IntArray, counts: IntArray) -> StepLog:
-        columns = ("step", "state", "action", "reward", "next_state", "is_last", "ended", "terminated")
-        found: dict[str, Any] = {name: getattr(self, name)[rows] for name in columns}
+        found: dict[str, Any] = {name: getattr(self, name)[rows] for name in self.COLUMNS}
         return replace(self, counts=counts, **found)
 
     def leaving_by_state(self) -> GroupTest | None:

@@ -22,6 +22,10 @@ _FEW_ENDS = 10
 """With fewer ends before its peak, a rise of the hazard is only a property of its family."""
 
 
+_RARE_COMPONENT = 0.05
+"""A component of a mixture with a smaller weight, and of few sessions, is hardly in the data."""
+
+
 def leaving_words(analysis: Analysis) -> str:
     """Describe how the chance of leaving changes with the step."""
     law, first = analysis.law, analysis.first
@@ -122,8 +126,8 @@ def _fit_words(analysis: Analysis, fit: Fit) -> str:
     weight, *gammas = fit.parameters.values()
     for share, gamma in zip((weight, 1.0 - weight), gammas, strict=True):
         mean = 1.0 / (1.0 - gamma)
-        n_sessions = share * len(analysis.log)
-        if n_sessions < _FEW_ENDS or mean > analysis.log.longest:
+        is_rare = share < _RARE_COMPONENT and share * len(analysis.log) < _FEW_ENDS
+        if is_rare or mean > analysis.log.longest:
             return (
                 f"{words}, a degenerate mixture (the data hardly show its component of {percent(share)} of "
                 f"the sessions, with a mean of {number(mean)})"

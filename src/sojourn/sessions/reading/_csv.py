@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from sojourn._typing import IntArray
 from sojourn.sessions.reading._cells import guess_delimiter, parse_whole
 from sojourn.sessions.reading._tables import Batch, BrokenRow, Column, CsvColumn, CsvText, Locate, Table
 
-__all__ = ["csv_table", "line_blocks"]
+__all__ = ["Readable", "csv_table", "line_blocks"]
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 _EXCEL_LINE, _BLANK = re.compile(rb"sep=."), re.compile(rb"\s*")
@@ -34,7 +34,14 @@ _FIRST_BYTES = 1 << 16
 """Bytes below the header row in which unused columns are searched for two values."""
 
 
-def csv_table(file: BinaryIO, head: bytes, source: str, *, row: str, headerless: bool) -> Table:
+class Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes; none at the end."""
+
+
+def csv_table(file: Readable, head: bytes, source: str, *, row: str, headerless: bool) -> Table:
     """Return the rows of a CSV file, without blank lines, and without comments before the header row.
 
     A quote may be closed on a later line within 64 kB, if the resulting row is well formed and has as many
@@ -83,7 +90,7 @@ def csv_table(file: BinaryIO, head: bytes, source: str, *, row: str, headerless:
     return Table(source, tuple(names), first_rows, batches)
 
 
-def line_blocks(file: BinaryIO, head: bytes) -> Iterator[bytes | None]:
+def line_blocks(file: Readable, head: bytes) -> Iterator[bytes | None]:
     """Yield `head` and the rest of a file in blocks of whole lines, and None for a line that is too long.
 
     Each line ends with a newline; carriage returns as line ends become newlines.

@@ -1,4 +1,4 @@
-"""Finds the columns of a log by their names."""
+"""Finds out by their names what columns mean, and points out columns that are not used but may matter."""
 
 from __future__ import annotations
 

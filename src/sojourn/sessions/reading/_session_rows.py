@@ -68,7 +68,8 @@ class SessionRows(RowReader):
 
     def locate(self, names: Sequence[str]) -> dict[str, int]:
         """Return the indices of the columns, by what they hold."""
-        return find_session_columns(names, self._wanted, self.source).indices
+        self._columns = find_session_columns(names, self._wanted, self.source)
+        return self._columns.indices
 
     def title(self, what: str) -> str:
         """Return the name of a column in messages."""
@@ -76,7 +77,6 @@ class SessionRows(RowReader):
 
     def begin(self, table: Table) -> None:
         """Make notes on columns that are not used."""
-        self._columns = columns = find_session_columns(self.names, self._wanted, self.source)
         notes = [*notes_on_unused_columns(self.names, self.indices, self._wanted, table.first_rows)]
         if self._wanted.step is not None:
             notes.append(
@@ -84,7 +84,7 @@ class SessionRows(RowReader):
                 "began: durations are rounded up."
             )
         self.notes |= dict.fromkeys(notes)
-        self._used |= dict.fromkeys(columns.used(self.names))
+        self._used |= dict.fromkeys(self._columns.used(self.names))
         self._has_entries.add("entry" in self.indices)
         self._has_groups["group" in self.indices] = self.source
         if len(self._has_groups) > 1:
@@ -157,7 +157,7 @@ class SessionRows(RowReader):
         """Return the groups of a batch as integer codes; only labels of good rows are numbered."""
         words, where = rows.words("group")
         codes = np.zeros(len(words), dtype=np.int64)
-        for i in np.unique(where[rows.good]).tolist():
+        for i in np.flatnonzero(np.bincount(where[rows.good], minlength=len(words))).tolist():
             codes[i] = self._group_code(words[i])
         return np.asarray(codes[where])
 

@@ -16,12 +16,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 import numpy as np
 
-from sojourn.sessions.reading._csv import csv_table, line_blocks
+from sojourn.sessions.reading._csv import Readable, csv_table, line_blocks
 from sojourn.sessions.reading._tables import (
     ArrayColumn,
     Batch,
@@ -110,25 +110,21 @@ class _Form:
 
 
 def _open_object(source: Any, form: _Form) -> tuple[str, _Opened]:
-    """Return the name of a table in memory, a query or a stream, and its rows."""
-    columns: Any = None
-    if isinstance(source, Mapping):
-        columns = source
-    elif hasattr(source, "description") and hasattr(source, "fetchmany"):
+    """Return the name of a stream, a query or a table in memory, and its rows."""
+    is_mapping = isinstance(source, Mapping)
+    if not is_mapping and hasattr(source, "description") and hasattr(source, "fetchmany"):
         return "the query", nullcontext(_table_of_query(source, "the query", form))
-    elif hasattr(source, "read"):
+    if not is_mapping and hasattr(source, "read"):
         name = Path(str(getattr(source, "name", "the stream"))).name
         return name, _open_stream(source, name, form)
-    elif hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, with or without pyarrow
-        columns = source
-    elif hasattr(source, "__arrow_c_stream__"):
+    if is_mapping or (hasattr(source, "iloc") and hasattr(source, "columns")):  # pandas, even without pyarrow
+        return "the table", nullcontext(_table_of_columns(source, "the table"))
+    if hasattr(source, "__arrow_c_stream__"):
         return "the table", nullcontext(_table_of_arrow_stream(source, "the table"))
-    elif isinstance(source, np.ndarray):
+    if isinstance(source, np.ndarray):
         columns = {name: source[name] for name in source.dtype.names or ()} or {"length": source}
-    else:
-        raise TypeError(f"source must be a file, a table, a stream or a query; got {type(source).__name__}.")
-    name = "the array" if isinstance(source, np.ndarray) else "the table"
-    return name, nullcontext(_table_of_columns(columns, name))
+        return "the array", nullcontext(_table_of_columns(columns, "the array"))
+    raise TypeError(f"source must be a file, a table, a stream or a query; got {type(source).__name__}.")
 
 
 def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
@@ -204,10 +200,12 @@ def _with_keys(table: Table, keys: Mapping[str, str]) -> Table:
         return [*own, *(name for name in keys if name not in own)]
 
     def batches(locate: Locate) -> Iterator[Batch]:
-        n, names = len(table.names), names_of(table.names)
-        constant = {what: keys[names[at]] for what, at in locate(names).items() if at >= n}
-        own = lambda some: {what: at for what, at in locate(names_of(some)).items() if at < len(some)}  # noqa: E731
-        for batch in table.batches(own):
+        def locate_own(own: Sequence[str]) -> Mapping[str, int]:
+            return {what: at for what, at in locate(names_of(own)).items() if at < len(own)}
+
+        names = names_of(table.names)
+        constant = {what: keys[names[at]] for what, at in locate(names).items() if at >= len(table.names)}
+        for batch in table.batches(locate_own):
             for what, value in constant.items():
                 batch.columns[what] = ObjectColumn([value] * batch.rows.size)
             yield batch
@@ -256,12 +254,12 @@ def _open_stream(stream: Any, source: str, form: _Form) -> Iterator[Table]:
     if isinstance(stream, io.TextIOBase):
         raise TypeError("source must be a stream of bytes; got one of text (use its .buffer, or mode 'rb').")
     try:
-        yield _table_of_text(cast(BinaryIO, stream), source, form)
+        yield _table_of_text(stream, source, form)
     except _UNREADABLE as error:
         raise ValueError(f"{source} cannot be read: {error}.") from error
 
 
-def _table_of_text(file: BinaryIO, source: str, form: _Form) -> Table:
+def _table_of_text(file: Readable, source: str, form: _Form) -> Table:
     """Return the rows of CSV or of JSON lines, compressed or not."""
     head = _head_of(file)
     unpacked = _unpacked(head, file, source)
@@ -274,7 +272,7 @@ def _table_of_text(file: BinaryIO, source: str, form: _Form) -> Table:
     return csv_table(file, head, source, row=form.row, headerless=form.headerless)
 
 
-def _head_of(file: BinaryIO) -> bytes:
+def _head_of(file: Readable) -> bytes:
     """Return the first bytes of a stream, which may return fewer at a time than it is asked for."""
     head = b""
     while len(head) < _HEAD_BYTES and (more := file.read(_HEAD_BYTES - len(head))):
@@ -292,15 +290,15 @@ def _check_format(head: bytes, source: str) -> None:
         raise ValueError(f"{source} must be a Parquet file; it does not begin like one.")
 
 
-def _unpacked(head: bytes, file: BinaryIO, source: str) -> BinaryIO | None:
+def _unpacked(head: bytes, file: Readable, source: str) -> Readable | None:
     """Return a stream of what a compressed stream contains, or None if it is not compressed."""
-    rest = cast(BinaryIO, _Joined(head, file))
+    rest = _Joined(head, file)
     if head.startswith(b"\x1f\x8b"):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=rest))
+        return gzip.GzipFile(fileobj=rest)
     if head.startswith(b"BZh"):
-        return io.BufferedReader(_Members(rest, bz2.BZ2Decompressor))
+        return _Members(rest, bz2.BZ2Decompressor)
     if head.startswith(b"\xfd7zXZ\0"):
-        return io.BufferedReader(_Members(rest, lzma.LZMADecompressor))
+        return _Members(rest, lzma.LZMADecompressor)
     if head.startswith(b"\x28\xb5\x2f\xfd"):
         try:
             import pyarrow as pa  # noqa: PLC0415
@@ -308,65 +306,56 @@ def _unpacked(head: bytes, file: BinaryIO, source: str) -> BinaryIO | None:
             raise ValueError(
                 f"{source} is compressed with zstd, which needs pyarrow: pip install pyarrow."
             ) from error
-        return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(rest, mode="r"), "zstd"))
+        return cast(Readable, pa.CompressedInputStream(pa.PythonFile(rest, mode="r"), "zstd"))
     return None
-
-
-class _Members(io.RawIOBase):
-    """What all members of a compressed stream contain; Python's own readers ignore any that are damaged."""
-
-    def __init__(
-        self, file: BinaryIO, decompressor: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
-    ) -> None:
-        super().__init__()
-        self._file, self._new, self._member = file, decompressor, decompressor()
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer with at least one byte, and return their number; 0 at the end."""
-        found = b""
-        while not found:
-            packed = b""
-            if self._member.eof:
-                packed = self._member.unused_data or self._file.read(_HEAD_BYTES)
-                if not packed:
-                    return 0
-                self._member = self._new()
-            elif self._member.needs_input:
-                packed = self._file.read(_HEAD_BYTES)
-                if not packed:
-                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
-            found = self._member.decompress(packed, len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
 
 
 class _Joined(io.RawIOBase):
     """A stream of bytes that were already read and of the rest of their stream."""
 
-    def __init__(self, head: bytes, file: BinaryIO) -> None:
+    def __init__(self, head: bytes, file: Readable) -> None:
         super().__init__()
         self._head, self._file = head, file
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True, which pyarrow asks for."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes, or all of them."""
-        if size is None or size < 0:
-            found, self._head = self._head + self._file.read(), b""
-            return found
+        """Return at most `size` bytes."""
         if not self._head:
             return self._file.read(size)
         found, self._head = self._head[:size], self._head[size:]
         return found
 
 
-def _json_chunks(file: BinaryIO, head: bytes, source: str) -> Iterator[list[dict[str, object]]]:
+class _Members:
+    """What all members of a compressed stream contain; Python's own readers ignore any that are damaged."""
+
+    def __init__(
+        self, file: Readable, decompressor: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+    ) -> None:
+        self._file, self._new, self._member = file, decompressor, decompressor()
+
+    def read(self, size: int) -> bytes:
+        """Return at least one byte and at most `size`; none at the end."""
+        found = b""
+        while not found:
+            packed = b""
+            if self._member.eof:
+                packed = self._member.unused_data or self._file.read(_HEAD_BYTES)
+                if not packed:
+                    break
+                self._member = self._new()
+            elif self._member.needs_input:
+                packed = self._file.read(_HEAD_BYTES)
+                if not packed:
+                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+            found = self._member.decompress(packed, size)
+        return found
+
+
+def _json_chunks(file: Readable, head: bytes, source: str) -> Iterator[list[dict[str, object]]]:
     """Yield the objects of lines of JSON, some at a time."""
     chunk: list[dict[str, object]] = []
     n_lines = n_bytes = 0

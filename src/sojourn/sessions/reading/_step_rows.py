@@ -171,8 +171,8 @@ class StepRows(RowReader):
                 "out, but other episodes may lack their last step."
             )
             self.notes[note] = None
-        columns = [(what, self.names[at].strip()[:40]) for what, at in self.indices.items()]
-        account = self.account(name, n, columns)
+        used = [(what, self.names[at].strip()[:40]) for what, at in self.indices.items()]
+        account = self.account(name, n, used)
         if self._observed == "none":
             table["ended"] = table["is_last"] & ~table["terminated"]
         zeros = np.zeros(n, dtype=np.int64)
@@ -180,26 +180,17 @@ class StepRows(RowReader):
         actions: tuple[str, ...] = ()
         if "state" in table:
             known = ~table["is_last"]
-            codes = np.concatenate((table["state"], table["next_state"][known]))
-            states, codes = self._words["state"].sorted(codes)
+            states, codes = self._words["state"].sorted(
+                np.concatenate((table["state"], table["next_state"][known]))
+            )
             table["state"], table["next_state"] = codes[:n], zeros.copy()
             table["next_state"][known] = codes[n:]
             actions, table["action"] = self._words["action"].sorted(table["action"])
-        return StepLog(
-            step=table["step"],
-            state=table.get("state", zeros),
-            action=table.get("action", zeros),
-            reward=table.get("reward", np.zeros(n)),
-            next_state=table["next_state"] if states else zeros,
-            is_last=table["is_last"],
-            ended=table["ended"],
-            terminated=table["terminated"],
-            counts=table.get("count", zeros + 1),
-            states=states,
-            actions=actions,
-            account=account,
-            name=name,
-        )
+        else:
+            table |= {"state": zeros, "action": zeros, "next_state": zeros, "reward": np.zeros(n)}
+        counts = table.get("count", zeros + 1)
+        columns = {name: table[name] for name in StepLog.COLUMNS}
+        return StepLog(**columns, counts=counts, states=states, actions=actions, account=account, name=name)
 
     def _complete_episodes(self, table: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Return the rows of complete episodes in order, with their next states; the others are rejected."""
