@@ -128,10 +128,10 @@ def _sort_order(columns: Sequence[_Column]) -> IntArray:
     for column in columns:
         bits = int(column.max()).bit_length()
         if not words or used + bits > 64:
-            words.append(column.astype(np.uint64))
+            words.append(column.astype(np.uint64, copy=False))
             used = bits
         elif bits:
-            words[-1] |= column.astype(np.uint64) << np.uint64(used)
+            words[-1] = words[-1] | column.astype(np.uint64) << np.uint64(used)
             used += bits
     if len(words) == 1 and used <= 16:  # radix sort, at a tenth of the time
         return np.argsort(words[0].astype(np.uint16), kind="stable")
