@@ -24,6 +24,7 @@ extensions = [
     "formulas",
     "guides",
     "links",
+    "phones",
 ]
 exclude_patterns = ["_sphinx", "_static", "README.md"]
 nitpicky = False
@@ -54,6 +55,7 @@ html_theme = "furo"
 html_title = f"Sojourn {version}"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_js_files = ["copy.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_last_updated_fmt = None

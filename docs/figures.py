@@ -19,8 +19,10 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 
 import sojourn as sj
+from sojourn import behavior
 from sojourn.laws import label
 from sojourn.planning import view_plan
 from sojourn.plots import (
@@ -102,6 +104,26 @@ def _title(panel: Any, title: str, x: str, y: str) -> None:
     panel.set_title(title, loc="left", fontsize=10, fontweight="bold", color="#222222")
     panel.set_xlabel(x, fontsize=9, color="#222222")
     panel.set_ylabel(y, fontsize=9, color="#222222")
+
+
+def plan_strips() -> Drawn:
+    """Draw the plan for RiverSwim with few steps left, beside the best single γ."""
+    best = sj.plan(sj.mdps.river_swim(6), sj.Uniform(1, 40))
+    return best.plot(), {"changes": view_plan(best, single_gamma=False).changes}
+
+
+def plan_map() -> Drawn:
+    """Draw the plan for Gymnasium's frozen lake as arrows."""
+    best = sj.plan(sj.TabularMDP.from_env("FrozenLake-v1"), sj.Fixed(20))
+    return best.plot(), {"value": best.value}
+
+
+def agents() -> Drawn:
+    """Draw what a committed, a sophisticated and a naive person do with a coupon."""
+    found = behavior.compare(
+        behavior.tasks.coupon([3, 5, 8, 13]), behavior.beta_delta(0.5, steps=4), deadline=4
+    )
+    return found.plot(), {"costs": [one.cost for one in found.agents]}
 
 
 def researcher() -> Drawn:
@@ -274,6 +296,9 @@ def value_of_the_law() -> Drawn:
 
 FIGURES: dict[str, Callable[[], Drawn]] = {
     "overview": overview,
+    "plan-strips": plan_strips,
+    "plan-map": plan_map,
+    "agents": agents,
     "researcher": researcher,
     "practitioner": practitioner,
     "scientist": scientist,
@@ -283,6 +308,20 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
     "round-robin-profiles": round_robin_profiles,
     "value-of-the-law": value_of_the_law,
 }
+
+
+STACKED = ("overview", "practitioner", "scientist", "round-robin-profiles")
+"""Figures with panels side by side, which have a version for phones with the panels below each other."""
+
+
+def stack(figure: Figure) -> None:
+    """Put the panels of a figure below each other."""
+    panels = figure.axes
+    width, height = figure.get_size_inches()
+    grid = GridSpec(len(panels), 1, figure=figure)
+    for i, panel in enumerate(panels):
+        panel.set_subplotspec(grid[i])
+    figure.set_size_inches(max(4.2, 1.15 * width / len(panels)), 0.95 * height * len(panels))
 
 
 def numbers(data: dict[str, Any]) -> dict[str, Any]:
@@ -304,6 +343,9 @@ def main() -> None:
         about = {"Date": None, "Creator": None, "Description": json.dumps(numbers(data), ensure_ascii=False)}
         with mpl.rc_context({"svg.hashsalt": "sojourn", "svg.fonttype": "path"}):
             figure.savefig(FOLDER / f"{name}.svg", metadata=about)
+            if name in STACKED:
+                stack(figure)
+                figure.savefig(FOLDER / f"{name}-narrow.svg", metadata=about)
 
 
 if __name__ == "__main__":

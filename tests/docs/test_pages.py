@@ -6,10 +6,13 @@ import importlib.util
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 import typer
+from docutils import nodes
+from docutils.utils import new_document
 
 from sojourn.cli._app import app
 
@@ -31,6 +34,10 @@ def figures():
 @pytest.mark.parametrize(
     "name",
     [
+        "overview",
+        "plan-strips",
+        "plan-map",
+        "agents",
         "researcher",
         "practitioner",
         "scientist",
@@ -56,10 +63,26 @@ def test_stored_figures_hold_the_numbers_that_the_code_computes(figures, name):
 
 def test_every_figure_is_on_a_page(figures):
     drawn = {path.stem for path in (DOCS / "figures").glob("*.svg")}
-    assert drawn == set(figures.FIGURES)
+    assert drawn == set(figures.FIGURES) | {f"{name}-narrow" for name in figures.STACKED}
+    drawn -= {f"{name}-narrow" for name in figures.STACKED}
     pages = [page.read_text(encoding="utf-8") for page in (*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"))]
     for name in drawn:
         assert any(f"figures/{name}.svg)" in page for page in pages), name
+
+
+def test_phones_get_figures_with_panels_below_each_other():
+    phones = load(DOCS / "_sphinx" / "phones.py")
+    document = new_document("page")
+    document += nodes.paragraph("", "", nodes.image(uri="figures/overview.svg", alt="a log"))
+    document += nodes.paragraph("", "", nodes.image(uri="figures/researcher.svg", alt="regret"))
+    environment = SimpleNamespace(srcdir=DOCS, doc2path=lambda _: DOCS / "index.md", docname="index")
+    phones.add_narrow_figures(SimpleNamespace(env=environment), document)
+    found = [(image["uri"], image["alt"], image["classes"]) for image in document.findall(nodes.image)]
+    assert found == [
+        ("figures/overview.svg", "a log", ["wide"]),
+        ("figures/overview-narrow.svg", "a log", ["narrow"]),
+        ("figures/researcher.svg", "regret", []),
+    ]
 
 
 def test_every_command_and_option_is_documented():
