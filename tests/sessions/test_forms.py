@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import io
 import json
+import signal
 import sqlite3
+import threading
 
 import numpy as np
 import pytest
@@ -140,8 +143,9 @@ def test_sqlite_files_are_read(tmp_path):
     assert ended(read_sessions(path, query="SELECT * FROM visits WHERE ended")) == [(3, True)]
     with pytest.raises(ValueError, match="cannot be read so: no such table: other"):
         read_sessions(path, query="SELECT * FROM other")
-    with pytest.raises(ValueError, match="readonly"):
-        read_sessions(path, query="DROP TABLE visits")
+    assert ended(read_sessions(path, query="SELECT value AS length FROM json_each('[3]')")) == [(3, True)]
+    with pytest.raises(ValueError, match=r"read so: You can only execute one statement at a time\.$"):
+        read_sessions(path, query="SELECT 1; SELECT 2")
     with pytest.raises(ValueError, match="must be an SQLite file if a query is given"):
         read_sessions(write(tmp_path / "log.csv", "length\n3\n"), query="SELECT 1")
 
@@ -272,6 +276,48 @@ def test_programs_in_sqlite_files_run_only_in_queries(tmp_path):
         base.executemany('INSERT INTO "a""b" VALUES (?)', [(i,) for i in range(1, 101)])
         base.commit()
     assert len(read_sessions(path)) == 100
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "VACUUM INTO 'copy.db'",
+        "ATTACH 'file:copy.db?mode=rwc' AS other",
+        "ATTACH 'copy.db' AS other",
+        "SELECT load_extension('copy.so')",
+        "CREATE TEMP TABLE t AS SELECT 1",
+        "UPDATE visits SET steps = 1",
+        "DROP TABLE visits",
+        "PRAGMA journal_mode = WAL",
+    ],
+)
+def test_queries_only_read(tmp_path, monkeypatch, query):
+    monkeypatch.chdir(tmp_path)
+    with contextlib.closing(sqlite3.connect("log.db")) as base:
+        base.execute("CREATE TABLE visits (steps)")
+    with pytest.raises(ValueError, match=r"^query must only read tables, with SELECT; got ['\"]"):
+        read_sessions("log.db", query=query)
+    assert [one.name for one in tmp_path.iterdir()] == ["log.db"]
+
+
+def test_ctrl_c_stops_a_query(tmp_path):
+    path = tmp_path / "log.db"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE visits (steps)")
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) AS length FROM c"
+
+    def interrupted(query):
+        interrupt.start()
+        read_sessions(path, query=query)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
+    interrupt = threading.Timer(0.1, _thread.interrupt_main)
+    try:
+        with pytest.raises(KeyboardInterrupt):  # whenever the interrupt comes: without it nothing ends
+            interrupted(endless)
+    finally:
+        interrupt.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("kind", ["timedelta64[ns]", "timedelta64[s]", "datetime64[ns]", "datetime64[D]"])

@@ -48,6 +48,9 @@ _FIRST_ROWS, _MOST_NAMES = 1_000, 1_000
 _ARROW_BATCH_ROWS, _ARROW_BUFFER_BYTES = 1 << 17, 1 << 18
 """Rows per batch and bytes per read; with its defaults pyarrow holds all columns of a million rows."""
 
+_STEPS_BETWEEN_CHECKS = 10_000
+"""Instructions of SQLite's machine, about a tenth of a millisecond, between two checks for Ctrl-C."""
+
 _ARROW_TEXTS = ("string", "large_string", "binary", "large_binary")
 _SQLITE, _BYTE_ORDER_MARK = b"SQLite format 3\0", b"\xef\xbb\xbf"
 _SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".pq")
@@ -218,16 +221,58 @@ def _open_sqlite(path: Path, query: str | None, form: _Form) -> Iterator[Table]:
     """Open the result of a query on an SQLite file, or its only table.
 
     Views and computed columns are programs, which may never end or fill the memory: only a query reads them.
+    A query may only read: the file is opened so, but VACUUM and ATTACH could write other files.
     """
     import sqlite3  # noqa: PLC0415
 
+    raised: list[BaseException] = []
+    refused: list[int] = []
+    watch = _keep_exceptions(raised)
+    next(watch)
+    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+
+    def authorize(action: int, first: object, second: object, *_: object) -> int:
+        if action in allowed and str(second).lower() != "load_extension":
+            return sqlite3.SQLITE_OK
+        if (action, first) == (
+            sqlite3.SQLITE_UPDATE,
+            "sqlite_master",
+        ):  # so json_each begins; nothing is written
+            return sqlite3.SQLITE_OK
+        refused.append(action)
+        return sqlite3.SQLITE_DENY
+
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
+            base.set_progress_handler(watch.__next__, _STEPS_BETWEEN_CHECKS)
             base.execute("PRAGMA trusted_schema = OFF")
-            cursor = base.execute(query or _query_of_only_table(base, path.name))
-            yield _table_of_query(cursor, path.name, form)
-    except sqlite3.Error as error:
-        raise ValueError(f"{path.name} is an SQLite file that cannot be read so: {error}.") from error
+            query = query or _query_of_only_table(base, path.name)
+            base.set_authorizer(authorize)
+            yield _table_of_query(base.execute(query), path.name, form)
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        if raised:
+            raise raised[0] from None
+        if refused:
+            raise ValueError(f"query must only read tables, with SELECT; got {query!r:.200}.") from error
+        raise ValueError(
+            f"{path.name} is an SQLite file that cannot be read so: {str(error).rstrip('.')}."
+        ) from error
+
+
+def _keep_exceptions(raised: list[BaseException]) -> Iterator[int]:
+    """Yield 0 for SQLite to go on; keep what Ctrl-C raises here, which SQLite would drop, and yield 1.
+
+    It is a generator because a signal that arrived earlier raises its exception as soon as Python code goes
+    on: at the `yield`, but before the `try` of a function.
+    """
+    try:
+        while True:
+            yield 0
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        raised.append(error)
+    yield 1
 
 
 def _query_of_only_table(base: sqlite3.Connection, source: str) -> str:
