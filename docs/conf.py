@@ -32,6 +32,7 @@ nitpicky = False
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 
+autodoc_mock_imports = ["sb3_contrib", "stable_baselines3", "torch"]  # not in the locked environment
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False  # inherited methods are documented in the base class only

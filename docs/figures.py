@@ -294,6 +294,42 @@ def value_of_the_law() -> Drawn:
     return figure, {"predicted": predicted, "measured": mean}
 
 
+def heads() -> Drawn:
+    """Draw the error of mixtures of geometric laws against their number, from evidence/deep.py."""
+    stored = json.loads((EVIDENCE / "heads.json").read_text(encoding="utf-8"))
+    figure, [panel] = new_figure(1, width=6.4, height=3.6)
+    shown = {}
+    for color, (name, pairs) in zip(COLORS, stored.items(), strict=False):
+        numbers_, errors = np.array(pairs).T
+        style = "--" if "Riemann" in name else "o-"
+        panel.plot(numbers_, errors, style, color=color, markersize=4, linewidth=1.5, label=name)
+        shown[name] = errors
+    panel.set(xscale="log", yscale="log", xlabel="number of geometric laws (heads)")
+    panel.set(ylabel="Σ |γ(h) − γ'(h)| / mean length, h ≤ 1,000")
+    panel.legend(frameon=False, fontsize=8.5, loc="lower left")
+    return figure, shown
+
+
+def deep() -> Drawn:
+    """Draw learning curves of deep agents under a law, from the trials of evidence/deep.py."""
+    found = _evidence("deep")
+    names = ("cash, DQN", "cash, PPO", "grid, DQN")
+    figure, panels = new_figure(3, width=3.3, height=3.6)
+    shown = {}
+    for panel, name in zip(panels, names, strict=True):
+        curves, setting = found.curves(name), found.SETTINGS[name]
+        steps = curves.pop("steps")
+        for way, share in curves.items():
+            panel.plot(steps, share, color=COLORS[found.ALL.index(way)], linewidth=1.6, label=way)
+            shown[f"{name}: {way}"] = share[4::5]
+        panel.set(xlabel="training steps", ylim=(0.0, 1.03))
+        panel.set_title(f"{setting.title}, {setting.agent}", loc="left", fontsize=10, fontweight="bold")
+    panels[0].set(ylabel="share of the best value (IQM)")
+    lines, labels = panels[0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    return figure, shown
+
+
 FIGURES: dict[str, Callable[[], Drawn]] = {
     "overview": overview,
     "plan-strips": plan_strips,
@@ -307,6 +343,7 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
     "round-robin-best": partial(round_robin_map, is_tuned_per_cell=True),
     "round-robin-profiles": round_robin_profiles,
     "value-of-the-law": value_of_the_law,
+    "heads": heads,
 }
 
 

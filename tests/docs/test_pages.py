@@ -46,6 +46,7 @@ def figures():
         "round-robin-best",
         "round-robin-profiles",
         "value-of-the-law",
+        "heads",
     ],
 )
 def test_stored_figures_hold_the_numbers_that_the_code_computes(figures, name):

@@ -27,6 +27,7 @@ except ModuleNotFoundError as error:
 from sojourn.sb3._clock import GeometricTail, StepClock
 from sojourn.sb3._evaluate import PolicyReturns, evaluate_policy, tabulate
 from sojourn.sb3._law_clock import LawClock
+from sojourn.sb3._multi_horizon import MultiHorizonDQN, MultiHorizonPolicy
 from sojourn.sb3._prepare import prepare
 from sojourn.sb3._replay import LawDictReplayBuffer, LawReplayBuffer
 from sojourn.sb3._rollout import LawDictRolloutBuffer, LawRolloutBuffer
@@ -38,6 +39,8 @@ __all__ = [
     "LawDictRolloutBuffer",
     "LawReplayBuffer",
     "LawRolloutBuffer",
+    "MultiHorizonDQN",
+    "MultiHorizonPolicy",
     "PolicyReturns",
     "StepClock",
     "evaluate_policy",

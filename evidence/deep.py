@@ -1,0 +1,375 @@
+"""Train deep agents under a law with and without sojourn.sb3, and value what they learned.
+
+    python evidence/deep.py measure [NAME …]    train the agents that are not stored yet, ten seeds of each
+    python evidence/deep.py heads               numbers of heads and errors of law.as_mixture
+    python evidence/deep.py tables              write the tables in docs/deep-agents.md
+
+`measure` needs stable-baselines3 (`pip install 'sojourn[sb3]'`). Values are kept in deep.json beside this
+file, one curve per trial with its value at twenty equally spaced numbers of training steps, and trials in it
+are not repeated: stop `measure` at any time and start it again. All trials take about an hour on one idle
+core. Values are exact where the problem has a table; on CartPole they are means over common lengths. `python
+docs/figures.py` draws the figures.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from scipy.special import gammaln
+from tuned import paragraph, table, write_part
+
+import sojourn as sj
+from sojourn.laws import distance, label
+from sojourn.learning import Interval, bootstrap_interval, interquartile_mean
+
+HERE = Path(__file__).parent
+PAGE, STORED, HEADS = HERE.parent / "docs" / "deep-agents.md", HERE / "deep.json", HERE / "heads.json"
+SEEDS, CHECKPOINTS = 10, 20
+HEAVY, LONG = sj.Polynomial(1.4), sj.Polynomial(1.4, offset=20)
+FITTED = sj.BetaGeometric(2.375, 5.530)  # `analyze` of the shipped sample log "streaming", rounded
+NETWORK = {"net_arch": [64]}
+EPISODE = 32
+"""Steps per training episode on tables without an end."""
+
+
+def two_goals(near: int = 1, far: int = 6, small: float = 0.1, large: float = 2.0, slip: float = 0.1) -> Any:
+    """Return a grid of three rows: a small goal to the left of the start, and a large goal far to the right.
+
+    A move goes in another direction with chance `slip`. Reaching a goal pays and leads back to the start.
+    """
+    width = near + far + 1
+    start, goals = width + near, {width: small, 2 * width - 1: large}
+    transitions, rewards = np.zeros((3 * width, 4, 3 * width)), np.zeros((3 * width, 4))
+    moves = [(0, -1), (0, 1), (-1, 0), (1, 0)]
+    for state in range(3 * width):
+        row, column = divmod(state, width)
+        for action in range(4):
+            for taken, (down, right) in enumerate(moves):
+                chance = 1.0 - slip if taken == action else slip / 3
+                after = min(max(row + down, 0), 2) * width + min(max(column + right, 0), width - 1)
+                rewards[state, action] += chance * goals.get(after, 0.0)
+                transitions[state, action, start if after in goals else after] += chance
+    first = np.eye(3 * width)[start]
+    names = ["left", "right", "up", "down"]
+    return sj.TabularMDP(transitions, rewards, start=first, action_names=names, name="two goals")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A problem, a law, an agent and a number of training steps."""
+
+    title: str
+    agent: str
+    law: sj.LengthLaw
+    steps: int
+    ways: tuple[str, ...]
+    mdp: Callable[[], Any] | None = None
+    env_id: str | None = None
+    dqn: tuple[tuple[str, float], ...] = ()  # settings of DQN other than the common ones
+
+    @functools.cached_property
+    def table(self) -> Any:
+        """The table of the problem, or None."""
+        if self.mdp is not None:
+            return self.mdp()
+        return None if self.env_id == "CartPole-v1" else sj.TabularMDP.from_env(self.env_id)
+
+    @functools.cached_property
+    def best(self) -> float:
+        """The value of the best policy; on CartPole, that of never falling in 500 steps."""
+        if self.table is None:
+            return float(self.law.survival(np.arange(1, 501)).sum())
+        return float(self.table.start @ sj.plan(self.table, self.law).value)
+
+    @functools.cached_property
+    def gammas(self) -> dict[str, float]:
+        """The γ of the same mean length, and the one whose best policy loses least (0.99 on CartPole)."""
+        same = 1.0 - 1.0 / self.law.mean
+        if self.table is None:
+            return {SAME: same, TUNED: 0.99}
+        grid = np.unique([same, *(1.0 - np.geomspace(0.5, 0.005, 25))])
+        values = [self._planned_for(gamma) for gamma in grid]
+        return {SAME: same, TUNED: float(grid[int(np.argmax(np.round(values, 9)))])}
+
+    def _planned_for(self, gamma: float) -> float:
+        row = sj.plan(self.table, sj.Geometric(gamma)).policy[:1]
+        return float(self.table.start @ sj.evaluate(self.table, self.law, row).value)
+
+    def plain(self) -> Any:
+        """Return the environment without a limit of ours."""
+        from sojourn.envs import TabularEnv  # noqa: PLC0415
+
+        return TabularEnv(self.table) if self.mdp is not None else gymnasium.make(self.env_id)
+
+
+SAME, TUNED, WEIGHTED, OURS = "γ of the same mean", "best single γ", "weighted rewards", "sojourn.sb3"
+PUBLISHED, CORRECTED = "heads as published", "heads, corrected"
+ALL = (OURS, WEIGHTED, SAME, TUNED, PUBLISHED, CORRECTED)
+EARLIER = (("learning_rate", 1e-3), ("learning_starts", 1_000), ("target_update_interval", 500))
+CASH = functools.partial(sj.mdps.cash_or_invest, delay=8, payoff=3.0)
+SETTINGS = {
+    "cash, DQN": Setting("cash or invest", "DQN", HEAVY, 10_000, ALL, mdp=CASH),
+    "cash, PPO": Setting("cash or invest", "PPO", HEAVY, 30_000, ALL[:4], mdp=CASH),
+    "grid, DQN": Setting("two goals", "DQN", HEAVY, 10_000, ALL, mdp=two_goals),
+    "cash, DQN, long": Setting("cash or invest", "DQN", HEAVY, 30_000, (WEIGHTED,), mdp=CASH, dqn=EARLIER),
+    "cash, PPO, long": Setting("cash or invest", "PPO", HEAVY, 60_000, (WEIGHTED,), mdp=CASH),
+    "CartPole, PPO": Setting("CartPole", "PPO", LONG, 20_000, (OURS, SAME, TUNED), env_id="CartPole-v1"),
+    "lake, DQN": Setting("FrozenLake", "DQN", FITTED, 10_000, (OURS, SAME, TUNED), env_id="FrozenLake-v1"),
+}
+
+
+def load() -> dict[str, dict[str, list[list[float]]]]:
+    """Return the stored curves: for each setting and way of training, one list per seed."""
+    return json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
+
+
+def save(stored: dict[str, dict[str, list[list[float]]]]) -> None:
+    """Write the curves, one line per way of training."""
+    parts = []
+    for name, ways in stored.items():
+        lines = [
+            f"{json.dumps(way, ensure_ascii=False)}: {json.dumps(curves)}" for way, curves in ways.items()
+        ]
+        parts.append(f"{json.dumps(name)}: {{\n" + ",\n".join(lines) + "}")
+    temporary = STORED.with_suffix(".tmp")
+    temporary.write_text("{" + ",\n".join(parts) + "}\n", encoding="utf-8")
+    os.replace(temporary, STORED)
+
+
+def measure(names: list[str]) -> None:
+    """Train the agents that are not stored yet."""
+    import torch  # noqa: PLC0415
+
+    torch.set_num_threads(1)
+    for name in names or SETTINGS:
+        setting = SETTINGS[name]
+        for seed in range(SEEDS):
+            for way in setting.ways:
+                stored = load()
+                curves = stored.setdefault(name, {}).setdefault(way, [])
+                if len(curves) != seed:
+                    continue
+                curves.append(train(setting, way, seed))
+                save(stored)
+                share = curves[-1][-1] / setting.best
+                print(f"{name}, {way}, seed {seed}: {share:.4f}", file=sys.stderr, flush=True)
+
+
+def train(setting: Setting, way: str, seed: int) -> list[float]:
+    """Train one agent; return its value at equally spaced numbers of steps."""
+    from stable_baselines3.common.callbacks import BaseCallback  # noqa: PLC0415
+
+    env, arguments = environment(setting, way, seed)
+    model = agent(setting, way, env, arguments, seed)
+    values: list[float] = []
+
+    class Record(BaseCallback):  # type: ignore[misc]
+        def _on_step(self) -> bool:
+            while len(values) < CHECKPOINTS and self.num_timesteps >= next_checkpoint():
+                values.append(value(setting, way, model, env))
+            return True
+
+    def next_checkpoint() -> float:
+        return setting.steps * (len(values) + 1) / CHECKPOINTS
+
+    model.learn(setting.steps, callback=Record())
+    while len(values) < CHECKPOINTS:
+        values.append(value(setting, way, model, env))
+    values[-1] = value(setting, way, model, env)  # after the last update
+    return [round(one, 6) for one in values]
+
+
+def environment(setting: Setting, way: str, seed: int) -> tuple[Any, dict[str, Any]]:
+    """Return the training environment and the arguments that go with it."""
+    from gymnasium.wrappers import TimeLimit  # noqa: PLC0415
+    from stable_baselines3.common.env_util import make_vec_env  # noqa: PLC0415
+
+    from sojourn import sb3  # noqa: PLC0415
+    from sojourn.envs import LawDiscount, StepIndex  # noqa: PLC0415
+
+    several = (
+        16 if setting.agent == "PPO" and setting.mdp is not None else 8 if setting.agent == "PPO" else None
+    )
+    if way in (OURS, CORRECTED):
+        limits = {"last": EPISODE - 1, "max_steps": EPISODE} if setting.mdp is not None else {}
+        return sb3.prepare(
+            setting.plain,
+            setting.law,
+            setting.agent,
+            n_envs=several,
+            seed=seed,
+            normalize=way == OURS,
+            **limits,
+        )
+
+    def make() -> Any:
+        if way == WEIGHTED:
+            return LawDiscount(StepIndex(setting.plain(), EPISODE), setting.law, EPISODE)
+        return TimeLimit(setting.plain(), EPISODE) if setting.mdp is not None else setting.plain()
+
+    arguments = {"gamma": 1.0 if way == WEIGHTED else setting.gammas.get(way, 0.99)}
+    return make() if several is None else make_vec_env(make, several, seed=seed), arguments
+
+
+def agent(setting: Setting, way: str, env: Any, arguments: dict[str, Any], seed: int) -> Any:
+    """Return an untrained agent; all ways of training have the same settings."""
+    from stable_baselines3 import DQN, PPO  # noqa: PLC0415
+
+    from sojourn import sb3  # noqa: PLC0415
+
+    common = {"policy_kwargs": dict(NETWORK), "seed": seed, "device": "cpu", **arguments}
+    if setting.agent == "PPO":
+        rollout = {"n_steps": 2 * EPISODE, "batch_size": 256, "n_epochs": 6, "gae_lambda": 1.0}
+        if setting.mdp is None:
+            rollout = {"n_steps": 128, "batch_size": 256, "n_epochs": 10, "gae_lambda": 0.95}
+        return PPO("MlpPolicy", env, learning_rate=lambda left: 2e-3 * left, **rollout, **common)
+    replay = {
+        "learning_rate": lambda left: 2e-3 * left,
+        "buffer_size": 30_000,
+        "learning_starts": 500,
+        "batch_size": 128,
+        "target_update_interval": 200,
+        "exploration_fraction": 0.5,
+        "exploration_final_eps": 0.1,
+        **dict(setting.dqn),
+    }
+    if way in (PUBLISHED, CORRECTED):
+        mixture = setting.law.as_mixture(0.1, last=100)
+        return sb3.MultiHorizonDQN("MlpPolicy", env, mixture, published=way == PUBLISHED, **replay, **common)
+    return DQN("MlpPolicy", env, **replay, **common)
+
+
+def value(setting: Setting, way: str, model: Any, env: Any) -> float:
+    """Return the value of the agent's greedy policy under the law: exact, or on CartPole a mean."""
+    from sojourn import sb3  # noqa: PLC0415
+
+    if setting.table is None:
+        played = env if way == OURS else setting.plain()
+        return sb3.evaluate_policy(model, played, setting.law, 200, seed=1).mean
+    if way == WEIGHTED:
+        policy = weighted_policy(setting, model)
+    else:
+        policy = sb3.tabulate(model, env if way in (OURS, CORRECTED) else setting.plain())
+    return float(setting.table.start @ sj.evaluate(setting.table, setting.law, policy).value)
+
+
+def weighted_policy(setting: Setting, model: Any) -> Any:
+    """Return the policy of an agent trained on weighted rewards.
+
+    Near the end of training episodes nothing later counts, so the first half is used, up to the last step at
+    which the most likely path is in the start state and has a choice. Its action is held.
+    """
+    states = np.arange(setting.table.n_states)
+    rows = []
+    for taken in range(EPISODE // 2):
+        seen = np.stack([states, np.full_like(states, taken)], axis=1)
+        rows.append(model.predict(seen, deterministic=True)[0])
+    start = state = int(setting.table.start.argmax())
+    last = 1
+    for h, actions in enumerate(rows, start=1):
+        last = h if state == start else last
+        after, chances = setting.table.successors(state, int(actions[state]))
+        state = int(after[int(np.argmax(chances))])
+    return np.array(rows[:last])
+
+
+def summary(name: str) -> dict[str, Interval]:
+    """Return, for each way, the IQM over seeds of the final share of the best value, with its interval."""
+    best, found = SETTINGS[name].best, {}
+    for way, curves in load().get(name, {}).items():
+        found[way] = bootstrap_interval([curve[-1] / best for curve in curves])
+    return found
+
+
+def curves(name: str) -> dict[str, Any]:
+    """Return, for each way, the IQM of the share of the best value at each checkpoint, and the steps."""
+    setting = SETTINGS[name]
+    steps = setting.steps * np.arange(1, CHECKPOINTS + 1) / CHECKPOINTS
+    shares = {way: np.array(found).T / setting.best for way, found in load().get(name, {}).items()}
+    return {"steps": steps, **{way: interquartile_mean(found) for way, found in shares.items()}}
+
+
+def steps_needed(name: str, way: str, share: float = 0.99) -> list[int | None]:
+    """Return, for each seed, the first checkpoint from which on the share is reached, or None."""
+    setting, found = SETTINGS[name], []
+    for curve in load()[name][way]:
+        below = np.flatnonzero(np.array(curve) / setting.best < share)
+        first = int(below[-1]) + 1 if below.size else 0
+        found.append(None if first == CHECKPOINTS else (first + 1) * setting.steps // CHECKPOINTS)
+    return found
+
+
+def tables() -> dict[str, str]:
+    """Return the parts of the page by the names of their places."""
+    columns = [name for name in SETTINGS if name in load() and not name.endswith("long")]
+    found = {name: summary(name) for name in columns}
+    rows = []
+    for way in ALL:
+        cells = [found[name][way].texts()[0] if way in found[name] else "" for name in columns]
+        rows.append([way, *cells])
+    shown = [SETTINGS[name] for name in columns]
+    heads = [f"{one.title}, {one.agent}, {one.steps:,} steps" for one in shown]
+    laws = "; ".join(dict.fromkeys(f"{one.title}: {short_name(one.law)}" for one in shown))
+    seeds = [len(one) for name in columns for one in load()[name].values()]
+    counted = f"{max(seeds)} seeds" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)} seeds"
+    return {"results": table(["", *heads], rows) + "\n\n" + paragraph(f"{counted}. Laws: {laws}.")}
+
+
+def short_name(law: sj.LengthLaw) -> str:
+    """Return a law's name without the names of arguments and without an offset of 0."""
+    return re.sub(r", offset=0|(?<!offset)\b(?!offset)\w+=", "", label(law))
+
+
+def measure_heads() -> None:
+    """Store the numbers of heads and errors of mixtures: ours, and the sum of Fedus et al. (2019)."""
+    laws = (sj.Polynomial(1.4), sj.Polynomial(2.0), sj.BetaGeometric(2, 6), sj.DiscreteWeibull(0.9, 0.7))
+    found: dict[str, list[tuple[int, float]]] = {}
+    for law in laws:
+        mixtures = [law.as_mixture(law.mean * 10.0**-k, last=1_000) for k in (0, 0.5, 1, 1.5, 2, 2.5, 3, 4)]
+        pairs = [(len(one.laws), distance(law, one, last=1_000) / law.mean) for one in mixtures]
+        found[short_name(law)] = sorted(set(pairs))
+    found["Polynomial(1.4), Riemann sum"] = [
+        (n, riemann_error(HEAVY, n)) for n in (5, 10, 20, 50, 100, 300, 1_000)
+    ]
+    lines = [f"{json.dumps(name)}: {json.dumps(pairs)}" for name, pairs in found.items()]
+    HEADS.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
+
+
+def riemann_error(law: sj.Polynomial, n: int) -> float:
+    """Return the smallest error of the published sum with n discounts, over several largest discounts.
+
+    γ(h) = ∫ λ^(h−1) f(λ) dλ, where −ln λ has the Gamma(p) distribution. The sum has the nodes u_i = 1 − b^i,
+    i = 0 … n, with u_n the largest discount, and the weights (u_{i+1} − u_i) f(u_i).
+    """
+    h, errors = np.arange(1, 1_001), []
+    for largest in (0.9, 0.99, 0.999, 0.9999):
+        nodes = 1.0 - (1.0 - largest) ** (np.arange(n + 1) / n)
+        left = nodes[:-1]
+        with np.errstate(divide="ignore"):
+            density = np.where(left > 0, (-np.log(left)) ** (law.p - 1), 0.0) / np.exp(gammaln(law.p))
+        survival = (np.diff(nodes) * density) @ left[:, np.newaxis] ** (h - 1)
+        errors.append(float(np.abs(survival - law.survival(h)).sum() / law.mean))
+    return min(errors)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["measure", *names]:
+            measure(names)
+        case ["heads"]:
+            measure_heads()
+        case ["tables"]:
+            for part, text in tables().items():
+                write_part(PAGE, part, text)
+        case _:
+            raise SystemExit(__doc__)
