@@ -24,7 +24,7 @@ from matplotlib.gridspec import GridSpec
 import sojourn as sj
 from sojourn import behavior
 from sojourn.laws import label
-from sojourn.planning import view_plan
+from sojourn.planning.policy_view import view_plan
 from sojourn.plots import (
     COLORS,
     PlainFigure,

@@ -1,15 +1,18 @@
-"""Import paths of the form "package.module:Name", which name objects in a user's code."""
+"""Import paths of the form "package.module:Name", which name objects in a user's code, and calls of them."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["call_imported", "exits_are_errors", "import_object", "is_import_path"]
+__all__ = ["call_imported", "exits_are_errors", "import_object", "is_import_path", "read_call"]
 
+_NAME_AND_ARGUMENTS = re.compile(r"\s*([^()]*[^()\s])\s*(?:\((.*)\)\s*)?", re.DOTALL)
+_MAX_CHARACTERS = 10_000
 _PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 
 
@@ -91,6 +94,43 @@ def call_imported(path: str, function: Callable[..., Any], arguments: Mapping[st
         raise
     except BaseException as error:
         raise ValueError(f"{path} raised {_describe(error)}") from error
+
+
+def read_call(text: str, what: str, example: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Return the name, the positional and the named arguments of a call that is written as text.
+
+    Arguments must be literals. Nothing is imported or called.
+
+    Args:
+        text: The call, such as "river_swim(6)"; parentheses may be left out.
+        what: What the text is called in errors.
+        example: Examples for errors, in quotes.
+
+    Example:
+        >>> read_call("mine:Gompertz(0.02, rate=0.1)", "law", "'geometric(0.9)'")
+        ('mine:Gompertz', [0.02], {'rate': 0.1})
+    """
+    found = _NAME_AND_ARGUMENTS.fullmatch(text) if len(text) <= _MAX_CHARACTERS else None
+    if found is None:
+        raise ValueError(f"{what} must be written like {example}; got {text[:60]!r}.")
+    try:
+        call = ast.parse(f"f({found[2] or ''})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError("more than one call")
+        if any(keyword.arg is None for keyword in call.keywords):
+            raise ValueError("** is not an argument")
+        positional = [ast.literal_eval(argument) for argument in call.args]
+        named = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        last = example.rpartition(" ")[2]
+        raise ValueError(
+            f"{what} must have numbers and quoted text as arguments, as in {last}; got {text[:60]!r}."
+        ) from None
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{text.partition('(')[0].strip()[:60]} got {name} twice.")
+    return found[1], positional, dict(named)
 
 
 def _describe(error: BaseException) -> str:

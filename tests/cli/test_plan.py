@@ -313,3 +313,45 @@ def test_a_module_in_the_current_folder_is_found(run, tmp_path, monkeypatch):
     result = run("plan", "--problem", "own_machine:small", "--law", "fixed(2)")
     assert result.exit_code == 0, result.stderr
     assert "Chain(2)" in result.stdout
+
+
+OWN_LAW = """
+import numpy as np
+from sojourn.laws import LengthLaw
+
+class Halving(LengthLaw):
+    def __init__(self, q):
+        self.q = q
+    def survival(self, h):
+        return np.power(self.q, np.asarray(h, dtype=float) - 1.0)
+    def tail(self, h):
+        return self.survival(h) / (1.0 - self.q)
+
+half = Halving(0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("law", "error"),
+    [
+        ("own_laws:Halving(0.5)", ""),
+        ("own_laws:half", ""),
+        ("own_laws:Halving(q=0.5)", ""),
+        ("own_laws:half(3)", "own_laws:half is a law already and takes no arguments."),
+        ("own_laws:np", "own_laws:np must be a length law or return one"),
+        ("own_laws:Halving(0.5, 1)", "own_laws:Halving"),
+        ("own_laws:Halving(__import__('os'))", "law must have numbers and quoted text as arguments"),
+    ],
+)
+def test_laws_of_your_own_are_found_in_the_current_folder(run, tmp_path, monkeypatch, law, error):
+    (tmp_path / "own_laws.py").write_text(OWN_LAW)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "own_laws", raising=False)
+    result = run("plan", "--problem", "chain(2)", "--law", law, "--json", "--no-price")
+    if error:
+        assert result.exit_code == 2
+        assert error in result.stderr
+    else:
+        same = run("plan", "--problem", "chain(2)", "--law", "geometric(0.5)", "--json", "--no-price")
+        assert json.loads(result.stdout)["value"] == pytest.approx(json.loads(same.stdout)["value"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.planning import Stretch, decisions_on_map, view_plan
+from sojourn.planning.policy_view import ShownPolicy, Stretch, decisions_on_map, view_plan
 
 CASH = sj.mdps.cash_or_invest(5)
 LAW = sj.Polynomial(1.4)
@@ -53,7 +53,7 @@ def test_given_policies_are_valued() -> None:
 
 def test_a_policy_that_starts_again_repeats_its_rows() -> None:
     found = sj.value_of_the_law(CASH, sj.Fixed(9)).fixed_horizon
-    one = sj.planning.ShownPolicy("H", found.policy, "restart", None, 0.0)
+    one = ShownPolicy("H", found.policy, "restart", None, 0.0)
     rows = len(found.policy)
     assert one.actions(0, 3 * rows).tolist() == found.policy[:, 0].tolist() * 3
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
 
-__all__ = ["complete_problem", "gymnasium_problems", "read_problem_option"]
+__all__ = ["complete_problem", "gymnasium_problems", "read_problem_option", "search_current_folder"]
 
 
 def complete_problem(incomplete: str) -> list[str]:
@@ -29,8 +29,15 @@ def read_problem_option(text: str) -> TabularMDP:
     from sojourn.mdps import read_problem  # noqa: PLC0415
 
     if is_import_path(text.partition("(")[0]):
-        sys.path.append(str(Path.cwd()))
+        search_current_folder()
     return read_problem(text, "--problem").build()
+
+
+def search_current_folder() -> None:
+    """Let imports find modules in the current folder, after all others."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
 
 
 def gymnasium_problems() -> list[TabularMDP]:

@@ -9,6 +9,7 @@ Modules:
     `_from_env`: problems from Gymnasium environments (the only module here that imports Gymnasium).
     `_from_transitions`: problems estimated from logged steps.
     `_outcomes`: lists of outcomes as tables, shared by the two modules above.
+    `_describe`: facts about a problem, such as its diameter.
     `_parse`: problems from text such as "river_swim(6)".
 """
 

@@ -21,6 +21,12 @@ from ._builders import (
 from ._builders import (
     two_paths as two_paths,
 )
+from ._describe import (
+    ProblemFacts as ProblemFacts,
+)
+from ._describe import (
+    describe as describe,
+)
 from ._from_env import (
     make_env as make_env,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sojourn._imports import call_imported, import_object, is_import_path
+from sojourn._imports import call_imported, import_object, is_import_path, read_call
 from sojourn._validation import check_arguments, did_you_mean
 from sojourn.mdps._bandits import rare_choice, waiting_bandit
 from sojourn.mdps._builders import cash_or_invest, chain, deep_sea, river_swim, two_paths
@@ -39,9 +38,7 @@ BUILDERS: Mapping[str, Callable[..., TabularMDP]] = MappingProxyType(
 GYMNASIUM_IDS = ("CliffWalking-v1", "CliffWalkingSlippery-v1", "FrozenLake-v1", "FrozenLake8x8-v1", "Taxi-v4")
 """Ids of the environments in Gymnasium that have a transition table."""
 
-_NAME_AND_ARGUMENTS = re.compile(r"\s*([^()]*[^()\s])\s*(?:\((.*)\)\s*)?", re.DOTALL)
 _GYMNASIUM_ID = re.compile(r"(?:[\w.]+:)?(?:[\w.-]+/)?[\w.-]+-v\d+", re.IGNORECASE)
-_MAX_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True)
@@ -102,11 +99,7 @@ def parse_problem(text: str) -> TabularMDP:
 
 def read_problem(text: str, what: str) -> NamedProblem:
     """Parse the name and settings of a problem without building it; `what` names the text in errors."""
-    found = _NAME_AND_ARGUMENTS.fullmatch(text) if len(text) <= _MAX_CHARACTERS else None
-    if found is None:
-        raise ValueError(f"{what} must be written like 'Taxi-v4' or 'river_swim(6)'; got {text[:60]!r}.")
-    name = found[1]
-    positional, named = _arguments(what, text, found[2] or "")
+    name, positional, named = read_call(text, what, "'Taxi-v4' or 'river_swim(6)'")
     builder = {_plain(key): key for key in BUILDERS}.get(_plain(name))
     if builder is not None:
         return NamedProblem(builder, check_arguments(builder, BUILDERS[builder], positional, named))
@@ -142,25 +135,3 @@ def _plain(name: str) -> str:
 
 def _plain_number(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
-
-def _arguments(what: str, text: str, inside: str) -> tuple[list[Any], dict[str, Any]]:
-    """Return the positional and named arguments between the parentheses, which must be literals."""
-    try:
-        call = ast.parse(f"f({inside})", mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            raise ValueError("more than one call")
-        if any(keyword.arg is None for keyword in call.keywords):
-            raise ValueError("** is not an argument")
-        positional = [ast.literal_eval(argument) for argument in call.args]
-        named = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise ValueError(
-            f"{what} must have numbers and quoted text as arguments, as in 'river_swim(6)'; "
-            f"got {text[:60]!r}."
-        ) from None
-    names = [name for name, _ in named]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{text.partition('(')[0].strip()[:60]} got {name} twice.")
-    return positional, dict(named)

@@ -7,7 +7,7 @@ Modules:
     `_certificate`: proven bounds n·gain + bias on the value of n more steps.
     `_tail`: how many layers are computed exactly, and the bounds on what comes after them.
     `_value_of_the_law`: what is lost by policies that ignore the shape of the law.
-    `_policy_view`: what a plan does in which state and step, for figures and tables.
+    `policy_view`: what a plan does in which state and step, for figures and tables.
     `_stationary`: the best stationary policy.
     `_horizon_average`: averages of n-step values over the distribution of n.
     `_policy_cycle`: the Markov chains of a policy that is held or repeated.
@@ -21,32 +21,18 @@ from __future__ import annotations
 from sojourn.planning._clairvoyant import clairvoyant_value, price_of_not_knowing
 from sojourn.planning._evaluate import Evaluation, evaluate
 from sojourn.planning._plan import Plan, plan
-from sojourn.planning._policy_view import (
-    MapDecisions,
-    PolicyView,
-    ShownPolicy,
-    Stretch,
-    decisions_on_map,
-    view_plan,
-)
 from sojourn.planning._storage import load_plan
 from sojourn.planning._value_of_the_law import PolicyLoss, ValueOfTheLaw, value_of_the_law
 
 __all__ = [
     "Evaluation",
-    "MapDecisions",
     "Plan",
     "PolicyLoss",
-    "PolicyView",
-    "ShownPolicy",
-    "Stretch",
     "ValueOfTheLaw",
     "clairvoyant_value",
-    "decisions_on_map",
     "evaluate",
     "load_plan",
     "plan",
     "price_of_not_knowing",
     "value_of_the_law",
-    "view_plan",
 ]

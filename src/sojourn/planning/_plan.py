@@ -96,7 +96,7 @@ class Plan:
             In 5 other states the action is the same at every step.
             The plan earns 0.3638 per episode; the best single γ = 0.678 earns 0.3106, 15% less.
         """
-        from sojourn.planning._policy_view import view_plan  # noqa: PLC0415 - it knows this class
+        from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - it knows this class
 
         return view_plan(self, policies, single_gamma=single_gamma).text()
 
@@ -113,7 +113,7 @@ class Plan:
         )
 
     def _repr_html_(self) -> str:
-        from sojourn.planning._policy_view import view_plan  # noqa: PLC0415 - it knows this class
+        from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - it knows this class
 
         view = view_plan(self, single_gamma=False, states=6)
         strips = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sojourn.plots._behavior import BehaviorCells, behavior_cells, behavior_figure, draw_behavior
 from sojourn.plots._choice_fit import (
     ChoiceFitCurves,
     choice_fit_curves,
@@ -20,7 +19,6 @@ from sojourn.plots._dots import Dots, dots_figure, draw_dots, make_dots
 from sojourn.plots._estimates import EstimateCurves, draw_estimates, estimate_curves, estimates_figure
 from sojourn.plots._law import LawCurves, draw_law, law_curves, law_figure
 from sojourn.plots._panels import PanelCurves, draw_panels, panel_curves, panels_figure
-from sojourn.plots._plan import draw_earnings, draw_strips, plan_figure
 from sojourn.plots._run import RunCurves, draw_run, run_curves, run_figure
 from sojourn.plots._sensitivity import ScaleCurves, draw_scales, scale_curves, scales_figure
 from sojourn.plots._sessions import (
@@ -33,8 +31,10 @@ from sojourn.plots._sessions import (
 from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes_figure
 from sojourn.plots._style import COLORS, PlainFigure, new_figure, tidy
 from sojourn.plots._svg import save_figure, svg_image
-from sojourn.plots._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
 from sojourn.plots._value_of_the_law import LossBars, draw_losses, loss_bars, value_of_the_law_figure
+from sojourn.plots.policies._behavior import BehaviorCells, behavior_cells, behavior_figure, draw_behavior
+from sojourn.plots.policies._plan import draw_earnings, draw_strips, plan_figure
+from sojourn.plots.policies._taxi import TaxiMap, draw_taxi, taxi_figure, taxi_map
 
 COLOURS = COLORS
 """The name of `COLORS` in version 0.1.0."""

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli._laws import LAST_STEP, complete_law, effective_horizon
+from sojourn.cli._laws import LAST_STEP, complete_law, effective_horizon, read_law
 from sojourn.cli._options import Debug, parse_positive
 from sojourn.cli._output_files import check_output_file, write_figure
 from sojourn.cli.output._numbers import format_number, shorten
@@ -75,9 +75,9 @@ def law(
     (ordinary discounting).
     """
     with reading_input():
-        from sojourn.laws import parse_law, same_mean  # noqa: PLC0415
+        from sojourn.laws import same_mean  # noqa: PLC0415
 
-        given = parse_law(text)
+        given = read_law(text)
         truncations = [parse_positive("--truncation", value) for value in truncation or ("1", "0.1", "0.01")]
         shown_steps = _read_steps(steps) if steps is not None else _chosen_steps(given)
         if plot is not None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from sojourn._text import one_line
 from sojourn.cli._errors import reading_input
-from sojourn.cli._laws import complete_law, effective_horizon
+from sojourn.cli._laws import complete_law, effective_horizon, read_law
 from sojourn.cli._options import Debug, parse_positive, parse_whole
 from sojourn.cli._output_files import check_output_file
 from sojourn.cli._problems import complete_problem, read_problem_option
@@ -24,7 +24,7 @@ from sojourn.cli.output._tables import labeled_texts
 if TYPE_CHECKING:
     from sojourn.laws import LengthLaw
     from sojourn.mdps import TabularMDP
-    from sojourn.planning import PolicyView
+    from sojourn.planning.policy_view import PolicyView
 
 __all__ = ["EXAMPLES", "plan"]
 
@@ -95,7 +95,7 @@ def plan(
             mdp = mdp.normalized() if normalized else mdp
         then = "" if no_price else ", then pricing what it costs not to know the length (--no-price skips it)"
         task.announce(f"Planning{then}; the first use compiles for some seconds.")
-        from sojourn.planning import view_plan  # noqa: PLC0415 - loads numba
+        from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - loads numba
 
         solution = solve(mdp, given, width, layers, with_price=not no_price, task=task)
         task.describe("Comparing with the best single γ")
@@ -116,11 +116,9 @@ def plan(
 
 def _read(problem: str, law: str, save: Path | None) -> tuple[LengthLaw, TabularMDP]:
     """Check the input, the cheapest part first."""
-    from sojourn.laws import parse_law  # noqa: PLC0415
-
     if save is not None:
         check_output_file("--save", save, [".npz"])
-    return parse_law(law), read_problem_option(problem)
+    return read_law(law), read_problem_option(problem)
 
 
 def _rows(solution: Solution, *, normalized: bool) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from sojourn._text import one_line
 from sojourn.cli.output._streams import results_console
 
 if TYPE_CHECKING:
-    from sojourn.planning import PolicyView, ShownPolicy
+    from sojourn.planning.policy_view import PolicyView, ShownPolicy
 
 __all__ = ["plan_strips"]
 

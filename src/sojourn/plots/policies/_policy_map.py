@@ -53,7 +53,7 @@ def policy_maps(plan: Plan, *, most: int) -> list[PolicyMap]:
     If there are several states per cell, such as the places of Taxi's passenger, the maps show those states
     (the same detail in every cell) in which the most actions change.
     """
-    from sojourn.planning import decisions_on_map  # noqa: PLC0415 - loads numba
+    from sojourn.planning.policy_view import decisions_on_map  # noqa: PLC0415 - loads numba
 
     found = decisions_on_map(plan)
     rows = _shown_rows(found.changes.sum(axis=(1, 2)), most)

@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn.laws import label
-from sojourn.plots._policy_map import draw_policy_map, policy_maps
-from sojourn.plots._strips import ActionColors, StepAxis
 from sojourn.plots._style import COLORS, INK, SOFT, add_legend, new_figure, new_grid, set_labels, wrap_text
+from sojourn.plots.policies._policy_map import draw_policy_map, policy_maps
+from sojourn.plots.policies._strips import ActionColors, StepAxis
 
 if TYPE_CHECKING:
-    from sojourn.planning import Plan, PolicyView, ShownPolicy  # loads numba
+    from sojourn.planning import Plan  # loads numba
+    from sojourn.planning.policy_view import PolicyView, ShownPolicy
 
 __all__ = ["draw_earnings", "draw_strips", "plan_figure"]
 
@@ -53,7 +54,7 @@ def plan_figure(
     Returns:
         The figure. It has no window: write it with `figure.savefig("plan.pdf")`.
     """
-    from sojourn.planning import view_plan  # noqa: PLC0415 - loads numba
+    from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - loads numba
 
     view = view_plan(plan, policies, single_gamma=single_gamma, states=states)
     if plan.mdp is not None and plan.mdp.grid is not None:

@@ -13,8 +13,8 @@ from matplotlib.patches import Patch
 
 from sojourn._typing import FloatArray
 from sojourn.laws import label
-from sojourn.plots._strips import STRONGEST, ActionColors, StepAxis
 from sojourn.plots._style import GRAY, INK, SOFT, add_legend, new_figure, set_labels
+from sojourn.plots.policies._strips import STRONGEST, ActionColors, StepAxis
 
 if TYPE_CHECKING:
     from sojourn.behavior import AgentComparison  # loads numba

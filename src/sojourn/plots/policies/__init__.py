@@ -1,0 +1,1 @@
+"""Figures of policies: strips of actions, arrows on maps, agents that change their minds."""
