@@ -31,7 +31,7 @@ class Table:
 
 @pytest.fixture
 def prepared():
-    env, kwargs = sb3.prepare(TabularEnv(MDP), LAW, "DQN", last=12)
+    env, kwargs = sb3.prepare(TabularEnv(MDP), LAW, "DQN", last=12, feature="log")
     return env, kwargs["replay_buffer_kwargs"]["features"]
 
 
@@ -87,7 +87,7 @@ def test_limits_of_the_environment_stay_and_those_of_training_are_lifted(prepare
     found = sb3.evaluate_policy(model, env, sj.Fixed(60), 3)
     np.testing.assert_allclose(found.returns, 60 * MDP.rewards[0, 0])
     assert sb3.evaluate_policy(model, env, sj.Fixed(60), 3, max_steps=40).n_cut == 3
-    limited, _ = sb3.prepare(TimeLimit(TabularEnv(MDP), 50), LAW, "DQN", last=12)
+    limited, _ = sb3.prepare(TimeLimit(TabularEnv(MDP), 50), LAW, "DQN", last=12, feature="log")
     found = sb3.evaluate_policy(model, limited, sj.Fixed(60), 3)
     assert found.n_cut == 3
     np.testing.assert_allclose(found.returns, 50 * MDP.rewards[0, 0])

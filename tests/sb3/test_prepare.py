@@ -130,10 +130,12 @@ def test_rewards_are_weighted_on_policy_only():
     ("law", "settings", "kind", "limit"),
     [
         (LAW, {}, "log", 512),
-        (LAW, {"last": 10}, "log", 20),
+        (LAW, {"last": 10}, "index", 20),
+        (LAW, {"last": 10, "feature": "log"}, "log", 20),
         (LAW, {"max_steps": 30}, "log", 30),
-        (sj.Uniform(1, 9), {}, "remaining", 9),
-        (sj.Uniform(1, 9), {"last": 50, "feature": "index"}, "index", 9),
+        (sj.Uniform(1, 9), {"feature": "remaining"}, "remaining", 9),
+        (sj.Uniform(1, 9), {"last": 50}, "index", 9),
+        (sj.Uniform(1, 99), {}, "remaining", 99),
         (sj.Geometric(0.9), {}, None, None),
     ],
 )

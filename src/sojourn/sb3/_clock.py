@@ -93,16 +93,19 @@ class GeometricTail(LengthLaw):
 
 
 def default_last(law: LengthLaw) -> int:
-    """Return the number of steps to distinguish: enough for a cost of 1% of the mean, and at most 256."""
-    most = DEFAULT_LAST
+    """Return the number of steps to distinguish, at most 256.
+
+    All steps up to the longest length or to the memoryless part of the law, so that the tail costs nothing;
+    otherwise as few as keep its cost below 1% of the mean length.
+    """
     for end in (law.longest, law.memoryless_from):
-        if end is not None:
-            most = min(most, end - 1)
+        if end is not None and end <= DEFAULT_LAST + 1:
+            return end - 1
     enough = _DEFAULT_COST * law.mean
-    if not distance(law, GeometricTail(law, most)) <= enough:
-        return most
-    low, high = -1, most  # the cost is too large at `low` and small enough at `high`
-    while high - low > 1:
+    low, high = -1, DEFAULT_LAST
+    if not distance(law, GeometricTail(law, high)) <= enough:
+        return high
+    while high - low > 1:  # the cost is too large at `low` and small enough at `high`
         middle = (low + high) // 2
         if distance(law, GeometricTail(law, middle)) <= enough:
             high = middle

@@ -31,6 +31,9 @@ REFUSED = {
 }
 """Algorithms that cannot use these buffers, and why."""
 
+MOST_ONE_HOT = 64
+"""Largest number of distinguished steps that discrete observations show as one-hot."""
+
 EPISODE_FACTOR = 2
 """Training episodes without another limit are cut off after this many times the last distinguished step."""
 
@@ -66,16 +69,17 @@ def prepare(
         vec_env_class: How parallel environments are run: `DummyVecEnv` or `SubprocVecEnv`.
         last: Number N of steps that the agent distinguishes. Later steps count as a geometric tail of the
             same weight (`GeometricTail`), at a certified cost: `env.clock.tail_cost` times the range of
-            rewards. By default as many as make it 1% of the mean length, and at most 256. For agents that
-            learn on policy it must be below a TimeLimit of the environment, and is by default.
+            rewards. By default all steps up to the law's longest length, or as many as keep the cost below
+            1% of the mean length, and at most 256. For agents that learn on policy it must be below a
+            TimeLimit of the environment, and is by default.
         max_steps: Largest number of steps per training episode, after which it is truncated. By default the
             environment's own TimeLimit, the law's longest length, or 2·N.
         normalize: Whether values are means of later rewards (the normalized Bellman equation) or sums. Both
             have the same best policy; means have the same size at every step and are learned faster.
         relabel: Probability that an agent that learns off policy replays a transition at a random step.
         feature: How observations show the step: "log", "remaining" or "index" as in `StepIndex`, or None for
-            not at all. "auto" selects "remaining" for laws with a longest length of at most N + 1, None for
-            geometric laws and "log" for all others.
+            not at all. "auto" selects None for geometric laws; "index", one-hot, for discrete observations if
+            N is at most 64; "remaining" for laws with a longest length of at most N + 1; otherwise "log".
         n_steps: Number of successive rewards in a target, for agents that learn off policy.
 
     Returns:
@@ -105,7 +109,7 @@ def prepare(
         inner = TrainingMonitor(
             inner
         )  # inside the other wrappers, so that logs show the environment's own rewards
-        form = _feature(feature, clock)
+        form = _feature(feature, clock, inner.observation_space)
         if form is not None:
             inner = StepIndex(inner, clock.last, feature=form, law=law if form == "remaining" else None)
         return LawClock(inner, clock, on_policy=on_policy)
@@ -196,12 +200,14 @@ def _last_step(law: LengthLaw, last: int | None, limit: int | None) -> int:
     return last if law.longest is None else min(last, law.longest - 1)
 
 
-def _feature(feature: str | None, clock: StepClock) -> str | None:
+def _feature(feature: str | None, clock: StepClock, space: spaces.Space[Any]) -> str | None:
     """Return how observations show the step, or None."""
     if feature is not None:
         check_choice("feature", feature, ["auto", *FEATURES])
     if feature is None or clock.last == 0:
         return None
-    if feature == "auto":
-        return "log" if clock.effective_law.longest is None else "remaining"
-    return feature
+    if feature != "auto":
+        return feature
+    if isinstance(space, (spaces.Discrete, spaces.MultiDiscrete)) and clock.last <= MOST_ONE_HOT:
+        return "index"
+    return "log" if clock.effective_law.longest is None else "remaining"
