@@ -180,6 +180,9 @@ from .learning import (
 from .learning import (
     learn as learn,
 )
+from .learning import (
+    load_comparison as load_comparison,
+)
 from .mdps import (
     TabularMDP as TabularMDP,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sojourn.learning._checkpoints import spread_by_ratios, spread_episodes
 from sojourn.learning._compare import compare
 from sojourn.learning._comparison import TABLE_HEADER, Comparison
+from sojourn.learning._comparison_file import load_comparison
 from sojourn.learning._estimate import FEWEST_SEEDS, Estimate, estimate_mean
 from sojourn.learning._learn import learn
 from sojourn.learning._names import name_agents
@@ -44,6 +45,7 @@ __all__ = [
     "fits_strata",
     "interquartile_mean",
     "learn",
+    "load_comparison",
     "name_agents",
     "paired_difference",
     "percentile_interval",

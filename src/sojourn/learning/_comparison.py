@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sojourn import _html
 from sojourn._latex import latex_table
+from sojourn._pandas import data_frame
 from sojourn._typing import FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw, label
@@ -42,7 +44,7 @@ class Comparison:
 
     Attributes:
         names: Display names of the agents, all different.
-        agents: The agents' settings.
+        agents: The agents' settings; empty if the comparison was loaded from a file.
         problem: Name of the problem, or its size if it has no name.
         law: The law that lengths were drawn from.
         seeds: The seeds.
@@ -176,6 +178,15 @@ class Comparison:
 
         return comparison_figure(self, ax=ax, log=log)
 
+    def save(self, path: str | Path) -> Path:
+        """Write the results to a compressed `.npz` file without pickle and return its path.
+
+        `load_comparison` reads it back, without the agents' settings.
+        """
+        from sojourn.learning._comparison_file import save_comparison  # noqa: PLC0415 - it knows the class
+
+        return save_comparison(self, path)
+
     def to_pandas(self) -> DataFrame:
         """Return the results as a pandas data frame with one row per agent, seed and checkpoint.
 
@@ -185,10 +196,6 @@ class Comparison:
         Raises:
             ImportError: If pandas is not installed.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415
-        except ImportError as error:
-            raise ImportError("pandas is not installed; install it with: pip install pandas.") from error
         shape = self.cumulative_regret.shape
         of_agent, of_seed, of_checkpoint = (part.ravel() for part in np.indices(shape))
         columns = {
@@ -200,7 +207,7 @@ class Comparison:
         }
         if self.regret_error is not None:
             columns["regret_error"] = self.regret_error.ravel()
-        return pd.DataFrame(columns)
+        return data_frame(columns)
 
     def to_latex(self) -> str:
         """Return the table as LaTeX, with its notes below; it needs the package booktabs."""

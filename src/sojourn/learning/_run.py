@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn import _html
+from sojourn._pandas import data_frame
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.agents import Agent
 from sojourn.laws import LengthLaw
@@ -19,6 +20,7 @@ from sojourn.learning._regret_sample import RegretEstimate, estimate_regret
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 __all__ = ["Run"]
 
@@ -113,6 +115,26 @@ class Run:
         from sojourn.plots import run_figure  # noqa: PLC0415
 
         return run_figure(self, ax=ax, log=log)
+
+    def to_pandas(self) -> DataFrame:
+        """Return the results as a pandas data frame with one row per episode.
+
+        Columns: `episode`, counted from 1, `start`, `length`, `observed`, `reward`; also `regret` and
+        `cumulative_regret` if regret was computed.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        columns: dict[str, Any] = {
+            "episode": np.arange(1, self.lengths.size + 1),
+            "start": self.starts,
+            "length": self.lengths,
+            "observed": self.observed,
+            "reward": self.rewards,
+        }
+        if self.regret is not None:
+            columns |= {"regret": self.regret, "cumulative_regret": self.cumulative_regret}
+        return data_frame(columns)
 
     def __repr__(self) -> str:
         (name,) = name_agents([self.agent])

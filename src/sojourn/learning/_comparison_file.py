@@ -1,0 +1,82 @@
+"""Comparisons on disk: one `.npz` file with the arrays and a line of JSON, without pickle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sojourn._files import read_archive, write_archive
+from sojourn.laws import law_to_text, parse_stored_law
+from sojourn.learning._comparison import Comparison
+
+__all__ = ["load_comparison", "save_comparison"]
+
+_FORMAT = "sojourn comparison 1"
+_ARRAYS = ("checkpoints", "cumulative_regret", "regret_width", "rewards")
+
+
+def save_comparison(comparison: Comparison, path: str | Path) -> Path:
+    """Write a comparison to `path` atomically; `.npz` is added if the path has no suffix."""
+    about = {
+        "format": _FORMAT,
+        "names": list(comparison.names),
+        "problem": comparison.problem,
+        "law": law_to_text(comparison.law, remedy="Store comparison.cumulative_regret yourself."),
+        "seeds": list(comparison.seeds),
+        "regret_episodes": comparison.regret_episodes,
+    }
+    arrays = {name: getattr(comparison, name) for name in _ARRAYS}
+    if comparison.regret_error is not None:
+        arrays["regret_error"] = comparison.regret_error
+    return write_archive(path, about, arrays)
+
+
+def load_comparison(path: str | Path) -> Comparison:
+    """Return the comparison that `Comparison.save` wrote to `path`; its `agents` are empty.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import sojourn as sj
+        >>> law = sj.Fixed(3)
+        >>> found = sj.compare([sj.PSRL(law)], sj.mdps.two_paths(), law, episodes=5, seeds=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = sj.load_comparison(found.save(pathlib.Path(folder) / "paths.npz"))
+        >>> again.table() == found.table()
+        True
+    """
+    about, found = read_archive(path, form=_FORMAT, writer="Comparison.save")
+    try:
+        arrays: dict[str, Any] = {name: found[name] for name in _ARRAYS}
+        error, drawn = found.get("regret_error"), about["regret_episodes"]
+        names = tuple(str(name) for name in about["names"])
+        seeds = tuple(int(seed) for seed in about["seeds"])
+        law, problem = parse_stored_law(about["law"]), str(about["problem"])
+        drawn = None if drawn is None else int(drawn)
+    except (KeyError, OverflowError, TypeError, ValueError) as wrong:
+        raise ValueError(f"{path} is not a file that Comparison.save wrote, or it is damaged.") from wrong
+    shape = (len(names), len(seeds), arrays["checkpoints"].size)
+    fits = (
+        arrays["checkpoints"].ndim == 1
+        and shape[2] > 0
+        and arrays["cumulative_regret"].shape == shape
+        and arrays["regret_width"].shape == arrays["rewards"].shape == shape[:2]
+        and (error is None or error.shape == shape)
+    )
+    numbers = [*arrays.values(), *([] if error is None else [error])]
+    kinds = [array.dtype.kind for array in numbers]
+    if not fits or kinds[0] not in "iu" or set(kinds[1:]) != {"f"} or len(set(names)) != len(names):
+        raise ValueError(f"{path} is a damaged comparison: its arrays do not fit each other.")
+    if (np.diff(arrays["checkpoints"]) <= 0).any() or arrays["checkpoints"][0] < 1:
+        raise ValueError(f"{path} is a damaged comparison: its checkpoints do not rise.")
+    return Comparison(
+        names=names,
+        agents=(),
+        problem=problem,
+        law=law,
+        seeds=seeds,
+        regret_error=error,
+        regret_episodes=drawn,
+        **arrays,
+    )

@@ -1,0 +1,59 @@
+"""Comparisons on disk: read back as they were, damaged files refused in one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn._files import read_archive, write_archive
+
+
+@pytest.fixture(scope="module")
+def found() -> sj.Comparison:
+    law = sj.Fixed(3)
+    return sj.compare([sj.PSRL(law), sj.RandomPlayer()], sj.mdps.two_paths(), law, episodes=6, seeds=2)
+
+
+def test_a_comparison_is_read_back_as_it_was(found, tmp_path):
+    again = sj.load_comparison(found.save(tmp_path / "paths"))
+    for name in ("checkpoints", "cumulative_regret", "regret_width", "rewards"):
+        assert getattr(again, name).tobytes() == getattr(found, name).tobytes()
+    assert (again.names, again.seeds, again.law, again.problem) == (
+        found.names,
+        found.seeds,
+        found.law,
+        found.problem,
+    )
+    assert again.agents == ()
+    assert again.table() == found.table()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rewards": np.zeros((2, 3))},
+        {"checkpoints": np.array([3, 2, 1])},
+        {"cumulative_regret": np.array("text")},
+        {"names": ["a"]},
+        {"names": ["a", "a"]},
+        {"law": "os:system('true')"},
+        {"seeds": "ab"},
+        {"regret_episodes": "many"},
+    ],
+    ids=str,
+)
+def test_damaged_files_are_refused(found, tmp_path, change):
+    path = found.save(tmp_path / "good.npz")
+    about, arrays = read_archive(path, form="sojourn comparison 1", writer="Comparison.save")
+    for key, value in change.items():
+        (arrays if isinstance(value, np.ndarray) else about)[key] = value
+    with pytest.raises(ValueError, match=r"damaged|Comparison\.save"):
+        sj.load_comparison(write_archive(tmp_path / "bad.npz", about, arrays))
+
+
+def test_a_run_is_a_data_frame_with_one_row_per_episode():
+    run = sj.learn(sj.PSRL(sj.Fixed(3)), sj.mdps.two_paths(), sj.Fixed(3), episodes=4)
+    frame = run.to_pandas()
+    assert list(frame["episode"]) == [1, 2, 3, 4]
+    assert frame["cumulative_regret"].iloc[-1] == pytest.approx(run.regret.sum())
