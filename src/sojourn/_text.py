@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 
-__all__ = ["one_line", "unique_name", "without_formula"]
+__all__ = ["one_line", "short_number", "unique_name", "without_formula"]
 
 _FORMULA_STARTS = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
 """Places where a formula may begin: of a text, and of a cell where `;` separates cells."""
@@ -25,6 +26,18 @@ def one_line(text: str, most: int | None = None) -> str:
         c if c.isprintable() else repr(c)[1:-1] for c in (text if most is None else text[: most + 1])
     )
     return line if most is None or len(line) <= most else f"{line[: most - 1]}…"
+
+
+def short_number(value: float) -> str:
+    """Return a number with four digits and thousands separators, without trailing zeros.
+
+    Example:
+        >>> short_number(1234567), short_number(12.3456), short_number(0.5), short_number(0.00001234)
+        ('1,234,567', '12.35', '0.5', '1.234e-05')
+    """
+    if not math.isfinite(value) or abs(value) >= 1e15 or 0.0 < abs(value) < 1e-4:
+        return f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.4g}"
 
 
 def without_formula(text: str) -> str:

@@ -9,7 +9,7 @@ Modules:
     `_staircase`: laws whose survival function is a step function (tables and estimates).
     `_parse`: laws from text and back; `_survival_csv`: survival tables from CSV files.
     `_as_mixture`: laws as mixtures of geometric laws.
-    `_summaries`, `_distance`, `_labels`: numbers and names that describe a law.
+    `_summaries`, `_distance`, `_labels`: numbers and names that describe a law; `_card`: its notebook card.
     `_checks`: validation of lengths; `_draw`: lengths drawn from a law, validated.
 """
 

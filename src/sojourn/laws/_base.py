@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from sojourn._html import table
 from sojourn._typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -359,10 +358,14 @@ class LengthLaw:
         arguments = ", ".join(f"{name}={value!r}" for name, value in self._parameters().items())
         return f"{type(self).__name__}({arguments})"
 
+    def _details(self) -> list[tuple[str, object]]:
+        """Return rows about the law that its card in a notebook shows on request: by default arguments."""
+        return [(name, _short(value)) for name, value in self._parameters().items()]
+
     def _repr_html_(self) -> str:
-        rows: list[tuple[str, object]] = [(name, _short(value)) for name, value in self._parameters().items()]
-        rows += [("mean length", f"{self.mean:.6g}"), ("longest length", self.longest or "no limit")]
-        return table(type(self).__name__, rows)
+        from sojourn.laws._card import law_card  # noqa: PLC0415 - the card knows families of laws
+
+        return law_card(self, self._details())
 
 
 def _short(value: object, *, width: int = 80) -> str:

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from sojourn._html import table
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws._base import LengthLaw
 from sojourn.laws.numerics._special import running_sums
@@ -46,23 +45,11 @@ class Staircase:
 
 
 class StaircaseLaw(LengthLaw):
-    """Base class of laws with a step function; they define `_stairs`, and `_about` for notebooks."""
+    """Base class of laws with a step function; they define `_stairs`, and short `_details` for notebooks."""
 
     @cached_property
     def _stairs(self) -> Staircase:
         raise TypeError(f"{type(self).__name__} must define _stairs.")
-
-    def _about(self) -> list[tuple[str, object]]:
-        """Return rows that describe the data behind the law briefly, because its tables may be long."""
-        return []
-
-    def _repr_html_(self) -> str:
-        rows = [
-            *self._about(),
-            ("mean length", f"{self.mean:.6g}"),
-            ("longest length", f"{self.longest:,}" if self.longest else "no limit"),
-        ]
-        return table(type(self).__name__, rows)
 
     @cached_property
     def _after(self) -> FloatArray:

@@ -217,7 +217,35 @@ class Comparison:
         return self.table()
 
     def _repr_html_(self) -> str:
-        return _html.grid(self._title(), TABLE_HEADER, self.rows(), self.notes())
+        regret = self.total_regret.mean
+        has_regret = bool(np.isfinite(regret).any())
+        best = int(np.nanargmin(regret) if has_regret else np.argmax(self.mean_reward.mean))
+        facts = [
+            ("episodes", f"{self.episodes:,}"),
+            ("seeds", f"{len(self.seeds):,}"),
+            ("least regret" if has_regret else "most reward", self.names[best]),
+            ("lengths from", label(self.law)),
+        ]
+        title = f"Comparison of {len(self.names)} agents on {self.problem}"
+        details = _html.grid(self._title(), TABLE_HEADER, self.rows(), self.notes())
+        return _html.card(title, facts, self._picture(has_regret=has_regret), details)
+
+    def _picture(self, *, has_regret: bool) -> str:
+        """Return bars of the total regret as SVG text, or of the reward if there is no regret.
+
+        With enough seeds they show interquartile means and 95% intervals, else means and ranges of the seeds.
+        """
+        values = self.cumulative_regret[:, :, -1] if has_regret else self.rewards
+        what = "total regret" if has_regret else "reward per episode"
+        if len(self.seeds) >= FEWEST_SEEDS:
+            found = self.interquartile_regret if has_regret else self.interquartile_reward
+            what = f"{what}: mean of the middle half of the seeds, 95% interval"
+        else:
+            found = Interval(values.mean(axis=1), values.min(axis=1), values.max(axis=1))
+            what = f"{what}: mean, smallest and largest of the seeds" if len(self.seeds) > 1 else what
+        numbers = (part.tolist() for part in (found.value, found.low, found.high))
+        means = [text.partition(" [")[0] for text in found.texts()]
+        return _html.bar_picture(list(zip(self.names, *numbers, means, strict=True)), what)
 
     def _title(self) -> str:
         seeds = f"{len(self.seeds):,} seed{'s' * (len(self.seeds) > 1)}"

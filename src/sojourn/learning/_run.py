@@ -10,9 +10,10 @@ import numpy as np
 
 from sojourn import _html
 from sojourn._pandas import data_frame
+from sojourn._text import short_number
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.agents import Agent
-from sojourn.laws import LengthLaw
+from sojourn.laws import LengthLaw, label
 from sojourn.learning._estimate import format_number
 from sojourn.learning._names import name_agents
 from sojourn.learning._regret_sample import RegretEstimate, estimate_regret
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["Run"]
+
+_MOST_POINTS = 200
+"""Largest number of points of the curve in a notebook."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +145,13 @@ class Run:
         return f"Run({name} on {self.problem!r}, {self._summary()}, seed {self.seed})"
 
     def _repr_html_(self) -> str:
+        (name,) = name_agents([self.agent])
+        facts = [
+            ("episodes", f"{self.lengths.size:,}"),
+            ("mean length", short_number(float(self.lengths.mean()))),
+            ("mean reward", short_number(float(self.rewards.mean()))),
+            ("total regret", self._total_regret() or "unknown"),
+        ]
         rows = [
             ("agent", self.agent),
             ("problem", self.problem),
@@ -149,19 +160,35 @@ class Run:
             ("result", self._summary()),
             ("speed", f"{self.episodes_per_second:,.0f} episodes per second"),
         ]
-        return _html.table("Run", rows)
+        title = f"Run of {name} on {self.problem}, lengths from {label(self.law)}"
+        return _html.card(title, facts, self._picture(), _html.table("", rows))
+
+    def _picture(self) -> str:
+        """Return the cumulative regret as SVG text, or the sum of rewards if there is no regret."""
+        values = self.cumulative_regret
+        what = "cumulative regret" if values is not None else "sum of rewards"
+        values = np.cumsum(self.rewards) if values is None else values
+        episodes = np.unique(np.linspace(1, values.size, _MOST_POINTS).round().astype(np.int64))
+        line = (what, episodes.tolist(), values[episodes - 1].tolist())
+        return _html.line_picture([line], ("episode", what))
+
+    def _total_regret(self) -> str | None:
+        """Return the total regret as text, with its standard error if it is estimated."""
+        if self.regret is None:
+            return None
+        if self.valued is None:
+            return f"{float(np.sum(self.regret)):.6g}"
+        found = self._sum(self.regret)
+        total, error = float(found.cumulative[-1]), float(found.error[-1])
+        return f"{format_number(total, error)} ± {format_number(error, error)} (standard error)"
 
     def _summary(self) -> str:
         text = f"{self.lengths.size:,} episodes, mean reward {self.rewards.mean():.6g}"
-        if self.regret is None:
+        total = self._total_regret()
+        if total is None:
             return text
-        if self.valued is None:
-            total, against = float(np.sum(self.regret)), self.clairvoyant_regret
-            text += f", total regret {total:.6g}"
-            return (
-                text if against is None else f"{text} ({float(np.sum(against)):.6g} against the clairvoyant)"
-            )
-        found = self._sum(self.regret)
-        total, error = float(found.cumulative[-1]), float(found.error[-1])
-        shown = f"{format_number(total, error)} ± {format_number(error, error)}"
-        return f"{text}, total regret {shown} (standard error), estimated from {self.valued.size:,} episodes"
+        text += f", total regret {total}"
+        if self.valued is not None:
+            return f"{text}, estimated from {self.valued.size:,} episodes"
+        against = self.clairvoyant_regret
+        return text if against is None else f"{text} ({float(np.sum(against)):.6g} against the clairvoyant)"

@@ -29,6 +29,9 @@ __all__ = ["TabularMDP", "is_size_label"]
 _SIZE_LABEL = re.compile(r"\d+ states, \d+ actions")
 """The form of `TabularMDP.label` for a problem without a name. Stored results keep that label."""
 
+_MOST_STATES, _MOST_ACTIONS = 40, 8
+"""Up to these sizes, a notebook shows the reward of every state and action."""
+
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class TabularMDP:
@@ -314,15 +317,15 @@ class TabularMDP:
 
     def _repr_html_(self) -> str:
         begins = np.flatnonzero(self.start)
-        rows: list[tuple[str, object]] = [
+        successors = self.transitions.nnz / (self.n_states * self.n_actions)
+        facts: list[tuple[str, object]] = [
             ("states", f"{self.n_states:,}"),
-            ("actions", self.n_actions),
-            (
-                "successors per pair",
-                f"{self.transitions.nnz / (self.n_states * self.n_actions):.3g} on average",
-            ),
+            ("actions", f"{self.n_actions:,}"),
             ("rewards", f"{self.rewards.min():.6g} … {self.rewards.max():.6g}"),
             ("start", self.state_label(begins[0]) if len(begins) == 1 else f"one of {len(begins):,} states"),
+        ]
+        rows: list[tuple[str, object]] = [
+            ("successors per state and action", f"{successors:.3g} on average"),
             (
                 "terminal states",
                 len(self.terminal) if len(self.terminal) != 1 else self.state_label(self.terminal[0]),
@@ -333,7 +336,18 @@ class TabularMDP:
             rows.append(
                 ("original units", f"reward · {self.reward_scale:.6g} {sign} {abs(self.reward_shift):.6g}")
             )
-        return _html.table(self.name or "TabularMDP", rows)
+        title = self.name or "TabularMDP"
+        return _html.card(f"Problem: {title}", facts, self._picture(), _html.table("", rows))
+
+    def _picture(self) -> str:
+        """Return the expected rewards as SVG text: of every state and action if they are few, else counts."""
+        if self.n_states <= _MOST_STATES and self.n_actions <= _MOST_ACTIONS:
+            rows = [(self.action_label(a), self.rewards[:, a].tolist()) for a in range(self.n_actions)]
+            columns = [self.state_label(s) for s in range(self.n_states)]
+            return _html.heat_picture(rows, columns, "expected reward by action and state")
+        counts, edges = np.histogram(self.rewards, bins=24)
+        bins = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), [0] * 24, strict=True)
+        return _html.column_picture(list(bins), ("expected reward", "pairs of state and action"))
 
 
 def is_size_label(label: str) -> bool:

@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sojourn._typing import FloatArray, IntArray
-from sojourn.laws import Fit, Sample, is_heavy, quantile
+from sojourn._typing import FloatArray
+from sojourn.laws import Fit, is_heavy, quantile
 from sojourn.plots._law import axis_limits, set_step_axis
 from sojourn.plots._style import (
     COLORS,
@@ -26,7 +26,7 @@ from sojourn.plots._style import (
     wrap_text,
 )
 from sojourn.plots._svg import svg_image
-from sojourn.sessions import Analysis, law_words
+from sojourn.sessions import Analysis, hazard_bins, law_words
 
 __all__ = ["SessionCurves", "draw_sessions", "session_curves", "session_figure", "session_legend"]
 
@@ -34,9 +34,6 @@ _LAST_SURVIVAL, _LAST_SURVIVAL_HEAVY = 1e-3, 1e-5
 """Steps are drawn until the survival of the best law falls below this; the second is for heavy tails."""
 
 _MAX_POINTS = 400
-_MAX_BINS = 40
-_MIN_ENDED = 20
-"""A bin is widened until at least this many sessions have ended in it."""
 
 _FEW_STEPS = 60
 """Up to this many steps, survival is drawn as a step function."""
@@ -97,7 +94,7 @@ def session_curves(analysis: Analysis) -> SessionCurves:
         h = np.arange(float(analysis.first), last + 1.0)
     band = analysis.band
     lower, upper = band.at(h)
-    dots, shares, errors = _hazard_bins(analysis.log.sample, last)
+    dots, shares, errors = hazard_bins(analysis.log.sample, last)
     fitted = [fit.law for _, fit in chosen]
     return SessionCurves(
         names=tuple(f"{law_words(fit)}{_NOTES[style]}" for style, fit in chosen),
@@ -128,31 +125,6 @@ def _select_fits(analysis: Analysis) -> list[tuple[str, Fit]]:
     if analysis.best.fit.family != "geometric":
         chosen.append(("geometric", analysis.ranked("geometric").fit))
     return chosen
-
-
-def _hazard_bins(sample: Sample, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the middle steps of bins of the data, their hazards, and twice the standard errors.
-
-    Bins are single steps at first and wider later; each is extended until enough sessions have ended in it.
-    """
-    edges = np.unique(np.concatenate((np.arange(0, min(last, _MAX_BINS)), _spread(last))))
-    ended, at_risk = sample.ended_by(edges), sample.exposure(edges)
-    begin, found = 0, []
-    for end in range(1, edges.size):
-        gone, risk = int(ended[end] - ended[begin]), float(at_risk[end] - at_risk[begin])
-        if not ended[end]:
-            begin = end  # no session has ended yet: the first bin starts later
-        elif gone >= _MIN_ENDED:
-            share = gone / risk
-            middle = (edges[begin] + 1 + edges[end]) / 2.0
-            found.append((middle, share, 2.0 * float(np.sqrt(share * (1.0 - share) / risk))))
-            begin = end
-    table = np.array(found).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]
-
-
-def _spread(last: int) -> IntArray:
-    return np.geomspace(1.0, last, 2 * _MAX_BINS).round().astype(np.int64)
 
 
 def draw_sessions(curves: SessionCurves, axes: Sequence[Axes], *, first: int = 0) -> None:

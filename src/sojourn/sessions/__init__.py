@@ -5,6 +5,7 @@ from __future__ import annotations
 from sojourn.sessions._analysis import Analysis, RankedFit, analyse, analyze
 from sojourn.sessions._format import EDGE_NOTE, gamma_words, law_words, number, percent
 from sojourn.sessions._groups import GroupTest, compare_groups
+from sojourn.sessions._hazard_bins import hazard_bins
 from sojourn.sessions._log import Account, Rejection, SessionLog
 from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._read import read_log, read_sessions, read_steps
@@ -34,6 +35,7 @@ __all__ = [
     "compare_groups",
     "gamma_words",
     "group_words",
+    "hazard_bins",
     "law_words",
     "number",
     "percent",

@@ -27,6 +27,7 @@ from sojourn.laws import (
     quantile,
 )
 from sojourn.sessions._bootstrap import Bootstrap, resample
+from sojourn.sessions._cards import analysis_card, analysis_text
 from sojourn.sessions._groups import GroupTest, compare_groups, group_samples
 from sojourn.sessions._hazard_test import HazardTest, compare_hazards
 from sojourn.sessions._log import SessionLog
@@ -91,7 +92,7 @@ class RankedFit:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The analysis of a session log.
+    """The analysis of a session log; prints as a few lines, and as a card in a notebook.
 
     Attributes:
         log: The log.
@@ -299,6 +300,12 @@ class Analysis:
         from sojourn.plots import session_figure  # noqa: PLC0415
 
         return session_figure(self)
+
+    def __repr__(self) -> str:
+        return analysis_text(self)
+
+    def _repr_html_(self) -> str:
+        return analysis_card(self)
 
 
 def _schedule(law: LengthLaw) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
 from sojourn.laws import Sample, take_sample
+from sojourn.sessions._cards import log_card, log_text
 from sojourn.sessions._row_counts import RowCounts
 from sojourn.sessions._word_codes import WordCodes
 
@@ -140,6 +141,12 @@ class SessionLog:
     def with_open_sessions_one_longer(self) -> SessionLog:
         """Return the log in which an open session of n steps was seen to go on after step n: H ≥ n + 1."""
         return replace(self, lengths=self.lengths + ~self.observed)
+
+    def __repr__(self) -> str:
+        return log_text(self)
+
+    def _repr_html_(self) -> str:
+        return log_card(self)
 
     def __len__(self) -> int:
         return int(self.counts.sum())

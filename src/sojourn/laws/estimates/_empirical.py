@@ -44,7 +44,7 @@ class Empirical(StaircaseLaw):
         ends, totals = tally(check_column("lengths", lengths, least=1), counts)
         self._set(lengths=tuple(ends.tolist()), counts=tuple(totals.tolist()))
 
-    def _about(self) -> list[tuple[str, object]]:
+    def _details(self) -> list[tuple[str, object]]:
         return [("lengths", f"{sum(self.counts):,}"), ("distinct lengths", f"{len(self.lengths):,}")]
 
     @cached_property

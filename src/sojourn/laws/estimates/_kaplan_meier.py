@@ -100,7 +100,7 @@ class KaplanMeier(StaircaseLaw):
         cut = sum(count for count, seen in zip(self.counts, self.observed, strict=True) if not seen)
         return cut / sum(self.counts)
 
-    def _about(self) -> list[tuple[str, object]]:
+    def _details(self) -> list[tuple[str, object]]:
         return [
             ("lengths", f"{sum(self.counts):,}"),
             ("censored", f"{100.0 * self.censored:.2g}%"),

@@ -55,7 +55,7 @@ class Tabulated(StaircaseLaw):
     def _parameters(self) -> dict[str, Any]:
         return {"survival": self.table}
 
-    def _about(self) -> list[tuple[str, object]]:
+    def _details(self) -> list[tuple[str, object]]:
         return [("steps in the table", f"{len(self.table):,}")]
 
     @cached_property

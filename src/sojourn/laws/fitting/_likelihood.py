@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn._html import table
 from sojourn._typing import ArrayLike
 from sojourn._validation import did_you_mean
 from sojourn.laws._base import LengthLaw
+from sojourn.laws._card import law_card
 from sojourn.laws.estimates._sample import Sample, take_sample
 from sojourn.laws.fitting._closed_form_families import GeometricFamily, QuasiHyperbolicFamily
 from sojourn.laws.fitting._family import Family, Solution
@@ -132,8 +132,8 @@ class Fit:
             (name, f"{value:.6g} ± {self.standard_errors[name]:.2g}")
             for name, value in self.parameters.items()
         ]
-        rows += [("mean length", f"{self.law.mean:.6g}"), ("ln L", f"{self.log_likelihood:.6g}")]
-        return table(f"{type(self.law).__name__} fitted to {self.n:,} lengths", rows)
+        rows += [("fitted to", f"{self.n:,} lengths"), ("ln L", f"{self.log_likelihood:.6g}")]
+        return law_card(self.law, rows)
 
 
 @dataclass(frozen=True)
