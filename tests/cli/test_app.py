@@ -90,6 +90,15 @@ def test_help_cuts_nothing_off_on_a_narrow_terminal(run, command):
     assert [line.strip() for line in examples.splitlines() if line] == [line for line in commands if line]
 
 
+def test_help_is_grouped_and_shows_no_types(run):
+    output = run("--help").stdout
+    places = [output.index(f"─ {panel} ─") for panel in ("Options", "Look", "Experiment", "Paper", "Help")]
+    assert places == sorted(places)
+    for command in ("fit", "run", "reproduce", "list"):
+        assert not re.search(r"<(bool|list|path|laws)", run(command, "--help").stdout)
+    assert "Usage: sojourn reproduce [OPTIONS] [PART]..." in run("reproduce", "--help").stdout
+
+
 def test_without_a_command_the_help_is_shown(run):
     assert run().stdout == run("--help").stdout
     assert run().exit_code == 0

@@ -88,3 +88,12 @@ def test_an_unknown_kind_gets_a_one_line_error(run):
         "Error: Invalid value for 'WHAT': 'lows' is not one of 'laws', 'agents', 'problems', 'specs', "
         "'samples'. Try 'sojourn list --help'.\n"
     )
+
+
+def test_without_a_kind_all_names_are_listed(run):
+    names = run("list").stdout.replace(",", " ").split()
+    rows = json.loads(run("list", "--json").stdout)
+    assert list(rows) == ["laws", "agents", "problems", "specs", "samples"]
+    for found in rows.values():
+        assert {row["name"] for row in found} <= set(names)
+    assert names.index("bonuses") < names.index("Hoeffding")

@@ -3,12 +3,16 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
+from types import SimpleNamespace
 
 import pytest
 
+from sojourn.cli.commands._reproduce import print_claims
 from sojourn.cli.output._ascii import spell_missing_symbols
 from sojourn.cli.output._numbers import format_bounds, format_number, shorten
-from sojourn.cli.output._streams import print_json
+from sojourn.cli.output._streams import print_json, print_message
+from sojourn.reports import Claim, ClaimVerdict
 
 
 @pytest.mark.parametrize(
@@ -58,3 +62,36 @@ def test_symbols_that_an_encoding_lacks_are_spelled_in_ascii():
 def test_long_texts_are_cut():
     assert shorten("abcdef", 4) == "abc…"
     assert shorten("abcd", 4) == "abcd"
+
+
+def test_errors_on_a_terminal_are_broken_between_words_only(monkeypatch, capsys):
+    path = "/" + "long/" * 20  # longer than a line
+    monkeypatch.setenv("COLUMNS", "40")
+    message = f"path must be a file that exists, or one named with --length; got {path}."
+    for is_terminal in ("1", ""):
+        monkeypatch.setenv("FORCE_COLOR", is_terminal)
+        monkeypatch.setenv("TTY_COMPATIBLE", is_terminal or "0")
+        print_message(message)
+        lines = capsys.readouterr().err.splitlines()
+        assert " ".join(line.strip() for line in lines) == message
+        assert (len(lines) > 1) == bool(is_terminal)
+        assert all(len(line) <= 40 for line in lines if "/" not in line) or not is_terminal
+
+
+def test_a_reproduction_prints_one_line_per_claim(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    claims = (
+        Claim("Lemma 1", "A ≤ B " + "and so on " * 20, ClaimVerdict.FAILS, "measured"),
+        Claim("Theorem 2", "B ≤ C", ClaimVerdict.HOLDS, "measured"),
+    )
+    made = SimpleNamespace(claims=claims)
+    print_claims(made, quick=False)
+    first, second, _, counts = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"✗ fails +Lemma 1 +A ≤ B and so on .*…", first)
+    assert len(first.split("Lemma 1")[1].strip()) <= 60
+    assert re.fullmatch(r"✓ holds +Theorem 2 +B ≤ C", second)
+    assert counts == "2 claims: 1 “holds”, 1 “fails”."
+    print_claims(made, quick=True)
+    quick = capsys.readouterr().out
+    assert "fails" not in quick
+    assert quick.count("· quick run ") == 2

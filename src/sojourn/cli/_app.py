@@ -34,23 +34,24 @@ app = typer.Typer(
 )
 
 
-def _add(name: str, command: Callable[..., Any], examples: Sequence[str]) -> None:
-    """Add a command; its help is its docstring, with the lines of each paragraph joined."""
+def _add(panel: str, name: str, command: Callable[..., Any], examples: Sequence[str]) -> None:
+    """Add a command to a panel of the help; its help is its docstring, with lines of a paragraph joined."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(name, cls=NarrowCommand, help=text, epilog=format_examples(examples))(command)
+    epilog = format_examples(examples)
+    app.command(name, cls=NarrowCommand, help=text, epilog=epilog, rich_help_panel=panel)(command)
 
 
-_add("law", _law.law, _law.EXAMPLES)
-_add("plan", _plan.plan, _plan.EXAMPLES)
-_add("fit", _fit.fit, _fit.EXAMPLES)
-_add("choices", _choices.choices, _choices.EXAMPLES)
-_add("reproduce", _reproduce.reproduce, _reproduce.EXAMPLES)
-_add("run", _run.run, _run.EXAMPLES)
-_add("verify", _verify.verify, _verify.EXAMPLES)
-_add("export", _export.export, _export.EXAMPLES)
-_add("report", _report.report, _report.EXAMPLES)
-_add("list", _list.list_names, _list.EXAMPLES)
+_add("Look", "fit", _fit.fit, _fit.EXAMPLES)
+_add("Look", "law", _law.law, _law.EXAMPLES)
+_add("Look", "plan", _plan.plan, _plan.EXAMPLES)
+_add("Look", "choices", _choices.choices, _choices.EXAMPLES)
+_add("Experiment", "run", _run.run, _run.EXAMPLES)
+_add("Experiment", "report", _report.report, _report.EXAMPLES)
+_add("Experiment", "export", _export.export, _export.EXAMPLES)
+_add("Experiment", "verify", _verify.verify, _verify.EXAMPLES)
+_add("Paper", "reproduce", _reproduce.reproduce, _reproduce.EXAMPLES)
+_add("Help", "list", _list.list_names, _list.EXAMPLES)
 
 
 def _show_version(wanted: bool) -> None:
@@ -63,7 +64,7 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback(
     invoke_without_command=True,
-    epilog=format_examples([_law.EXAMPLES[0], _plan.EXAMPLES[0], _list.EXAMPLES[0]]),
+    epilog=format_examples([_fit.EXAMPLES[0], _plan.EXAMPLES[0], _list.EXAMPLES[0]]),
 )
 def sojourn(
     ctx: typer.Context,

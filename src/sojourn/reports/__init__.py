@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from sojourn.reports._chapter import VERDICT_MEANINGS, Chapter, Claim, ClaimVerdict, Picture, ReportTable
+from sojourn.reports._chapter import (
+    VERDICT_MEANINGS,
+    VERDICT_TONES,
+    Chapter,
+    Claim,
+    ClaimVerdict,
+    Picture,
+    ReportTable,
+)
 from sojourn.reports._choices import choice_report
 from sojourn.reports._claims import claims_as_json, claims_page, claims_table, count_verdicts
 from sojourn.reports._page import render, write_page
@@ -12,6 +20,7 @@ from sojourn.reports._sessions import session_report
 
 __all__ = [
     "VERDICT_MEANINGS",
+    "VERDICT_TONES",
     "Chapter",
     "Claim",
     "ClaimVerdict",

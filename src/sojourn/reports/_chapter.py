@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VERDICT_MEANINGS",
+    "VERDICT_TONES",
     "Chapter",
     "Claim",
     "ClaimVerdict",
@@ -56,6 +57,18 @@ VERDICT_MEANINGS = {
     ClaimVerdict.OPEN: "the runs do not decide it",
 }
 """The definition of each verdict, as a clause."""
+
+VERDICT_TONES = {
+    ClaimVerdict.HOLDS: "good",
+    ClaimVerdict.HOLDS_IN_PART: "mixed",
+    ClaimVerdict.CONSISTENT: "good",
+    ClaimVerdict.FAILS: "bad",
+    ClaimVerdict.NOT_REPRODUCED: "bad",
+    ClaimVerdict.UNPROVEN: "open",
+    ClaimVerdict.DEPENDS: "mixed",
+    ClaimVerdict.OPEN: "open",
+}
+"""The kind of color in which each verdict is shown."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from sojourn.reproduction._balancing import BalancingWithTruncation
 from sojourn.reproduction._censoring import censoring_errors, fitted_slope
 from sojourn.reproduction._reproduce import PARTS, Reproduction, reproduce
-from sojourn.reproduction._runner import EXPERIMENTS, TUNING_SEEDS, ExperimentRunner, read_shipped_experiment
+from sojourn.reproduction._runner import (
+    EXPERIMENTS,
+    TUNING_SEEDS,
+    ExperimentRunner,
+    Watch,
+    read_shipped_experiment,
+)
 from sojourn.reproduction.claims import (
     Interval,
     bootstrap_ratio,
@@ -22,6 +28,7 @@ __all__ = [
     "ExperimentRunner",
     "Interval",
     "Reproduction",
+    "Watch",
     "bootstrap_ratio",
     "bootstrap_slope",
     "censoring_errors",

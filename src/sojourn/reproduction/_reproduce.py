@@ -61,6 +61,7 @@ def reproduce(
     quick: bool = False,
     executor: Executor | None = None,
     watching: Callable[[str], Watch | None] | None = None,
+    on_part: Callable[[str, int, int], object] | None = None,
 ) -> Reproduction:
     """Reproduce the paper: run experiments, draw figures, write a report. Finished trials are not repeated.
 
@@ -73,6 +74,8 @@ def reproduce(
         quick: Whether to run small versions of the experiments.
         executor: Where trials are run; by default in processes on this machine.
         watching: Called with the name of each experiment; returns the progress callback for its trials.
+        on_part: Called before each part, and before figures and the report are written, with its name, its
+            number and the number of all.
     """
     for name in parts:
         if name not in PARTS:
@@ -80,7 +83,10 @@ def reproduce(
     folder = Path(folder)
     store = Store(folder / "results")
     runner = ExperimentRunner(store, quick, executor, watching if watching is not None else _no_progress)
-    chapters = tuple(PARTS[name](runner) for name in PARTS if not parts or name in parts)
+    chosen = [name for name in PARTS if not parts or name in parts]
+    announce = on_part if on_part is not None else _ignore_part
+    chapters = tuple(_chapter(name, runner, announce, chosen) for name in chosen)
+    announce("figures and report", len(chosen) + 1, len(chosen) + 1)
     wanted = [name for name in PARTS if name in parts]
     suffix = ["quick"] if quick else []
     figures: list[Path] = []
@@ -96,6 +102,17 @@ def reproduce(
     write_page(reproduction_report(chapters, made.claims, quick=quick, command=command), made.report)
     write_page(claims_page(made.claims, quick=quick), made.page)
     return made
+
+
+def _chapter(
+    name: str, runner: ExperimentRunner, announce: Callable[[str, int, int], object], chosen: Sequence[str]
+) -> Chapter:
+    announce(name, chosen.index(name) + 1, len(chosen) + 1)
+    return PARTS[name](runner)
+
+
+def _ignore_part(name: str, number: int, n_parts: int) -> None:
+    """Show nothing."""
 
 
 def _command(parts: Sequence[str], *, quick: bool) -> str:

@@ -13,11 +13,11 @@ from sojourn.cli._problems import gymnasium_problems
 from sojourn.cli._signatures import signature, summary
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._streams import is_narrow, print_json, print_results
-from sojourn.cli.output._tables import new_table, stacked_texts
+from sojourn.cli.output._tables import labeled_texts, new_table, stacked_texts
 
 __all__ = ["EXAMPLES", "list_names"]
 
-EXAMPLES = ("sojourn list laws", "sojourn list problems", "sojourn list agents", "sojourn list laws --json")
+EXAMPLES = ("sojourn list", "sojourn list laws", "sojourn list problems", "sojourn list laws --json")
 
 
 class Kind(StrEnum):
@@ -45,15 +45,15 @@ def _complete_kind(incomplete: str) -> list[str]:
 
 def list_names(
     kind: Annotated[
-        Kind,
+        Kind | None,
         typer.Argument(
             metavar="WHAT",
             help="laws, agents, problems (or envs), specs or samples.",
             parser=_parse_kind,
             autocompletion=_complete_kind,
-            show_default=False,
+            show_default="the names of all",
         ),
-    ],
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     debug: Debug = False,
 ) -> None:
@@ -65,6 +65,9 @@ def list_names(
         Kind.specs: _specs,
         Kind.samples: _samples,
     }
+    if kind is None:
+        _list_all({each.value: reader() for each, reader in readers.items()}, as_json=as_json)
+        return
     rows = readers[kind]()
     if as_json:
         print_json(rows)
@@ -84,6 +87,20 @@ def list_names(
     else:
         _print(rows, "problem")
         _print_note_on_problems(rows)
+
+
+def _list_all(rows: dict[str, list[dict[str, Any]]], *, as_json: bool) -> None:
+    """Print the names of everything, or all rows as JSON."""
+    if as_json:
+        print_json(rows)
+        return
+    names = {
+        kind: [row["name"] for row in found if row.get("kind") != "bonus"] for kind, found in rows.items()
+    }
+    names["bonuses"] = [row["name"] for row in rows["agents"] if row["kind"] == "bonus"]
+    note = Text("'sojourn list laws' and so on show their arguments and what they are.", style="dim")
+    texts = [(kind, ", ".join(row["name"] for row in found)) for kind, found in shown.items()]
+    print_results(labeled_texts(texts), "", note)
 
 
 def _laws() -> list[dict[str, Any]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from sojourn._text import one_line
@@ -20,9 +22,10 @@ from sojourn.cli.output._run_progress import RunProgress
 from sojourn.cli.output._streams import print_json, print_message, print_results
 
 if TYPE_CHECKING:
-    from sojourn.reproduction import Reproduction
+    from sojourn.experiments import Inventory, Outcome
+    from sojourn.reproduction import Reproduction, Watch
 
-__all__ = ["EXAMPLES", "reproduce"]
+__all__ = ["EXAMPLES", "print_claims", "reproduce"]
 
 EXAMPLES = (
     "sojourn reproduce --quick",
@@ -30,12 +33,17 @@ EXAMPLES = (
     "sojourn reproduce theory shape --folder paper",
 )
 
+_MOST_LETTERS = 60
+"""Largest number of letters of a claim that are printed."""
+
+_MARKS = {"good": ("✓", "green"), "mixed": ("~", "yellow"), "bad": ("✗", "red"), "open": ("?", "magenta")}
+
 
 def reproduce(
     parts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PART]...",
+            metavar="PART",
             help="figure1, figure1-tuned, theory, unknown, price, shape.",
             show_default="all parts",
         ),
@@ -63,40 +71,82 @@ def reproduce(
     if as_json:
         _print_json(made)
         return
-    if quick:
-        print_message("A quick run at a small size: it shows that everything works, but decides no claim.")
-    for claim in made.claims:
-        print_results(Text(f"{claim.verdict.value:16}{claim.source}: {claim.measured}"))
+    print_claims(made, quick=quick)
     seconds = format_duration(time.perf_counter() - started)
     written = f"{len(made.figures) // 2} figures and the report {made.report}, in {seconds}."
     print_results(Text(one_line(written), style="dim"))
 
 
+def print_claims(made: Reproduction, *, quick: bool) -> None:
+    """Print one line per claim with its verdict, and the counts; a quick run decides nothing."""
+    from sojourn.reports import VERDICT_TONES, count_verdicts  # noqa: PLC0415
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    for claim in made.claims:
+        mark, style = ("·", "dim") if quick else _MARKS[VERDICT_TONES[claim.verdict]]
+        verdict = Text(f"{mark} {'quick run' if quick else claim.verdict.value}", style=style)
+        table.add_row(verdict, claim.source, one_line(claim.text, most=_MOST_LETTERS))
+    print_results(table)
+    if quick:
+        counts = f"{len(made.claims)} claims. A quick run shows that everything works, but decides no claim."
+    else:
+        counts = count_verdicts(made.claims)
+    print_results("", Text(counts, style="bold"))
+
+
 def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | None) -> Reproduction:
     """Play the parts, with one progress display at a time."""
-    displays: list[RunProgress] = []
-
-    def start_display(name: str) -> RunProgress:
-        if displays:
-            displays.pop().__exit__(None, None, None)
-        displays.append(RunProgress(name, executor.n_workers).__enter__())
-        return displays[0]
-
-    with stopped_by_sigterm():
+    with stopped_by_sigterm(), _Display() as display:
         with show_progress("Loading"), reading_input():
             from sojourn.experiments import ExecutorError, Processes  # noqa: PLC0415
             from sojourn.reproduction import reproduce as play  # noqa: PLC0415
 
             executor = Processes(workers=parse_workers(workers))
+        display.n_workers = executor.n_workers
         try:
             with reading_input():
-                return play(parts, folder=folder, quick=quick, executor=executor, watching=start_display)
+                return play(
+                    parts,
+                    folder=folder,
+                    quick=quick,
+                    executor=executor,
+                    watching=display.start_experiment,
+                    on_part=display.start_part,
+                )
         except (ExecutorError, RuntimeError) as error:
+            display.close()
             print_message(str(error), label="Error")
             raise typer.Exit(FAILED) from error
-        finally:
-            for display in displays:
-                display.__exit__(None, None, None)
+
+
+class _Display(contextlib.ExitStack):
+    """Shows which part is being made, and the trials of its experiments while they are played."""
+
+    n_workers = 1
+    _part = ""
+
+    def start_part(self, name: str, number: int, n_parts: int) -> None:
+        """Show the name and number of a part, until its first experiment starts."""
+        self._part = f"Part {number} of {n_parts}, {name}"
+        self._show_work()
+
+    def _show_work(self) -> None:
+        self.close()
+        self.enter_context(show_progress(f"{self._part}: computing"))
+
+    def start_experiment(self, name: str) -> Watch:
+        """Show the trials of an experiment; after the last one, show the part again."""
+        self.close()
+        shown = self.enter_context(RunProgress(f"{self._part}: {name}", self.n_workers))
+
+        def watch(inventory: Inventory, outcome: Outcome | None) -> None:
+            shown(inventory, outcome)
+            if shown.is_done:
+                self._show_work()
+
+        return watch
 
 
 def _print_json(made: Reproduction) -> None:

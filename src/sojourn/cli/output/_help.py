@@ -22,6 +22,7 @@ class NarrowHelp(_Base):  # type: ignore[misc]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write typer's tables, or plain lines where the tables would be cut off."""
+        _hide_types(self.get_params(ctx))
         if is_narrow():
             formatter.write(_plain_help(self, ctx, results_console().width))
         else:
@@ -37,6 +38,15 @@ def format_examples(commands: Sequence[str]) -> str:
     return "\n".join(["[bold]Examples[/bold]", *(escape(command) for command in commands)])
 
 
+def _hide_types(parameters: Sequence[Any]) -> None:
+    """Hide types such as `<bool>` and `<list[str]>`: flags have no value, and arguments have good names."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+        elif parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None
+
+
 def _plain_help(command: Any, ctx: Any, width: int) -> str:
     """Return the help of a command as plain lines of at most `width` columns."""
     lines = [*_wrap(" ".join(command.get_usage(ctx).split()), width), ""]
@@ -45,7 +55,11 @@ def _plain_help(command: Any, ctx: Any, width: int) -> str:
     records = [parameter.get_help_record(ctx) for parameter in command.get_params(ctx)]
     lines += _entries("Options", [record for record in records if record], width)
     subcommands = [command.get_command(ctx, name) for name in getattr(command, "commands", {})]
-    lines += _entries("Commands", [(sub.name, sub.get_short_help_str(1000)) for sub in subcommands], width)
+    panels: dict[str, list[tuple[str, str]]] = {}
+    for sub in subcommands:
+        panels.setdefault(sub.rich_help_panel, []).append((sub.name, sub.get_short_help_str(1000)))
+    for panel, entries in panels.items():
+        lines += _entries(panel, entries, width)
     lines.append(Text.from_markup(command.epilog or "").plain)
     return "\n".join(lines) + "\n"
 

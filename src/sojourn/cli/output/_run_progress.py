@@ -46,6 +46,11 @@ class RunProgress:
         if self._bar is not None:
             self._bar.stop()
 
+    @property
+    def is_done(self) -> bool:
+        """Whether all missing trials have been played."""
+        return self._n_played == self._n_missing
+
     def __call__(self, inventory: Inventory, outcome: Outcome | None) -> None:
         """Show the start of the run (`outcome` is None) or the outcome of a trial."""
         if outcome is None:
@@ -98,7 +103,7 @@ class RunProgress:
         )
         self._bar.start()
         self._task = self._bar.add_task(
-            self._name[:40], total=len(inventory.trials), completed=len(inventory.done), progress=""
+            self._name[:60], total=len(inventory.trials), completed=len(inventory.done), progress=""
         )
 
     def _describe_speed(self, now: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -69,12 +70,21 @@ def _without_non_finite(data: Any) -> Any:
 def print_message(message: str, *, label: str = "", as_one_line: bool = True) -> None:
     """Print a message to stderr, by default on one line and without control characters.
 
+    A terminal gets lines that end between words.
+
     Args:
         message: The text.
         label: "Error", "Warning", "Note" or nothing; printed before the message.
         as_one_line: Whether to join lines and escape control characters.
     """
+    console = Console(stderr=True, highlight=False)
     if as_one_line:
         message = one_line(" ".join(message.split()))
-    text = Text.assemble((f"{label}: ", _LABEL_STYLES[label]), message) if label else Text(message)
-    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+    shown = f"{label}: {message}" if label else message
+    if as_one_line and console.is_terminal:
+        lines = textwrap.wrap(shown, console.width, break_long_words=False, break_on_hyphens=False)
+        shown = "\n".join(lines)
+    text = Text(shown)
+    if label:
+        text.stylize(_LABEL_STYLES[label], 0, len(label) + 1)
+    console.print(text, soft_wrap=True)
