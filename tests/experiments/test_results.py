@@ -263,10 +263,10 @@ def test_different_laws_with_the_same_label_are_numbered(write, tmp_path):
     spec = read_experiment(write(('law = "fixed(4)"', laws), ("seeds = 3", "seeds = 1")))
     run_experiment(spec, tmp_path / "two", executor=ThisProcess())
     results = load_results(tmp_path / "two")
-    assert repr(results).count("Geometric(gamma=0.9) (2)") == 3
+    assert repr(results).count("Geometric(0.9) (2)") == 3
     page = results_report(results, command="")
-    assert "RiverSwim(3), Geometric(gamma=0.9)<" in page
-    assert "RiverSwim(3), Geometric(gamma=0.9) (2)<" in page
+    assert "RiverSwim(3), Geometric(0.9)<" in page
+    assert "RiverSwim(3), Geometric(0.9) (2)<" in page
 
 
 def test_agents_with_the_same_name_are_numbered(store):

@@ -94,10 +94,9 @@ def _list_all(rows: dict[str, list[dict[str, Any]]], *, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    names = {
-        kind: [row["name"] for row in found if row.get("kind") != "bonus"] for kind, found in rows.items()
-    }
-    names["bonuses"] = [row["name"] for row in rows["agents"] if row["kind"] == "bonus"]
+    bonuses = [row for row in rows["agents"] if row["kind"] == "bonus"]
+    agents = [row for row in rows["agents"] if row["kind"] != "bonus"]
+    shown = rows | {"agents": agents, "bonuses": bonuses}
     note = Text("'sojourn list laws' and so on show their arguments and what they are.", style="dim")
     texts = [(kind, ", ".join(row["name"] for row in found)) for kind, found in shown.items()]
     print_results(labeled_texts(texts), "", note)

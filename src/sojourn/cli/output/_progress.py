@@ -39,6 +39,7 @@ class _TaskWithBar(Task):
         """Do nothing: the bar has its own description."""
 
     def describe(self, what: str) -> None:
+        self._progress.refresh()  # shows the last share of what is over
         self._progress.reset(self._task, total=None, description=what)
 
     def set_share(self, done: float) -> None:
