@@ -30,7 +30,7 @@ from tuned import paragraph, table, write_part
 
 import sojourn as sj
 from sojourn.laws import distance, label
-from sojourn.learning import Interval, bootstrap_interval, interquartile_mean
+from sojourn.learning import FEWEST_SEEDS, Interval, bootstrap_interval, interquartile_mean
 
 HERE = Path(__file__).parent
 PAGE, STORED, HEADS = HERE.parent / "docs" / "deep-agents.md", HERE / "deep.json", HERE / "heads.json"
@@ -118,13 +118,13 @@ ALL = (OURS, WEIGHTED, SAME, TUNED, PUBLISHED, CORRECTED)
 EARLIER = (("learning_rate", 1e-3), ("learning_starts", 1_000), ("target_update_interval", 500))
 CASH = functools.partial(sj.mdps.cash_or_invest, delay=8, payoff=3.0)
 SETTINGS = {
-    "cash, DQN": Setting("cash or invest", "DQN", HEAVY, 10_000, ALL, mdp=CASH),
+    "cash, DQN": Setting("cash or invest", "DQN", HEAVY, 12_000, ALL, mdp=CASH),
     "cash, PPO": Setting("cash or invest", "PPO", HEAVY, 30_000, ALL[:4], mdp=CASH),
-    "grid, DQN": Setting("two goals", "DQN", HEAVY, 10_000, ALL, mdp=two_goals),
+    "grid, DQN": Setting("two goals", "DQN", HEAVY, 12_000, ALL, mdp=two_goals),
     "cash, DQN, long": Setting("cash or invest", "DQN", HEAVY, 30_000, (WEIGHTED,), mdp=CASH, dqn=EARLIER),
     "cash, PPO, long": Setting("cash or invest", "PPO", HEAVY, 60_000, (WEIGHTED,), mdp=CASH),
     "CartPole, PPO": Setting("CartPole", "PPO", LONG, 20_000, (OURS, SAME, TUNED), env_id="CartPole-v1"),
-    "lake, DQN": Setting("FrozenLake", "DQN", FITTED, 10_000, (OURS, SAME, TUNED), env_id="FrozenLake-v1"),
+    "lake, DQN": Setting("FrozenLake", "DQN", FITTED, 12_000, (OURS, SAME, TUNED), env_id="FrozenLake-v1"),
 }
 
 
@@ -310,17 +310,24 @@ def steps_needed(name: str, way: str, share: float = 0.99) -> list[int | None]:
 
 
 def tables() -> dict[str, str]:
-    """Return the parts of the page by the names of their places."""
-    columns = [name for name in SETTINGS if name in load() and not name.endswith("long")]
+    """Return the parts of the page by the names of their places; cells with few seeds are left out."""
+    stored = load()
+    enough = {
+        name: {way: len(found) for way, found in stored[name].items() if len(found) >= FEWEST_SEEDS}
+        for name in SETTINGS
+        if name in stored
+    }
+    columns = [name for name, ways in enough.items() if ways]
     found = {name: summary(name) for name in columns}
     rows = []
     for way in ALL:
-        cells = [found[name][way].texts()[0] if way in found[name] else "" for name in columns]
-        rows.append([way, *cells])
+        cells = [found[name][way].texts()[0] if way in enough[name] else "" for name in columns]
+        if any(cells):
+            rows.append([way, *cells])
     shown = [SETTINGS[name] for name in columns]
     heads = [f"{one.title}, {one.agent}, {one.steps:,} steps" for one in shown]
     laws = "; ".join(dict.fromkeys(f"{one.title}: {short_name(one.law)}" for one in shown))
-    seeds = [len(one) for name in columns for one in load()[name].values()]
+    seeds = [n for name in columns for n in enough[name].values()]
     counted = f"{max(seeds)} seeds" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)} seeds"
     return {"results": table(["", *heads], rows) + "\n\n" + paragraph(f"{counted}. Laws: {laws}.")}
 

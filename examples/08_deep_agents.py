@@ -56,7 +56,7 @@ def usual_dqn(seed: int) -> float:
     """Train DQN with the γ of the same mean length, and return its exact value under the law."""
     env = TimeLimit(make_env(), STEPS)
     agent = DQN("MlpPolicy", env, gamma=SAME_MEAN, seed=seed, policy_kwargs=dict(NETWORK), **DQN_SETTINGS)
-    return exact_value(agent.learn(10_000), make_env())
+    return exact_value(agent.learn(12_000), make_env())
 
 
 def usual_ppo(seed: int) -> float:
@@ -70,7 +70,7 @@ def lawful_dqn(seed: int) -> float:
     """Train DQN under the law, and return its exact value."""
     env, kwargs = sb3.prepare(make_env(), LAW, algorithm="DQN", last=STEPS - 1, max_steps=STEPS)
     agent = DQN("MlpPolicy", env, **kwargs, seed=seed, policy_kwargs=dict(NETWORK), **DQN_SETTINGS)
-    return exact_value(agent.learn(10_000), env)
+    return exact_value(agent.learn(12_000), env)
 
 
 def lawful_ppo(seed: int) -> float:

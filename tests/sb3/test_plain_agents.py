@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from sb3_contrib import QRDQN
+from sb3_contrib import QRDQN, TQC, TRPO, CrossQ
 from stable_baselines3 import A2C, DQN, PPO, SAC, TD3
 
 import sojourn as sj
@@ -17,6 +17,9 @@ REPLAY = {**SMALL, "learning_starts": 20, "batch_size": 16, "buffer_size": 100}
 AGENTS = {
     "DQN": (DQN, "CartPole-v1", {**REPLAY, "target_update_interval": 30}, 150),
     "QRDQN": (QRDQN, "CartPole-v1", {**REPLAY, "target_update_interval": 30}, 150),
+    "TQC": (TQC, "Pendulum-v1", REPLAY, 40),
+    "CrossQ": (CrossQ, "Pendulum-v1", REPLAY, 40),
+    "TRPO": (TRPO, "Pendulum-v1", {**SMALL, "n_steps": 250, "batch_size": 50}, 250),
     "SAC": (SAC, "Pendulum-v1", REPLAY, 60),
     "TD3": (TD3, "Pendulum-v1", REPLAY, 60),
     "PPO": (PPO, "Pendulum-v1", {**SMALL, "n_steps": 250, "batch_size": 50, "n_epochs": 2}, 500),

@@ -130,12 +130,11 @@ def test_rewards_are_weighted_on_policy_only():
     ("law", "settings", "kind", "limit"),
     [
         (LAW, {}, "log", 512),
-        (LAW, {"last": 10}, "index", 20),
-        (LAW, {"last": 10, "feature": "log"}, "log", 20),
+        (LAW, {"last": 10}, "log", 20),
+        (LAW, {"last": 10, "feature": "index"}, "index", 20),
         (LAW, {"max_steps": 30}, "log", 30),
-        (sj.Uniform(1, 9), {"feature": "remaining"}, "remaining", 9),
-        (sj.Uniform(1, 9), {"last": 50}, "index", 9),
-        (sj.Uniform(1, 99), {}, "remaining", 99),
+        (sj.Uniform(1, 9), {}, "remaining", 9),
+        (sj.Uniform(1, 9), {"last": 50, "feature": "index"}, "index", 9),
         (sj.Geometric(0.9), {}, None, None),
     ],
 )
@@ -157,6 +156,12 @@ def test_features_and_limits_follow_the_law(law, settings, kind, limit):
         if env.step(0)[3]:
             break
     assert taken == (limit or 600)
+
+
+def test_on_policy_discrete_observations_show_a_short_clock_as_one_hot():
+    for last, expected in ((10, spaces.MultiDiscrete([3, 11])), (65, spaces.Box(0.0, 1.0, (4,), np.float32))):
+        env, _ = sb3.prepare(TabularEnv(sj.mdps.river_swim(3)), LAW, "PPO", last=last)
+        assert env.observation_space == expected
 
 
 def test_the_agents_gamma_is_the_discount_after_the_last_step():

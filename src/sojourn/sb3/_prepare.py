@@ -32,7 +32,7 @@ REFUSED = {
 """Algorithms that cannot use these buffers, and why."""
 
 MOST_ONE_HOT = 64
-"""Largest number of distinguished steps that discrete observations show as one-hot."""
+"""Largest number of distinguished steps that discrete observations show as one-hot, on policy."""
 
 EPISODE_FACTOR = 2
 """Training episodes without another limit are cut off after this many times the last distinguished step."""
@@ -78,8 +78,9 @@ def prepare(
             have the same best policy; means have the same size at every step and are learned faster.
         relabel: Probability that an agent that learns off policy replays a transition at a random step.
         feature: How observations show the step: "log", "remaining" or "index" as in `StepIndex`, or None for
-            not at all. "auto" selects None for geometric laws; "index", one-hot, for discrete observations if
-            N is at most 64; "remaining" for laws with a longest length of at most N + 1; otherwise "log".
+            not at all. "auto" selects None for geometric laws; "index", one-hot, on policy for discrete
+            observations if N is at most 64; "remaining" for laws with a longest length of at most N + 1;
+            otherwise "log".
         n_steps: Number of successive rewards in a target, for agents that learn off policy.
 
     Returns:
@@ -109,7 +110,7 @@ def prepare(
         inner = TrainingMonitor(
             inner
         )  # inside the other wrappers, so that logs show the environment's own rewards
-        form = _feature(feature, clock, inner.observation_space)
+        form = _feature(feature, clock, inner.observation_space if on_policy else None)
         if form is not None:
             inner = StepIndex(inner, clock.last, feature=form, law=law if form == "remaining" else None)
         return LawClock(inner, clock, on_policy=on_policy)
@@ -200,8 +201,12 @@ def _last_step(law: LengthLaw, last: int | None, limit: int | None) -> int:
     return last if law.longest is None else min(last, law.longest - 1)
 
 
-def _feature(feature: str | None, clock: StepClock, space: spaces.Space[Any]) -> str | None:
-    """Return how observations show the step, or None."""
+def _feature(feature: str | None, clock: StepClock, space: spaces.Space[Any] | None) -> str | None:
+    """Return how observations show the step, or None; `space` is that of an agent that learns on policy.
+
+    Such an agent sees late steps more often than early ones, and with one smooth number what it learns there
+    spills over: PPO may settle on one action for all steps. Off policy, random steps are replayed.
+    """
     if feature is not None:
         check_choice("feature", feature, ["auto", *FEATURES])
     if feature is None or clock.last == 0:
