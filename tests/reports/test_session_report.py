@@ -11,7 +11,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.reports import session_report, write_page
-from sojourn.sessions import SessionLog, analyze, read_sessions
+from sojourn.sessions import SessionLog, analyze, read_sessions, read_steps
 
 VOID = {"meta", "img", "source", "br", "hr", "link", "input"}
 
@@ -83,7 +83,7 @@ def test_the_page_shows_the_results_of_the_analysis(page):
     assert "BetaGeometric(a=" in text
     law = re.search(r"<pre>(\w+\(.*?\))</pre>", page)[1]
     assert sj.parse_law(law).mean > 1.0
-    assert page.count("<img ") == 3 + 5  # three panels; band, data and three laws
+    assert page.count("<img ") == 3 + 1 + 5  # three panels; the plan; band, data and three laws
 
 
 def test_pages_are_deterministic():
@@ -117,3 +117,21 @@ def test_a_page_is_written_atomically(tmp_path):
     with pytest.raises(OSError, match="folder"):
         write_page("<p>", tmp_path / "no folder" / "page.html")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_the_page_shows_what_to_do_and_keeps_the_names_of_states_of_a_log():
+    rows = [("e1", 1, "Ms Secret", "call", 0.0), ("e1", 2, "Mr Hidden", "mail", 1.0)] * 30
+    table = {
+        "episode": [f"{name}-{i // 2}" for i, (name, *_) in enumerate(rows)],
+        "step": [row[1] for row in rows],
+        "state": [row[2] for row in rows],
+        "action": [row[3] for row in rows],
+        "reward": [row[4] for row in rows],
+        "ended": [row[1] == 2 for row in rows],
+    }
+    steps = read_steps(table)
+    page = session_report(analyze(steps.sessions(), problem=steps.problem(unvisited="stay")))
+    assert "What to do at which step" in page
+    assert "Secret" not in page
+    assert "Hidden" not in page
+    assert "What to do at which step" not in session_report(analyze(steps.sessions()))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sojourn.laws import quantile
+from sojourn.mdps import TabularMDP
 from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_legend, svg_image
 from sojourn.reports._page import render
 from sojourn.sessions import EDGE_NOTE, Analysis, RankedFit, gamma_words, law_words, number, percent
@@ -49,6 +51,7 @@ def session_report(analysis: Analysis) -> str:
         ],
         findings=[(heading, text) for heading, text in advice if heading != "How long they last"],
         figures=_figures(curves),
+        plan=_plan(analysis),
         key=session_legend(curves),
         law=repr(law),
         fits=[_fit(one) for one in analysis.fits],
@@ -75,6 +78,26 @@ def _figures(curves: SessionCurves) -> list[tuple[str, str]]:
         draw_sessions(curves, panels, first=place)
         figures.append((alt, svg_image(figure)))
     return figures
+
+
+def _plan(analysis: Analysis) -> dict[str, str] | None:
+    """Return the drawing of the plan for the best law, and what it shows in words; None without a problem.
+
+    States that a log names are numbered instead.
+    """
+    best = analysis.plan() if analysis.determines_mean else None
+    if best is None or best.mdp is None:
+        return None
+    if best.mdp.name is None:
+        anonymous = TabularMDP(
+            best.mdp.transitions,
+            best.mdp.rewards,
+            start=best.mdp.start,
+            terminal=best.mdp.terminal,
+            action_names=best.mdp.action_names,
+        )
+        best = replace(best, mdp=anonymous)
+    return {"words": best.describe(single_gamma=False), "image": svg_image(best.plot(single_gamma=False))}
 
 
 def _fit(one: RankedFit) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from sojourn.sessions._step_log import StepLog
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
+    from sojourn.planning import Plan  # loads numba
 
 __all__ = ["Analysis", "RankedFit", "analyse", "analyze"]
 
@@ -213,6 +214,12 @@ class Analysis:
             return ()
         laws = [None if fit is None else fit.law for fit in self.group_fits]
         return tuple(None if law is None else compare_plans(self.problem, law, self.law) for law in laws)
+
+    def plan(self) -> Plan | None:
+        """Return the plan for the best law on the problem that was given; None without a problem."""
+        from sojourn.planning import plan  # noqa: PLC0415
+
+        return None if self.problem is None else plan(self.problem, self.law)
 
     def quantile_from_first(self, share: float) -> int:
         """Return the step after which at most this share remains of the sessions that reach step `first`."""

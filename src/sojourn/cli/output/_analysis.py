@@ -16,6 +16,7 @@ from sojourn._text import one_line
 from sojourn.cli._errors import reading_input
 from sojourn.cli._output_files import write_figure, write_report
 from sojourn.cli.output._streams import print_message, print_results, print_text, results_console
+from sojourn.cli.output._strips import plan_strips
 from sojourn.cli.output._tables import labeled_texts, table_to_fit
 from sojourn.cli.output._terminal_plot import Curve, Frame, draw
 
@@ -87,6 +88,11 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
         print_results(Text(f"* at the edge of its family: {EDGE_NOTE}.", style="dim"))
     if found.group_fits:
         _print_groups(found, labels=labels)
+    best = found.plan() if found.determines_mean else None
+    if best is not None:
+        from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - loads numba
+
+        print_results("", *plan_strips(view_plan(best, single_gamma=False)))
     if plot:
         _print_curves(found)
     print_results("", Text("The law, in the form that all commands accept:", style="bold"))
