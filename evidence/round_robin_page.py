@@ -73,6 +73,7 @@ def page() -> str:
     answer, numbers = outcome(standings, is_tuned_per_cell=False)
     parts = [
         "# Round robin",
+        "*For researchers who choose a learning algorithm.*",
         answer,
         paragraph(INTRODUCTION),
         paragraph(MEASURE),

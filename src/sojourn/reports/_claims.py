@@ -12,6 +12,8 @@ __all__ = ["claims_as_json", "claims_page", "claims_table", "count_verdicts", "u
 _INTRODUCTION = """\
 # Which of the paper's claims hold
 
+*For readers of the paper, and for its authors.*
+
 This page lists what "Online Reinforcement Learning with Uncertain Episode Lengths" (Mandal, Radanović, Gan,
 Singla, Majumdar; AAAI 2023) says, in its words or close to them, and what we found about each statement.
 Theorems, corollaries and equations have the numbers that are printed in the paper. `sojourn reproduce`
