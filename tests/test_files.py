@@ -39,6 +39,11 @@ def test_permissions_follow_the_umask(tmp_path, umask, mode):
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE((tmp_path / "y").stat().st_mode) == mode
 
 
+def test_names_may_be_as_long_as_the_system_allows(tmp_path):
+    path = tmp_path / ("x" * 251 + ".npz")
+    assert write_archive(path, ABOUT, ARRAYS).exists()
+
+
 def test_a_failed_write_leaves_nothing(tmp_path):
     def fail(file):
         file.write(b"half")

@@ -117,7 +117,8 @@ def _create_temporary(path: Path) -> tuple[int, Path]:
     """Create an empty file with an unused name beside `path`; return its descriptor and its path."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        # Part of the name: the whole would be too long if the file's own has nearly as many bytes as allowed.
+        temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
         try:
             return os.open(temporary, flags, 0o666), temporary
         except FileExistsError:

@@ -244,6 +244,8 @@ def test_names_are_kept_and_are_not_compared():
     assert mdp.normalized().state_names == ("busy", "done")
     assert mdp.action_label(0) == "wait"
     assert "busy" in mdp._repr_html_()
+    hostile = TabularMDP(mdp.transitions, mdp.rewards, state_names=("\x1b[31m", "b"), action_names=["a\nb"])
+    assert (hostile.state_label(0), hostile.action_label(0)) == ("\\x1b[31m", "a\\nb")
     plain = TabularMDP(mdp.transitions, mdp.rewards, terminal=1)
     assert (plain.state_label(1), plain.action_label(0)) == ("state 1", "action 0")
     assert plain == mdp

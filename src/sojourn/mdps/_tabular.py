@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sojourn import _html
+from sojourn._text import one_line
 from sojourn._typing import ArrayLike, FloatArray, IntArray
 from sojourn.mdps._checks import (
     as_grid,
@@ -229,14 +230,14 @@ class TabularMDP:
         return self.name or f"{self.n_states} states, {self.n_actions} actions"
 
     def state_label(self, state: int) -> str:
-        """Return the name of a state, or "state 3" if states have no names."""
+        """Return the name of a state, control characters escaped, or "state 3" if states have no names."""
         state = check_index("state", state, self.n_states)
-        return f"state {state}" if self.state_names is None else self.state_names[state]
+        return f"state {state}" if self.state_names is None else one_line(self.state_names[state])
 
     def action_label(self, action: int) -> str:
-        """Return the name of an action, or "action 1" if actions have no names."""
+        """Return the name of an action, control characters escaped, or "action 1" if they have no names."""
         action = check_index("action", action, self.n_actions, "an action")
-        return f"action {action}" if self.action_names is None else self.action_names[action]
+        return f"action {action}" if self.action_names is None else one_line(self.action_names[action])
 
     def successors(self, state: int, action: int) -> tuple[IntArray, FloatArray]:
         """Return the states that `action` in `state` can lead to, and their probabilities."""
