@@ -53,10 +53,12 @@ from sojourn._kernels.planning._gain import gain_slope, lower_gain, preserving_r
 from sojourn._kernels.planning._policy_cycle import follow_policy_cycle
 from sojourn._kernels.valuation._forward_value import Valuation, fill_state_numbers, policy_value
 from sojourn._kernels.valuation._incremental_value import ValueCache
-from sojourn._kernels.valuation._reference import Distribution, ReferenceArrays, ValueScratch
+from sojourn._kernels.valuation._reference import Distribution, Path, ReferenceArrays, ValueScratch
+from sojourn._kernels.valuation._sweep_value import FEWEST_SWEPT
 
 __all__ = [
     "ALWAYS_BEST",
+    "FEWEST_SWEPT",
     "MOST_MASKED",
     "NO_PREFERENCE",
     "AssumedLaw",
@@ -73,6 +75,7 @@ __all__ = [
     "MonotoneBernsteinUpdate",
     "PSRLScratch",
     "PSRLUpdate",
+    "Path",
     "PlayOptions",
     "PlayStatus",
     "ProblemArrays",

@@ -11,9 +11,9 @@ from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._play_options import PlayOptions, exploration_rate
 from sojourn._kernels.learning._tables import MOST_MASKED, Tables, find_state
 from sojourn._kernels.learning._tie_breaking import hash_in
-from sojourn._typing import FloatArray, MaskArray, PolicyArray
+from sojourn._typing import FloatArray, HashArray, IntArray, MaskArray, PolicyArray
 
-__all__ = ["EpisodePolicy", "choose_action", "episode_policy", "fill_policy", "greedy_action"]
+__all__ = ["EpisodePolicy", "choose_action", "episode_policy", "fill_actions", "fill_policy", "greedy_action"]
 
 _UNIT = 2.0**-53  # turns the upper 53 bits of a hash into a number in [0, 1)
 _ONE = np.uint64(1)
@@ -161,6 +161,48 @@ def greedy_action(
                 if rank >= highest:
                     highest, action = rank, a
     return action
+
+
+@inlined
+def fill_actions(
+    masks: MaskArray,
+    pair_of: PolicyArray,
+    q: FloatArray,
+    caps: FloatArray,
+    prior: FloatArray,
+    is_random: bool,
+    epsilon: float,
+    layer_hashes: HashArray,
+    number: int,
+    name: int,
+    actions: IntArray,
+) -> None:
+    """Fill `actions` with the actions in one state at all its layers: those of `greedy_action`, but faster.
+
+    Where masks are kept, the loops over layers have no branches that depend on ties. `layer_hashes` has the
+    hash of each layer; the other arguments are those of `greedy_action`.
+    """
+    n_actions = pair_of.shape[1]
+    if masks.shape[1] == 0 or epsilon > 0.0:
+        for h in range(actions.size):
+            actions[h] = greedy_action(
+                masks, pair_of, q, caps, prior, is_random, epsilon, layer_hashes[h], number, name, h
+            )
+        return
+    tied = np.uint64(0)
+    for h in range(actions.size):
+        mask = np.uint64(masks[number, h]) if number > 0 else (_ONE << np.uint64(n_actions)) - _ONE
+        if mask == np.uint64(0):
+            mask = _find_greedy_mask(pair_of, q, caps, number, h)
+            masks[number, h] = mask
+        tied |= mask & (mask - _ONE)
+        actions[h] = mask
+    if is_random and tied != np.uint64(0):
+        for h in range(actions.size):
+            actions[h] = _highest_priority(np.uint64(actions[h]), n_actions, hash_in(layer_hashes[h], name))
+    else:
+        for h in range(actions.size):
+            actions[h] = _LOWEST[actions[h]]
 
 
 @kernel

@@ -27,13 +27,16 @@ from sojourn._kernels.learning._play_options import PlayOptions, next_layer
 from sojourn._kernels.learning._tables import N_STATES, Tables
 from sojourn._kernels.learning._tie_breaking import hash_in
 from sojourn._kernels.valuation._incremental_value import ValueCache, value_incrementally
-from sojourn._kernels.valuation._reference import Distribution, ReferenceArrays, ValueScratch
+from sojourn._kernels.valuation._reference import Distribution, ReferenceArrays, ValueScratch, Walk
+from sojourn._kernels.valuation._sweep_value import FEWEST_SWEPT, value_by_sweeps
 from sojourn._typing import FloatArray, IntArray
 
 __all__ = ["Valuation", "fill_state_numbers", "policy_value"]
 
 _HOLD_PERIOD = 16  # steps between two comparisons for a policy that repeats its last layer
 _DRIFT_SHARE = 0.7  # share of the tolerance that drifts may use; the rest is for truncation
+_STAMP_BITS = 32  # position of the stamp in an entry of `ValueScratch.rows`
+_ROW_BITS = (1 << _STAMP_BITS) - 1
 
 
 class Valuation(NamedTuple):
@@ -42,17 +45,6 @@ class Valuation(NamedTuple):
     reference: ReferenceArrays  # constants of the problem and the true law
     scratch: ValueScratch  # scratch arrays
     cache: ValueCache  # what the last valuation computed, for `value_incrementally`
-
-
-class Walk(NamedTuple):
-    """How far the distribution of states has been carried forward."""
-
-    h: int  # number of steps taken
-    layer: int  # layer of the last step, counted from 0; −1 before the first step
-    total: float  # value of these steps, and of all later steps in absorbing states
-    n_states: int  # number of states that the distribution reaches
-    now: Distribution  # distribution before the next step
-    spare: Distribution  # arrays for the distribution after it, all 0
 
 
 @kernel
@@ -81,13 +73,15 @@ def policy_value(
     reference, scratch, cache = valuation.reference, valuation.scratch, valuation.cache
     policy = episode_policy(tables, assumed, options, episode)
     if cache.totals.size > 0 and start == reference.start:
-        numbers = scratch.state_numbers
-        return value_incrementally(problem, tables, policy, options, reference, numbers, cache)
+        return value_incrementally(problem, policy, options, reference, scratch, cache)
     if reference.is_heavy:
         return _heavy_value(problem, policy, options, reference, scratch, start)
-    n_steps = reference.survival.size
-    walk = _follow_path(problem, policy, options, reference, scratch, start)
-    walk = _carry_forward(problem, policy, options, reference, scratch, walk, n_steps)
+    n_steps, n_states, walk = reference.survival.size, problem.is_terminal.size, _start_walk(scratch, start)
+    most = n_states // 2 if n_states >= FEWEST_SWEPT and scratch.rows.size > 0 else n_states
+    walk = _follow_path(problem, policy, options, reference, scratch, walk, n_steps)
+    walk = _carry_forward(problem, policy, options, reference, scratch, walk, n_steps, most)
+    if walk.h < n_steps and walk.n_states > 0:
+        return value_by_sweeps(problem, policy, options, reference, scratch, walk)
     alive = _clear(walk.now, walk.n_states)
     return walk.total + alive * reference.tails[n_steps] * reference.middle, reference.width
 
@@ -101,11 +95,13 @@ def _carry_forward(
     scratch: ValueScratch,
     walk: Walk,
     stop: int,
+    most: int,
 ) -> Walk:
-    """Carry the distribution of states forward to step `stop`, or until all of it has been absorbed.
+    """Carry the distribution forward to step `stop`, until it is absorbed or reaches more than `most` states.
 
     Probability that reaches an absorbing state leaves the distribution: its rewards of all later steps are
-    added to the total at once. Arrays are unpacked before the loop over steps: unpacking them at every step
+    added to the total at once. The action of a state in a layer is found once per valuation, not in every
+    round of a policy that restarts. Arrays are unpacked before the loop over steps: doing so at every step
     makes episodes of EpsilonGreedy on RiverSwim(6) take 1.45 times as long.
     """
     masks, pair_of, q, caps, prior, is_random, epsilon, episode_hash = policy
@@ -113,20 +109,28 @@ def _carry_forward(
     rewards, terminal_reward = problem.raw_rewards, problem.raw_terminal_reward
     is_terminal, numbers, earned_by_step = problem.is_terminal, scratch.state_numbers, scratch.earned
     survival, tails, is_heavy = reference.survival, reference.tails, reference.is_heavy
+    rows, stamp = scratch.rows, scratch.n_valued[0]
+    keeps_rows = rows.size > 0
     chance, support = walk.now
     next_chance, next_support = walk.spare
     h, layer, total, n_states = walk.h, walk.layer, walk.total, walk.n_states
-    while h < stop and n_states > 0:
+    while h < stop and 0 < n_states <= most:
         layer = next_layer(options, layer)
         n_next, earned, layer_hash = 0, 0.0, hash_in(episode_hash, layer)
         for i in range(n_states):
             s = support[i]
             p = chance[s]
             chance[s] = 0.0
-            action = greedy_action(
-                masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, numbers[s], s, layer
-            )
-            row = s * n_actions + action
+            row = rows[layer, s] if keeps_rows else 0
+            if row >> _STAMP_BITS == stamp:
+                row &= _ROW_BITS
+            else:
+                action = greedy_action(
+                    masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, numbers[s], s, layer
+                )
+                row = s * n_actions + action
+                if keeps_rows:
+                    rows[layer, s] = stamp << _STAMP_BITS | row
             earned += p * rewards[row]
             for j in range(indptr[row], indptr[row + 1]):
                 y = indices[j]
@@ -150,32 +154,60 @@ def _carry_forward(
 
 
 @inlined
+def _start_walk(scratch: ValueScratch, start: int) -> Walk:
+    """Begin a valuation: before the first step the policy is in `start`, and nothing is known of it."""
+    scratch.now.support[0], scratch.now.chance[start] = start, 1.0
+    scratch.path.states[:] = -1
+    scratch.n_valued[0] += 1
+    return Walk(0, -1, 0.0, 1, scratch.now, scratch.following)
+
+
+@inlined
 def _follow_path(
     problem: ProblemArrays,
     policy: EpisodePolicy,
     options: PlayOptions,
     reference: ReferenceArrays,
     scratch: ValueScratch,
-    start: int,
+    walk: Walk,
+    stop: int,
 ) -> Walk:
-    """Follow the policy from `start` until a transition is random; needs no list of states, so it is fast."""
+    """Follow the policy from a single state until step `stop`, or until a transition is random.
+
+    It needs no list of states, so it is fast. A policy that restarts plays the same action whenever it is in
+    the same state at the same layer. So a path that meets its previous round follows it until the end of the
+    round; then no action is computed.
+    """
     masks, pair_of, q, caps, prior, is_random, epsilon, episode_hash = policy
     survival, tails, is_terminal = reference.survival, reference.tails, problem.is_terminal
     n_actions, indptr, indices, data = problem.n_actions, problem.indptr, problem.indices, problem.data
     rewards, terminal_reward = problem.raw_rewards, problem.raw_terminal_reward
-    numbers = scratch.state_numbers
-    h, layer, s, p, total, n_states = 0, -1, start, 1.0, 0.0, 1
-    while h < survival.size:
+    numbers, earned_by_step, is_heavy = scratch.state_numbers, scratch.earned, reference.is_heavy
+    states, successors, path_chances, path_rewards = scratch.path
+    chance, support = walk.now
+    h, layer, total, n_states = walk.h, walk.layer, walk.total, walk.n_states
+    if n_states != 1:
+        return walk
+    s = support[0]
+    p = chance[s]
+    chance[s] = 0.0
+    while h < stop:
         following = next_layer(options, layer)
-        layer_hash = hash_in(episode_hash, following)
-        action = greedy_action(
-            masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, numbers[s], s, following
-        )
-        row = s * n_actions + action
-        j = indptr[row]
-        if indptr[row + 1] > j + 1:
-            break
-        layer, h, earned, p, s = following, h + 1, p * rewards[row], p * data[j], indices[j]
+        if states[following] != s:
+            layer_hash = hash_in(episode_hash, following)
+            action = greedy_action(
+                masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, numbers[s], s, following
+            )
+            row = s * n_actions + action
+            j = indptr[row]
+            if indptr[row + 1] > j + 1:
+                break
+            states[following], successors[following] = s, indices[j]
+            path_chances[following], path_rewards[following] = data[j], rewards[row]
+        layer, h, earned = following, h + 1, p * path_rewards[following]
+        p, s = p * path_chances[following], successors[following]
+        if is_heavy:
+            earned_by_step[h - 1] = earned
         if is_terminal[s]:
             total += p * terminal_reward * tails[h]
             total += survival[h - 1] * earned
@@ -183,8 +215,8 @@ def _follow_path(
             break
         total += survival[h - 1] * earned
     if n_states > 0:
-        scratch.now.support[0], scratch.now.chance[s] = s, p
-    return Walk(h, layer, total, n_states, scratch.now, scratch.following)
+        support[0], chance[s] = s, p
+    return Walk(h, layer, total, n_states, walk.now, walk.spare)
 
 
 @inlined
@@ -222,14 +254,14 @@ def _heavy_value(
     rounding_loss = _drift_loss(reference, reference.rounding)
     if rounding_loss > _DRIFT_SHARE * tolerance:
         return np.nan, rounding_loss
-    scratch.now.support[0], scratch.now.chance[start] = start, 1.0
-    walk = Walk(0, -1, 0.0, 1, scratch.now, scratch.following)
+    walk = _start_walk(scratch, start)
     period = options.n_layers if options.restarts else _HOLD_PERIOD
     n_periods, saved_at, saved_mass, save_next, compare_at = 0, 0, 0.0, 1, options.n_layers
     cycle, cycle_loss = 0, np.inf
     while walk.h < survival.size and walk.n_states > 0:
         stop = min(compare_at, survival.size)
-        walk = _carry_forward(problem, policy, options, reference, scratch, walk, stop)
+        walk = _follow_path(problem, policy, options, reference, scratch, walk, stop)
+        walk = _carry_forward(problem, policy, options, reference, scratch, walk, stop, saved.size)
         if walk.h < compare_at:
             break
         compare_at += period
@@ -273,6 +305,21 @@ def _save(now: Distribution, n_now: int, saved: FloatArray) -> None:
         saved[now.support[i]] = now.chance[now.support[i]]
 
 
+@inlined
+def _dot(left: FloatArray, right: FloatArray) -> float:
+    """Return Σ_i left[i]·right[i] in four separate sums: a single one would wait for each addition."""
+    n = right.size - right.size % 4
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for i in range(0, n, 4):
+        a += left[i] * right[i]
+        b += left[i + 1] * right[i + 1]
+        c += left[i + 2] * right[i + 2]
+        d += left[i + 3] * right[i + 3]
+    for i in range(n, right.size):
+        a += left[i] * right[i]
+    return (a + b) + (c + d)
+
+
 @kernel
 def _value_of_cycle(
     reference: ReferenceArrays, rewards: FloatArray, n_steps: int, loss: float
@@ -283,6 +330,7 @@ def _value_of_cycle(
     sum of it.
     """
     survival, tails = reference.survival, reference.tails
+    negligible = (1.0 - _DRIFT_SHARE) * reference.tolerance
     mean = rewards.mean()
     above, highest, lowest = 0.0, 0.0, 0.0
     for i in range(rewards.size):
@@ -290,7 +338,10 @@ def _value_of_cycle(
         highest, lowest = max(highest, above), min(lowest, above)
     swing = highest - lowest
     total, h, i = 0.0, n_steps, 0
-    while h < survival.size - 1 and 2.0 * swing * survival[h] > (1.0 - _DRIFT_SHARE) * reference.tolerance:
+    while h + rewards.size < survival.size and 2.0 * swing * survival[h + rewards.size] > negligible:
+        total += _dot(survival[h : h + rewards.size], rewards)
+        h += rewards.size
+    while h < survival.size - 1 and 2.0 * swing * survival[h] > negligible:
         total += survival[h] * rewards[i]
         h += 1
         i = i + 1 if i + 1 < rewards.size else 0

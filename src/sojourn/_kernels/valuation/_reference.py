@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sojourn._typing import FloatArray, IntArray
+from sojourn._typing import FloatArray, HashArray, IntArray
 
-__all__ = ["Distribution", "ReferenceArrays", "ValueScratch"]
+__all__ = ["Distribution", "Path", "ReferenceArrays", "ValueScratch", "Walk"]
 
 
 class ReferenceArrays(NamedTuple):
@@ -36,11 +36,36 @@ class Distribution(NamedTuple):
     support: IntArray  # (S,) the states with positive probability, as many as the caller counts
 
 
+class Path(NamedTuple):
+    """One round of a policy's path through states without random transitions, one entry per layer."""
+
+    states: IntArray  # (N,) state in which the layer was last played, −1 if it was not
+    successors: IntArray  # (N,) state after it
+    chances: FloatArray  # (N,) probability of that transition, which is 1 up to rounding
+    rewards: FloatArray  # (N,) reward of that step
+
+
 class ValueScratch(NamedTuple):
     """Scratch arrays of policy valuation, one set per learner."""
 
     now: Distribution  # distribution at the current step
     following: Distribution  # distribution at the next step
     saved_chance: FloatArray  # (S,) probabilities at an earlier step, in the search for a cycle
-    earned: FloatArray  # (M,) expected reward of each step, or (0,) if `is_heavy` is false
+    earned: FloatArray  # (M,) expected reward of each step
     state_numbers: IntArray  # (S,) the learner's number of each state, 0 if none; see `fill_state_numbers`
+    layer_hashes: HashArray  # (N,) hash of the episode and each layer
+    actions: IntArray  # (N,) actions of one state
+    path: Path  # the path that a policy takes as long as no transition is random
+    n_valued: IntArray  # (1,) number of valuations so far: the stamp of the entries of `rows`
+    rows: IntArray  # (N, S) row s·A + a that the policy plays, and a stamp above 32 bits; (0, 0) if not kept
+
+
+class Walk(NamedTuple):
+    """How far the distribution of states has been carried forward."""
+
+    h: int  # number of steps taken
+    layer: int  # layer of the last step, counted from 0; −1 before the first step
+    total: float  # value of these steps, and of all later steps in absorbing states
+    n_states: int  # number of states that the distribution reaches
+    now: Distribution  # distribution before the next step
+    spare: Distribution  # arrays for the distribution after it, all 0

@@ -162,9 +162,8 @@ class CompiledPlay(TableViews, ABC):
     def _valuation_for(self, problem: ProblemArrays, reference: ReferenceArrays) -> Valuation:
         """Return the scratch arrays and the cache for this reference; allocate them if it is a new one."""
         if self._valuation is None or self._valuation.reference.survival is not reference.survival:
-            n_states = problem.is_terminal.size
             self._valuation = empty_valuation(
-                reference, n_states, self.n_layers, is_cached=self.bookkeeping.caches_values
+                problem, reference, self.n_layers, is_cached=self.bookkeeping.caches_values
             )
         return self._valuation
 

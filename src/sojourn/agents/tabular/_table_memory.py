@@ -8,12 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn._kernels import (
+    FEWEST_SWEPT,
     MOST_MASKED,
     AssumedLaw,
     Distribution,
     EpisodeBuffer,
     IncrementalScratch,
     MonotoneBernsteinScratch,
+    Path,
+    ProblemArrays,
     PSRLScratch,
     PSRLUpdate,
     ReferenceArrays,
@@ -48,6 +51,9 @@ START_ROOM = 64
 
 _PER_LAYER = {"value", "incumbent", "runner_up", "greedy_masks", "visits_at", "q"}
 """Tables whose shape depends on the number of layers."""
+
+_MOST_ROWS = 1 << 22
+"""Largest number of layers times states for which the actions of a policy are kept during its valuation."""
 
 _MOST_CACHED = 200_000
 """Largest number of states times steps for which valuations are cached."""
@@ -256,34 +262,56 @@ def empty_episode_buffer(pairs: int, steps: int) -> EpisodeBuffer:
 
 
 def empty_valuation(
-    reference: ReferenceArrays, n_states: int, n_layers: int, *, is_cached: bool
+    problem: ProblemArrays, reference: ReferenceArrays, n_layers: int, *, is_cached: bool
 ) -> Valuation:
     """Allocate the scratch arrays and the cache with which policies of `n_layers` layers are valued.
 
     There is no cache if the problem is large, has several start states, or the law has a heavy tail.
     """
-    n_steps = reference.survival.size
-    is_small = n_states * max(n_steps, n_layers) <= _MOST_CACHED
+    n_states, n_steps = problem.is_terminal.size, reference.survival.size
+    is_small = n_states < FEWEST_SWEPT and n_states * max(n_steps, n_layers) <= _MOST_CACHED
     has_cache = is_cached and is_small and reference.start >= 0 and not reference.is_heavy
+    keeps_rows = not has_cache and n_layers * n_states <= _MOST_ROWS
     scratch = ValueScratch(
         now=Distribution(np.zeros(n_states), np.zeros(n_states, dtype=np.int64)),
         following=Distribution(np.zeros(n_states), np.zeros(n_states, dtype=np.int64)),
         saved_chance=np.zeros(n_states),
-        earned=np.zeros(n_steps if reference.is_heavy else 0),
+        earned=np.zeros(n_steps),
         state_numbers=np.zeros(n_states, dtype=np.int64),
+        layer_hashes=np.zeros(n_layers, dtype=np.uint64),
+        actions=np.zeros(n_layers, dtype=np.int64),
+        path=Path(
+            states=np.full(n_layers, -1, dtype=np.int64),
+            successors=np.zeros(n_layers, dtype=np.int64),
+            chances=np.zeros(n_layers),
+            rewards=np.zeros(n_layers),
+        ),
+        n_valued=np.zeros(1, dtype=np.int64),
+        rows=np.zeros((n_layers, n_states) if keeps_rows else (0, 0), dtype=np.int64),
     )
-    cache = _empty_value_cache(n_steps, n_states, n_layers) if has_cache else _empty_value_cache(-1, 0, 0)
+    cache = _empty_value_cache(problem, n_steps, n_layers) if has_cache else _no_value_cache()
     return Valuation(reference, scratch, cache)
 
 
-def _empty_value_cache(n_steps: int, n_states: int, n_layers: int) -> ValueCache:
+def _empty_value_cache(problem: ProblemArrays, n_steps: int, n_layers: int) -> ValueCache:
+    n_states, sizes = problem.is_terminal.size, np.diff(problem.indptr)
+    filled = np.arange(sizes.max(initial=0)) < sizes[:, np.newaxis]
+    successors = np.repeat(problem.indices[problem.indptr[:-1], np.newaxis], filled.shape[1], axis=1)
+    weights = np.zeros(filled.shape)
+    successors[filled], weights[filled] = problem.indices, problem.data
     return ValueCache(
-        actions=np.full((n_states, n_layers), -3, dtype=np.int64),
+        rows=np.full((n_layers, n_states), -1, dtype=np.int64),
         chances=np.zeros((n_steps + 1, n_states)),
         totals=np.zeros(n_steps + 1),
         first_reached=np.full(n_states, n_steps + 1, dtype=np.int64),
-        row=np.empty(n_layers, dtype=np.int64),
+        successors=successors.astype(np.int64),
+        weights=weights,
     )
+
+
+def _no_value_cache() -> ValueCache:
+    numbers, chances = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
+    return ValueCache(numbers, chances, np.zeros(0), np.zeros(0, dtype=np.int64), numbers, chances)
 
 
 def _empty_incremental_scratch(n_layers: int, states: int, pairs: int) -> IncrementalScratch:
