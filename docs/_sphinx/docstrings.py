@@ -1,4 +1,4 @@
-"""Sphinx extension: escape reStructuredText markup in docstrings.
+"""Sphinx extension: escape reStructuredText markup in docstrings, and show type aliases by their names.
 
 Docstrings are plain text with Google sections, so `H*`, `|γ − γ'|` and `Q_h` are taken literally, and single
 backticks mark code. Doctests are left unchanged.
@@ -11,6 +11,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
+from sphinx.util.inspect import TypeAliasForwardRef
 
 _PARTS = re.compile(r"(`[^`]+`)")
 _SIGNS = re.compile(r"([*|\\]|(?<=\w)_(?=\W|$))")
@@ -39,4 +40,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
         if field.name == "variable":
             field.label = "Attributes"
     app.connect("autodoc-process-docstring", escape, priority=400)
+    # Inside other types, Sphinx shows an alias by its repr.
+    TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # type: ignore[method-assign]
     return {"parallel_read_safe": True}
