@@ -17,6 +17,7 @@ from sojourn._kernels import (
     evaluate_deterministic,
     evaluate_stochastic,
     lower_gain,
+    modified_policy_iteration,
     raise_gain,
     value_iteration,
 )
@@ -101,6 +102,28 @@ def test_a_sweep_is_the_plain_damped_step():
     np.testing.assert_array_equal(found, value)
     np.testing.assert_array_equal(image, plain_q(problem, 0.9, value).max(axis=1))
     np.testing.assert_array_equal(actions, plain_q(problem, 0.9, value).argmax(axis=1))
+
+
+@pytest.mark.parametrize(("ratio", "max_sweeps"), [(0.0, 100), (0.9, 10_000), (0.99, 40), (0.999, 10_000)])
+def test_modified_policy_iteration_is_the_plain_loop(ratio, max_sweeps):
+    problem = uneven_problem(7, 25)
+    actions = np.zeros(25, dtype=np.int64)
+    value, image, low, high, _, n_sweeps = modified_policy_iteration(
+        problem.rows,
+        problem.rewards,
+        ratio,
+        1e-12,
+        problem.unit,
+        problem.largest_reward,
+        np.zeros(25),
+        actions,
+        max_sweeps,
+    )
+    expected = reference.modified_policy_iteration(problem, ratio, 1e-12, np.zeros(25), max_sweeps)
+    for found, plain in zip((value, image, actions, n_sweeps), expected, strict=True):
+        np.testing.assert_array_equal(found, plain)
+    assert (low, high) == ((image - value).min(), (image - value).max())
+    assert high - low <= 1e-12 or n_sweeps >= max_sweeps
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int64])

@@ -105,6 +105,26 @@ def test_a_geometric_law_close_to_one_is_solved_by_policy_iteration():
     assert ((rewards + law.gamma * transitions @ expected).max(axis=1) <= expected + 1e-6).all()
 
 
+@pytest.mark.parametrize("gamma", [0.0, 0.6, 0.99, 1.0 - 1e-5])
+def test_geometric_brackets_contain_the_exact_value_of_the_policy(gamma):
+    # Rewards of any size and sign, several classes and cycles. The policy's value comes from a dense linear
+    # solve, and no action improves it.
+    for seed in range(25):
+        transitions, rewards, scale = any_problem(np.random.default_rng(2_000 + seed))
+        tolerance = 1e-7 * scale / (1.0 - gamma)
+        best = sj.plan(as_mdp(transitions, rewards), sj.Geometric(gamma), tolerance=tolerance)
+        check_in_order(best, tolerance)
+        states, actions = np.arange(len(rewards)), best.policy[0]
+        exact = np.linalg.solve(
+            np.eye(len(rewards)) - gamma * transitions[states, actions], rewards[states, actions]
+        )
+        slack = 1e-11 * scale / (1.0 - gamma)  # of the dense solve
+        assert (best.lower - slack <= exact).all()
+        assert (exact <= best.upper + slack).all()
+        gain = (rewards + gamma * transitions @ exact).max(axis=1) - exact
+        assert gain.max() <= (1.0 - gamma) * best.width + slack * (1.0 + gamma)
+
+
 def test_a_fixed_plan_is_finite_horizon_induction():
     transitions, rewards = reference.random_problem(np.random.default_rng(1), 6, 3)
     best = sj.plan(as_mdp(transitions, rewards), sj.Fixed(25))

@@ -98,3 +98,38 @@ def random_problem(rng, n_states, n_actions, *, low=-1.0, high=1.0, n_successors
             weights = rng.dirichlet(np.ones(chosen.size))
             transitions[s, a, chosen] = weights / weights.sum()
     return transitions, rng.uniform(low, high, size=(n_states, n_actions))
+
+
+def modified_policy_iteration(problem, ratio, spread, value, max_sweeps):
+    """Return V, TV, the greedy actions and the number of sweeps of the kernel of that name."""
+    n_actions, n_states = problem.n_actions, problem.n_states
+
+    def q_value(row, value):
+        expected = 0.0
+        for i in range(problem.indptr[row], problem.indptr[row + 1]):
+            expected += problem.data[i] * value[problem.indices[i]]
+        return problem.rewards[row] + ratio * expected
+
+    states = np.arange(n_states)
+    old, n_sweeps, worth = np.full(n_states, -1), 0, 0
+    while True:
+        q = np.array([q_value(row, value) for row in range(n_states * n_actions)]).reshape(
+            n_states, n_actions
+        )
+        image, actions = q.max(axis=1), q.argmax(axis=1)
+        n_sweeps += n_actions
+        rounding = problem.unit * (problem.largest_reward + np.abs(value).max())
+        goal = max(spread - 2.0 * rounding, rounding / 2.0)
+        change = image - value
+        if np.ptp(change) <= goal or n_sweeps >= max_sweeps:
+            return value, image, actions, n_sweeps
+        is_kept = np.array_equal(actions, old)
+        goal, worth = (goal / 2.0, 2 * worth) if is_kept else (0.1 * np.ptp(change), 8)
+        last, old = min(max_sweeps, n_sweeps + worth * n_actions), actions
+        while True:
+            value = image - (image.max() + image.min()) / 2.0
+            if np.ptp(change) <= goal or n_sweeps >= last:
+                break
+            image = np.array([q_value(row, value) for row in states * n_actions + actions])
+            change = image - value
+            n_sweeps += 1

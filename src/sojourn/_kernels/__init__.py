@@ -49,6 +49,7 @@ from sojourn._kernels.planning._backward_induction import (
     value_iteration,
 )
 from sojourn._kernels.planning._blocked_rows import BlockedRows, fill_slices, measure_slices
+from sojourn._kernels.planning._discounted import modified_policy_iteration
 from sojourn._kernels.planning._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels.planning._policy_cycle import follow_policy_cycle
 from sojourn._kernels.valuation._forward_value import Valuation, fill_state_numbers, policy_value
@@ -108,6 +109,7 @@ __all__ = [
     "initialize_q_row",
     "lower_gain",
     "measure_slices",
+    "modified_policy_iteration",
     "number_state",
     "play",
     "play_delays",

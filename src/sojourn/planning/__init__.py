@@ -6,6 +6,8 @@ Modules:
     `_clairvoyant`: the value of knowing the length in advance, and the price of not knowing it.
     `_certificate`: proven bounds n·gain + bias on the value of n more steps.
     `_tail`: how many layers are computed exactly, and the bounds on what comes after them.
+    `_interpolated_tail`: the same from a few layers of a long tail, for large problems.
+    `_tail_bounds`: the bounds themselves.
     `_value_of_the_law`: what is lost by policies that ignore the shape of the law.
     `policy_view`: what a plan does in which state and step, for figures and tables.
     `_stationary`: the best stationary policy.

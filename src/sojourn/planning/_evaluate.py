@@ -14,7 +14,8 @@ from sojourn.mdps import TabularMDP
 from sojourn.planning._certificate import Certificate
 from sojourn.planning._policy_cycle import find_cycle_certificate, policy_chain
 from sojourn.planning._sparse_problem import SparseProblem
-from sojourn.planning._tail import Tail, find_chain_tail, rounding_allowance
+from sojourn.planning._tail import find_chain_tail, rounding_allowance
+from sojourn.planning._tail_bounds import Tail
 from sojourn.planning._tolerance import (
     MAX_LAYERS,
     SPARE_DIGITS,

@@ -18,8 +18,15 @@ from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._evaluate import policy_bounds
 from sojourn.planning._sparse_problem import SparseProblem
-from sojourn.planning._tail import Tail, find_tail, rounding_allowance
-from sojourn.planning._tolerance import MAX_LAYERS, TRUNCATION_SHARE, check_planning_arguments, warn_if_wide
+from sojourn.planning._tail import find_tail, rounding_allowance
+from sojourn.planning._tail_bounds import Tail
+from sojourn.planning._tolerance import (
+    MAX_LAYERS,
+    OWN_VALUE_SHARE,
+    TRUNCATION_SHARE,
+    check_planning_arguments,
+    warn_if_wide,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "plan"]
 
 _CHUNK_BYTES = 1 << 24
-_OWN_VALUE_SHARE = 1e-2  # the policy's own value is computed to this share of the tolerance
 _TIE = 4.0  # two actions within this many rounding units count as equally good
 
 
@@ -191,11 +197,11 @@ def plan(
     lower, upper = value - slack, value + width + slack
     best = upper
     assumes_held_actions = held_layer is None or held_layer == law.longest
-    if not assumes_held_actions or width > _OWN_VALUE_SHARE * tolerance:
+    if not assumes_held_actions or width > OWN_VALUE_SHARE * tolerance:
         # Evaluate the policy itself: backward induction may have assumed other actions after the held layer,
         # and the value of a fixed policy can be bracketed more tightly than the optimum.
         own = policy_bounds(
-            problem, law, policy, "hold", tolerance=_OWN_VALUE_SHARE * tolerance, max_layers=max_layers
+            problem, law, policy, "hold", tolerance=OWN_VALUE_SHARE * tolerance, max_layers=max_layers
         )
         lower = np.maximum(lower, own[0]) if assumes_held_actions else own[0]
         best = np.minimum(upper, own[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,9 @@ from sojourn._typing import FloatArray, IndexArray, IntArray
 from sojourn.mdps import TabularMDP
 
 __all__ = ["SparseProblem"]
+
+_MOST_KEPT = 1 << 18
+"""Largest number of transitions of a problem whose arrays are kept for its next plan."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +53,21 @@ class SparseProblem:
 
     @classmethod
     def of(cls, mdp: TabularMDP) -> SparseProblem:
-        """Return the arrays of `mdp`, without copying them."""
+        """Return the arrays of `mdp`, without copying them.
+
+        A small problem keeps its result, and what is derived from it, as long as it lives.
+        """
         if not isinstance(mdp, TabularMDP):
             raise TypeError(f"mdp must be a TabularMDP; got {mdp!r}.")
+        known = _KNOWN.get(id(mdp))
+        if known is not None:
+            return known
         rows = mdp.transitions
-        return cls(rows.indptr, rows.indices, rows.data, mdp.rewards.reshape(-1), mdp.n_actions)
+        found = cls(rows.indptr, rows.indices, rows.data, mdp.rewards.reshape(-1), mdp.n_actions)
+        if found.data.size <= _MOST_KEPT:
+            _KNOWN[id(mdp)] = found
+            weakref.finalize(mdp, _KNOWN.pop, id(mdp), None)
+        return found
 
     @property
     def rows(self) -> TransitionRows:
@@ -93,8 +107,20 @@ class SparseProblem:
         sums = np.add.reduceat(self.data, self.indptr[:-1])
         return (longest_row + 8) * 2.0**-53 + float(np.abs(sums - 1.0).max()) + self.inexact
 
+    def chain(self, actions: IntArray) -> SparseProblem:
+        """Return the Markov chain of a stationary policy, `(S,)` actions."""
+        rows = np.arange(self.n_states) * self.n_actions + actions
+        table = self.table[rows]
+        return SparseProblem(
+            table.indptr, table.indices, table.data, self.rewards[rows], n_actions=1, inexact=self.inexact
+        )
+
     def iterate(
         self, value: FloatArray, n_sweeps: int, *, ratio: float = 1.0, damping: float = 1.0
     ) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return V after `n_sweeps` sweeps of value iteration, TV, and the actions that are greedy in V."""
         return value_iteration(self.rows, self.blocks, ratio, damping, value, n_sweeps)
+
+
+_KNOWN: dict[int, SparseProblem] = {}
+"""Arrays of small problems that are in use, by the identity of the problem."""

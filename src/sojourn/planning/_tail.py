@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
+from sojourn._kernels import modified_policy_iteration
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates, first_bounds
 from sojourn.planning._horizon_average import average_over_horizons
+from sojourn.planning._interpolated_tail import interpolate_tail
 from sojourn.planning._sparse_problem import SparseProblem
-from sojourn.planning._tolerance import SPARE_DIGITS
+from sojourn.planning._tail_bounds import Tail, reach_probability
+from sojourn.planning._tolerance import OWN_VALUE_SHARE, SPARE_DIGITS
 
 __all__ = [
-    "Tail",
     "best_certificate",
     "find_certificate",
     "find_chain_tail",
@@ -26,28 +27,13 @@ __all__ = [
 ]
 
 _FEW_LAYERS = 1_024  # up to this many layers cost less than the search for a certificate
+_MANY_TRANSITIONS = 50_000  # from this many on, layers are so dear that their number is reduced further
 _SEARCH_WORK = 3e9  # multiplications that a search may take, which is some seconds
+_WORK_PER_CALL = 3e8  # multiplications per call of a kernel, so that Ctrl-C is noticed
 _SOLVE_STATES = 5_000  # up to this many states a sparse linear solve is fast, whatever its fill-in
 _SWEEPS_BEFORE_SOLVING = 4_096
 _MAX_SOLVES = 64
 _FADED = 1e-3  # largest weight of the induction's end, relative to a layer whose actions are used
-
-
-@dataclass(frozen=True, eq=False)
-class Tail:
-    """Bounds on the value from step `n_layers` + 1 on, given that it is reached.
-
-    Always playing `actions` earns at least `lower`, and no policy earns more than `upper`.
-    """
-
-    n_layers: int
-    lower: FloatArray
-    upper: FloatArray
-    actions: IntArray
-
-    def width(self, law: LengthLaw) -> float:
-        """Return the width of the bracket of the value from step 1."""
-        return float(law.survival(self.n_layers + 1) * (self.upper - self.lower).max())
 
 
 def find_tail(
@@ -59,18 +45,25 @@ def find_tail(
     still proven. The second result is the layer whose actions should be held in all later steps, or None if
     the actions of the tail should be held.
     """
+    start = law.memoryless_from
+    is_short = law.longest is not None and law.longest <= min(_FEW_LAYERS, max_layers)
+    if not is_short and start is not None and start <= 2:  # at most one layer comes first
+        return _memoryless_tail(problem, law, start - 1, width, share=OWN_VALUE_SHARE), None
     plain = first_bounds(problem)
-    if law.longest is not None and law.longest <= min(_FEW_LAYERS, max_layers):
+    if is_short and law.longest is not None:
         return _follow(plain, law, law.longest), law.longest
     n_plain = max(1, plain.layers_needed(law, width, max_layers))
-    start = law.memoryless_from
     if start is not None and start - 1 <= n_plain:
-        return _memoryless_tail(problem, law, start - 1, width), None
+        return _memoryless_tail(problem, law, start - 1, width, share=OWN_VALUE_SHARE), None
     if n_plain <= _FEW_LAYERS and plain.width_after(law, n_plain) <= width:
         return _follow(
             plain, law, _induction_start(plain, law, n_plain, width=width, max_layers=max_layers)
         ), n_plain
     certificate, n_layers = find_certificate(problem, law, width, max_layers)
+    if law.longest is None and n_layers > _FEW_LAYERS and problem.data.size >= _MANY_TRANSITIONS:
+        tail = interpolate_tail(problem, law, certificate, width, n_layers)
+        if tail is not None:
+            return tail, None
     is_all = n_layers == law.longest
     return _follow(certificate, law, n_layers), n_layers if is_all else None
 
@@ -156,45 +149,65 @@ def rounding_allowance(problem: SparseProblem, law: LengthLaw, n_layers: int, la
     total = 0.0
     for first in range(1, n_layers + 1, 1 << 20):
         total += float(law.tail(np.arange(first, min(first + (1 << 20), n_layers + 1))).sum())
-    size = float(np.abs(last).max(initial=0.0)) * float(law.survival(n_layers + 1))
+    size = float(np.abs(last).max(initial=0.0)) * reach_probability(law, n_layers)
     return 8.0 * problem.unit * (total * problem.largest_reward + (n_layers + 1) * size)
 
 
-def _memoryless_tail(problem: SparseProblem, law: LengthLaw, n_layers: int, width: float) -> Tail:
+def _memoryless_tail(
+    problem: SparseProblem, law: LengthLaw, n_layers: int, width: float, *, share: float = 1.0
+) -> Tail:
     """Bracket the value from where the law is memoryless: ordinary discounting by a constant ratio.
 
-    If TV − V lies in [lo, hi], the optimum lies in TV + ratio/(1 − ratio)·[lo, hi], and the policy greedy in
-    V earns at least the lower end.
+    If TV − V lies in [low, high], the optimum lies in TV + ratio/(1 − ratio)·[low, high], and the policy
+    greedy in V earns at least the lower end. The bracket has at most `share` of the width if that takes few
+    sweeps.
     """
-    ratio, weight = float(law.continuation(n_layers + 1)), float(law.survival(n_layers + 1))
+    ratio, weight = float(law.continuation(n_layers + 1)), reach_probability(law, n_layers)
     target = width / weight if weight > 0.0 else np.inf
     factor = ratio / (1.0 - ratio)
+    spread = share * target / factor if factor > 0.0 else np.inf
     is_solvable = problem.n_states <= _SOLVE_STATES
     most_sweeps = _SWEEPS_BEFORE_SOLVING if is_solvable else _SEARCH_WORK / problem.data.size
+    per_call = int(min(most_sweeps, max(1.0, _WORK_PER_CALL / problem.data.size))) * problem.n_actions
     value, solved_for = np.zeros(problem.n_states), None
-    n_sweeps, chunk = 0, 64
+    actions = np.empty(problem.n_states, dtype=np.int64)
+    n_sweeps = n_solves = 0
     while True:
-        value, image, actions = problem.iterate(value, chunk, ratio=ratio)
-        n_sweeps += chunk
-        rounding = problem.unit * (problem.largest_reward + np.abs(value).max())
-        is_narrow = factor * (np.ptp(image - value) + 2.0 * rounding) <= target
+        value, image, low, high, rounding, n_more = modified_policy_iteration(
+            problem.rows,
+            problem.rewards,
+            ratio,
+            spread,
+            problem.unit,
+            problem.largest_reward,
+            value,
+            actions,
+            per_call,
+        )
+        n_sweeps += n_more
+        is_narrow = high - low <= max(spread - 2.0 * rounding, rounding / 2.0)
         if is_narrow or (solved_for is not None and np.array_equal(actions, solved_for)):
             break
-        if n_sweeps < most_sweeps:
-            chunk = n_sweeps
-        elif is_solvable and n_sweeps < most_sweeps + _MAX_SOLVES:
-            value, solved_for, chunk = _policy_value(problem, actions, ratio), actions, 0
-            most_sweeps -= 1
-        else:
-            break
-    low, high = float((image - value).min()) - rounding, float((image - value).max()) + rounding
-    return Tail(n_layers, image + factor * low, image + factor * high, actions)
+        if n_sweeps >= most_sweeps * problem.n_actions:
+            is_enough = factor * (high - low + 2.0 * rounding) <= target
+            if is_enough or not is_solvable or n_solves == _MAX_SOLVES:
+                break
+            value, solved_for = _policy_value(problem, actions, ratio), actions.copy()
+            n_solves += 1
+    return Tail(n_layers, image + factor * (low - rounding), image + factor * (high + rounding), actions)
 
 
 def _policy_value(problem: SparseProblem, actions: IntArray, ratio: float) -> FloatArray:
-    """Return the discounted value of a stationary policy by a sparse linear solve."""
-    rows = np.arange(problem.n_states) * problem.n_actions + actions
-    chain = problem.table[rows]
-    chain.data *= ratio
-    system = sparse.eye_array(problem.n_states, format="csc") - chain.tocsc()
-    return np.asarray(linalg.splu(system).solve(problem.rewards[rows]))
+    """Return the discounted value of a stationary policy minus its mean, by a sparse linear solve.
+
+    Only differences between states matter for the bounds. They keep more digits without the mean, and a
+    second solve, for the remaining error, restores those that the first one lost.
+    """
+    chain = problem.chain(actions)
+    discounted = ratio * chain.table
+    solver = linalg.splu(sparse.eye_array(problem.n_states, format="csc") - discounted.tocsc())
+    value = np.zeros(problem.n_states)
+    for _ in range(2):
+        value = value + solver.solve(chain.rewards + discounted @ value - value)
+        value -= value.mean()
+    return value

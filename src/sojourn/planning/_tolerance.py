@@ -9,13 +9,23 @@ from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw
 from sojourn.planning._sparse_problem import SparseProblem
 
-__all__ = ["MAX_LAYERS", "SPARE_DIGITS", "TRUNCATION_SHARE", "check_planning_arguments", "warn_if_wide"]
+__all__ = [
+    "MAX_LAYERS",
+    "OWN_VALUE_SHARE",
+    "SPARE_DIGITS",
+    "TRUNCATION_SHARE",
+    "check_planning_arguments",
+    "warn_if_wide",
+]
 
 MAX_LAYERS = 1_000_000
 """Default maximum number of layers that are computed one by one."""
 
 TRUNCATION_SHARE = 0.75
 """Share of the tolerance for truncation after the last layer; the rest is for rounding errors."""
+
+OWN_VALUE_SHARE = 1e-2
+"""The value of a plan's own policy is computed to this share of the tolerance."""
 
 _OVERFLOW = 1e280
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 __all__ = ["RESULTS_VERSION", "Trial", "trial_key"]
 
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 """Part of every trial key. Raise it when a code change changes results: older trials are then not reused."""
 
 
