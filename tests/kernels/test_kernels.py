@@ -23,6 +23,7 @@ from sojourn._kernels import (
 )
 from sojourn._kernels.planning._blocked_rows import BLOCK
 from sojourn.planning._sparse_problem import SparseProblem
+from sojourn.planning._tail import _start_policy_iteration
 
 
 def plain_q(problem, ratio, following):
@@ -107,18 +108,18 @@ def test_a_sweep_is_the_plain_damped_step():
 @pytest.mark.parametrize(("ratio", "max_sweeps"), [(0.0, 100), (0.9, 10_000), (0.99, 40), (0.999, 10_000)])
 def test_modified_policy_iteration_is_the_plain_loop(ratio, max_sweeps):
     problem = uneven_problem(7, 25)
-    actions = np.zeros(25, dtype=np.int64)
-    value, image, low, high, _, n_sweeps = modified_policy_iteration(
+    state = _start_policy_iteration(problem)
+    low, high, _, n_sweeps = modified_policy_iteration(
         problem.rows,
         problem.rewards,
         ratio,
         1e-12,
         problem.unit,
         problem.largest_reward,
-        np.zeros(25),
-        actions,
+        state,
         max_sweeps,
     )
+    value, image, actions = state[:3]
     expected = reference.modified_policy_iteration(problem, ratio, 1e-12, np.zeros(25), max_sweeps)
     for found, plain in zip((value, image, actions, n_sweeps), expected, strict=True):
         np.testing.assert_array_equal(found, plain)

@@ -308,6 +308,17 @@ def test_progress_is_reported_and_changes_nothing():
     assert (watched.upper == alone.upper).all()
 
 
+@pytest.mark.parametrize("law", [sj.Fixed(30), sj.Polynomial(p=1.6, offset=5), sj.Geometric(0.9)])
+def test_threads_change_no_bit(law, monkeypatch):
+    monkeypatch.setattr("sojourn.planning._threads._FEWEST_STATES", 100)  # else only large tables are split
+    mdp = sj.mdps.garnet(700, 3, 3, seed=2)
+    alone = sj.plan(mdp, law, tolerance=1e-3)
+    for threads in (2, 5):
+        shared = sj.plan(mdp, law, tolerance=1e-3, threads=threads)
+        for name in ("policy", "value", "lower", "upper"):
+            assert (getattr(shared, name) == getattr(alone, name)).all()
+
+
 def test_rewards_that_would_overflow_are_refused():
     mdp = as_mdp(np.ones((1, 1, 1)), np.full((1, 1), 1e300))
     with pytest.raises(
@@ -432,6 +443,7 @@ def test_a_constant_added_to_all_rewards_adds_the_mean_length(seed, low, shift):
         (lambda m: sj.plan(m, sj.Fixed(3), tolerance=0.0), "tolerance must be a finite number > 0; got 0.0."),
         (lambda m: sj.plan(m, sj.Fixed(3), tolerance=float("nan")), "tolerance must be"),
         (lambda m: sj.plan(m, sj.Fixed(3), max_layers=0), "max_layers must be a whole number ≥ 1; got 0."),
+        (lambda m: sj.plan(m, sj.Fixed(3), threads=0), "threads must be a whole number ≥ 1; got 0."),
         (lambda m: sj.plan(m, sj.Fixed(3)).action(6, 1), "state must be < 6; got 6."),
         (lambda m: sj.plan(m, sj.Fixed(3)).action(0, 0), "h must be a whole number ≥ 1; got 0."),
     ],

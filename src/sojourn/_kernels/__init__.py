@@ -44,12 +44,13 @@ from sojourn._kernels.planning._backward_induction import (
     NO_PREFERENCE,
     accumulate_horizons,
     backward_induction,
+    bellman_backup,
     evaluate_deterministic,
     evaluate_stochastic,
     value_iteration,
 )
-from sojourn._kernels.planning._blocked_rows import BlockedRows, fill_slices, measure_slices
-from sojourn._kernels.planning._discounted import modified_policy_iteration
+from sojourn._kernels.planning._blocked_rows import BLOCK, BlockedRows, fill_slices, measure_slices
+from sojourn._kernels.planning._discounted import PolicyIterationState, modified_policy_iteration
 from sojourn._kernels.planning._gain import gain_slope, lower_gain, preserving_residual, raise_gain, residuals
 from sojourn._kernels.planning._policy_cycle import follow_policy_cycle
 from sojourn._kernels.valuation._forward_value import Valuation, fill_state_numbers, policy_value
@@ -59,6 +60,7 @@ from sojourn._kernels.valuation._sweep_value import FEWEST_SWEPT
 
 __all__ = [
     "ALWAYS_BEST",
+    "BLOCK",
     "FEWEST_SWEPT",
     "MOST_MASKED",
     "NO_PREFERENCE",
@@ -79,6 +81,7 @@ __all__ = [
     "Path",
     "PlayOptions",
     "PlayStatus",
+    "PolicyIterationState",
     "ProblemArrays",
     "QLearningUpdate",
     "ReferenceArrays",
@@ -94,6 +97,7 @@ __all__ = [
     "accumulate_horizons",
     "apply_update",
     "backward_induction",
+    "bellman_backup",
     "choose_action",
     "choose_actions",
     "count_step",

@@ -94,6 +94,8 @@ class _Cache(caching.FunctionCache):
             found = self._load(sig, target_context)  # another process may have compiled it meanwhile
             if found is not None:
                 self._unlock()
+        if found is None:
+            _announce_compilation()
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -125,6 +127,14 @@ class _Cache(caching.FunctionCache):
                 path.unlink(missing_ok=True)
             except OSError:
                 continue
+
+
+@functools.cache
+def _announce_compilation() -> None:
+    """Say once, to people at a terminal, why the first call takes seconds; pipes and files stay clean."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("Compiling for the first use; this takes some seconds and is kept for later runs.\n")
+        sys.stderr.flush()
 
 
 def lock_when_free(path: Path, *, at_most: float = 120.0) -> IO[bytes] | None:

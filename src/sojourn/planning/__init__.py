@@ -14,6 +14,7 @@ Modules:
     `_horizon_average`: averages of n-step values over the distribution of n.
     `_policy_cycle`: the Markov chains of a policy that is held or repeated.
     `_sparse_problem`: a problem as the arrays that the kernels take.
+    `_threads`: sweeps over all states on one or several threads.
     `_tolerance`: default limits, their validation and the warning about wide brackets.
     `_storage`: plans on disk.
 """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn import _html
-from sojourn._kernels import NO_PREFERENCE, backward_induction
+from sojourn._kernels import NO_PREFERENCE
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
@@ -20,6 +20,7 @@ from sojourn.planning._evaluate import policy_bounds
 from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import find_tail, rounding_allowance
 from sojourn.planning._tail_bounds import Tail
+from sojourn.planning._threads import open_sweeps
 from sojourn.planning._tolerance import (
     MAX_LAYERS,
     OWN_VALUE_SHARE,
@@ -155,6 +156,7 @@ def plan(
     *,
     tolerance: float = 1e-6,
     max_layers: int = MAX_LAYERS,
+    threads: int = 1,
     progress: Callable[[float], object] | None = None,
 ) -> Plan:
     """Return the best policy under hidden lengths drawn from `law`, with a certified bracket of its value.
@@ -171,6 +173,8 @@ def plan(
         tolerance: Width that the bracket `upper − lower` should not exceed, in units of value.
         max_layers: Largest number of layers that are computed one by one. If they are not enough for the
             tolerance, the bracket is wider and a `WideBracketWarning` says so.
+        threads: Number of threads that share the states of a layer; the result does not depend on it. More
+            than one helps with 40,000 states or more, and not if the law is memoryless from the start.
         progress: Called from time to time with the share of layers that is done.
 
     Raises:
@@ -182,7 +186,24 @@ def plan(
         >>> round(float(best.value[0]), 6)
         4.5
     """
+    if check_whole("threads", threads, least=1) > 1:
+        with open_sweeps(threads) as sweeps:
+            problem = SparseProblem.of(mdp, sweeps)
+            return _plan(mdp, problem, law, tolerance=tolerance, max_layers=max_layers, progress=progress)
     problem = SparseProblem.of(mdp)
+    return _plan(mdp, problem, law, tolerance=tolerance, max_layers=max_layers, progress=progress)
+
+
+def _plan(
+    mdp: TabularMDP,
+    problem: SparseProblem,
+    law: LengthLaw,
+    *,
+    tolerance: float,
+    max_layers: int,
+    progress: Callable[[float], object] | None,
+) -> Plan:
+    """Return the plan of a problem whose arrays are prepared; see `plan`."""
     tolerance, max_layers = check_planning_arguments(problem, law, tolerance, max_layers)
     tail, held_layer = find_tail(problem, law, TRUNCATION_SHARE * tolerance, max_layers)
     kind = np.min_scalar_type(mdp.n_actions - 1)
@@ -216,7 +237,7 @@ def plan(
     )
     for array in (found.policy, found.value, found.lower, found.upper):
         array.flags.writeable = False
-    warn_if_wide("plan", found.width, tolerance, max_layers, rounding=2.0 * slack)
+    warn_if_wide("plan", found.width, tolerance, max_layers, rounding=2.0 * slack, stacklevel=4)
     return found
 
 
@@ -282,7 +303,16 @@ class _BackwardInduction:
     ) -> FloatArray:
         """Return the value at layer `first` + 1 from that after layer `stop`, and fill the rows between."""
         ratios = self.law.continuation(np.arange(first + 1, stop + 1))
-        value = backward_induction(self.problem.rows, self.problem.blocks, ratios, value, rows, held, slack)
+        problem = self.problem
+        value = problem.sweeps.induct(
+            problem.rows,
+            problem.blocks,
+            ratios=ratios,
+            value=value,
+            policy=rows,
+            preferred=held,
+            slack=slack,
+        )
         if self.progress is not None:
             self.progress(1.0 - first / self.tail.n_layers)
         return value

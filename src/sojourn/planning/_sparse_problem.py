@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from sojourn._kernels import BlockedRows, TransitionRows, fill_slices, measure_slices, value_iteration
+from sojourn._kernels import BlockedRows, TransitionRows, fill_slices, measure_slices
 from sojourn._typing import FloatArray, IndexArray, IntArray
 from sojourn.mdps import TabularMDP
+from sojourn.planning._threads import Sweeps
 
 __all__ = ["SparseProblem"]
 
@@ -33,6 +34,7 @@ class SparseProblem:
         rewards: Expected reward of each row, `(S·A,)`.
         n_actions: A.
         inexact: Bound on the relative error of the entries; 0 if they were given and not computed.
+        sweeps: How the states are swept: on one thread or on several.
     """
 
     indptr: IndexArray
@@ -41,6 +43,7 @@ class SparseProblem:
     rewards: FloatArray
     n_actions: int
     inexact: float = 0.0
+    sweeps: Sweeps = field(default_factory=Sweeps)
 
     def __post_init__(self) -> None:
         # Kernels are compiled once per combination of array types, so all problems use the same ones.
@@ -52,13 +55,15 @@ class SparseProblem:
             object.__setattr__(self, name, view)
 
     @classmethod
-    def of(cls, mdp: TabularMDP) -> SparseProblem:
+    def of(cls, mdp: TabularMDP, sweeps: Sweeps | None = None) -> SparseProblem:
         """Return the arrays of `mdp`, without copying them.
 
         A small problem keeps its result, and what is derived from it, as long as it lives.
         """
         if not isinstance(mdp, TabularMDP):
             raise TypeError(f"mdp must be a TabularMDP; got {mdp!r}.")
+        if sweeps is not None:
+            return replace(cls.of(mdp), sweeps=sweeps)
         known = _KNOWN.get(id(mdp))
         if known is not None:
             return known
@@ -112,14 +117,22 @@ class SparseProblem:
         rows = np.arange(self.n_states) * self.n_actions + actions
         table = self.table[rows]
         return SparseProblem(
-            table.indptr, table.indices, table.data, self.rewards[rows], n_actions=1, inexact=self.inexact
+            table.indptr,
+            table.indices,
+            table.data,
+            self.rewards[rows],
+            n_actions=1,
+            inexact=self.inexact,
+            sweeps=self.sweeps,
         )
 
     def iterate(
         self, value: FloatArray, n_sweeps: int, *, ratio: float = 1.0, damping: float = 1.0
     ) -> tuple[FloatArray, FloatArray, IntArray]:
         """Return V after `n_sweeps` sweeps of value iteration, TV, and the actions that are greedy in V."""
-        return value_iteration(self.rows, self.blocks, ratio, damping, value, n_sweeps)
+        return self.sweeps.iterate(
+            self.rows, self.blocks, ratio=ratio, damping=damping, value=value, n_sweeps=n_sweeps
+        )
 
 
 _KNOWN: dict[int, SparseProblem] = {}

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from sojourn._kernels import modified_policy_iteration
+from sojourn._kernels import PolicyIterationState, modified_policy_iteration
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates, first_bounds
@@ -169,32 +169,47 @@ def _memoryless_tail(
     is_solvable = problem.n_states <= _SOLVE_STATES
     most_sweeps = _SWEEPS_BEFORE_SOLVING if is_solvable else _SEARCH_WORK / problem.data.size
     per_call = int(min(most_sweeps, max(1.0, _WORK_PER_CALL / problem.data.size))) * problem.n_actions
-    value, solved_for = np.zeros(problem.n_states), None
-    actions = np.empty(problem.n_states, dtype=np.int64)
+    state, solved_for = _start_policy_iteration(problem), None
     n_sweeps = n_solves = 0
     while True:
-        value, image, low, high, rounding, n_more = modified_policy_iteration(
+        low, high, rounding, n_more = modified_policy_iteration(
             problem.rows,
             problem.rewards,
             ratio,
             spread,
             problem.unit,
             problem.largest_reward,
-            value,
-            actions,
+            state,
             per_call,
         )
         n_sweeps += n_more
         is_narrow = high - low <= max(spread - 2.0 * rounding, rounding / 2.0)
-        if is_narrow or (solved_for is not None and np.array_equal(actions, solved_for)):
+        if is_narrow or (solved_for is not None and np.array_equal(state.actions, solved_for)):
             break
         if n_sweeps >= most_sweeps * problem.n_actions:
             is_enough = factor * (high - low + 2.0 * rounding) <= target
             if is_enough or not is_solvable or n_solves == _MAX_SOLVES:
                 break
-            value, solved_for = _policy_value(problem, actions, ratio), actions.copy()
+            state.value[:], solved_for = _policy_value(problem, state.actions, ratio), state.actions.copy()
             n_solves += 1
-    return Tail(n_layers, image + factor * (low - rounding), image + factor * (high + rounding), actions)
+    image = state.image
+    return Tail(
+        n_layers, image + factor * (low - rounding), image + factor * (high + rounding), state.actions
+    )
+
+
+def _start_policy_iteration(problem: SparseProblem) -> PolicyIterationState:
+    """Return the arrays of `modified_policy_iteration`, with V = 0."""
+    n_states = problem.n_states
+    return PolicyIterationState(
+        value=np.zeros(n_states),
+        image=np.empty(n_states),
+        actions=np.empty(n_states, dtype=np.int64),
+        ends=np.empty(n_states, dtype=np.uint64),
+        columns=np.empty(problem.data.size, dtype=np.uint32),
+        weights=np.empty(problem.data.size),
+        paid=np.empty(n_states),
+    )
 
 
 def _policy_value(problem: SparseProblem, actions: IntArray, ratio: float) -> FloatArray:

@@ -46,7 +46,13 @@ def check_planning_arguments(
 
 
 def warn_if_wide(
-    what: str, width: float, tolerance: float, max_layers: int, *, rounding: float = 0.0
+    what: str,
+    width: float,
+    tolerance: float,
+    max_layers: int,
+    *,
+    rounding: float = 0.0,
+    stacklevel: int = 3,
 ) -> None:
     """Warn if a bracket is wider than the tolerance, with a remedy."""
     if not width <= tolerance:
@@ -57,4 +63,4 @@ def warn_if_wide(
             f"{what}: the certified bracket is {width:.1e} wide, above the tolerance {tolerance:g}; {remedy}."
         )
         warning.width = width
-        warnings.warn(warning, stacklevel=3)
+        warnings.warn(warning, stacklevel=stacklevel)

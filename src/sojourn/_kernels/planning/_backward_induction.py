@@ -18,6 +18,7 @@ __all__ = [
     "NO_PREFERENCE",
     "accumulate_horizons",
     "backward_induction",
+    "bellman_backup",
     "evaluate_deterministic",
     "evaluate_stochastic",
     "value_iteration",
@@ -82,17 +83,22 @@ def bellman_backup(
     actions: PolicyArray,
     preferred: PolicyArray,
     slack: float,
+    begin: int,
+    end: int,
 ) -> None:
-    """Fill `value` and `actions` of one layer from the value of the following layer.
+    """Fill `value` and `actions` of one layer from the value of the following layer, for one range of states.
+
+    The range starts at a multiple of `BLOCK`. States do not depend on each other, so ranges may be filled at
+    the same time by several threads.
 
     A preferred action is taken, with its own value, if that is at most `slack` times |best value| below the
     best value. With `NO_PREFERENCE` as the slack, no action is preferred.
     """
-    n_states, n_actions = value.size, rows.n_actions
+    n_actions = rows.n_actions
     block_expected, block_best, block_preferred = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     block_action = np.empty(BLOCK, dtype=np.int64)
-    for first in range(0, n_states, BLOCK):
-        size = min(BLOCK, n_states - first)
+    for first in range(begin, end, BLOCK):
+        size = min(BLOCK, end - first)
         expected, best, preferred_q = block_expected[:size], block_best[:size], block_preferred[:size]
         best_action, wanted = block_action[:size], preferred[first : first + size]
         for a in range(n_actions):
@@ -132,7 +138,9 @@ def backward_induction(
     current = value.copy()
     previous = np.empty_like(current)
     for h in range(ratios.size - 1, -1, -1):
-        bellman_backup(rows, blocks, ratios[h], current, previous, policy[h], preferred, slack)
+        bellman_backup(
+            rows, blocks, ratios[h], current, previous, policy[h], preferred, slack, 0, current.size
+        )
         current, previous = previous, current
     return current
 
@@ -150,10 +158,10 @@ def value_iteration(
     image = np.empty_like(current)
     actions = np.empty(current.size, dtype=np.int64)
     for _ in range(n_sweeps):
-        bellman_backup(rows, blocks, ratio, current, image, actions, actions, NO_PREFERENCE)
+        bellman_backup(rows, blocks, ratio, current, image, actions, actions, NO_PREFERENCE, 0, current.size)
         for s in range(current.size):
             current[s] += damping * (image[s] - current[s])
-    bellman_backup(rows, blocks, ratio, current, image, actions, actions, NO_PREFERENCE)
+    bellman_backup(rows, blocks, ratio, current, image, actions, actions, NO_PREFERENCE, 0, current.size)
     return current, image, actions
 
 
@@ -172,7 +180,7 @@ def accumulate_horizons(
     actions = np.empty(current.size, dtype=np.int64)
     total = total.copy()
     for n in range(weights.size):
-        bellman_backup(rows, blocks, 1.0, current, longer, actions, actions, NO_PREFERENCE)
+        bellman_backup(rows, blocks, 1.0, current, longer, actions, actions, NO_PREFERENCE, 0, current.size)
         for s in range(current.size):
             total[s] += weights[n] * (longer[s] - current[s])
         current, longer = longer, current

@@ -10,20 +10,33 @@ Positions are unsigned, because numba checks signed ones for negative numbers.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import kernel
 from sojourn._kernels._problem import TransitionRows
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["modified_policy_iteration"]
+__all__ = ["PolicyIterationState", "modified_policy_iteration"]
 
 _EVALUATION_SHARE = 0.1
 """A policy that still changes is evaluated until the spread has shrunk to this share."""
 
 _EVALUATION_SWEEPS = 8
 """Its evaluation costs at most as much as this many improvements, and twice that each time it is kept."""
+
+
+class PolicyIterationState(NamedTuple):
+    """Arrays of modified policy iteration; the caller allocates them, which saves seconds of compilation."""
+
+    value: FloatArray  # (S,) V; the first guess at the start
+    image: FloatArray  # (S,) TV
+    actions: IntArray  # (S,) actions that are greedy in V
+    ends: PolicyArray  # (S,) end of each state's part of `columns` and `weights`, unsigned
+    columns: PolicyArray  # (transitions,) successors under these actions, unsigned; scratch
+    weights: FloatArray  # (transitions,) their probabilities; scratch
+    paid: FloatArray  # (S,) rewards of these actions; scratch
 
 
 @kernel
@@ -60,29 +73,19 @@ def _improve_policy(
 
 
 @kernel
-def _collect_chain(
-    rows: TransitionRows, rewards: FloatArray, actions: IntArray
-) -> tuple[PolicyArray, PolicyArray, FloatArray, FloatArray]:
-    """Return the rows that a policy plays, side by side: offsets, successors, probabilities and rewards."""
+def _collect_chain(rows: TransitionRows, rewards: FloatArray, state: PolicyIterationState) -> None:
+    """Copy the rows that the policy plays, side by side."""
     indptr, indices, data, n_actions = rows
-    ends, paid = np.empty(actions.size, dtype=np.uint64), np.empty(actions.size)
-    size = np.uint64(0)
-    for s in range(actions.size):
-        row = np.uint64(s * n_actions + actions[s])
-        paid[s] = rewards[row]
-        size += np.uint64(indptr[row + np.uint64(1)] - indptr[row])
-        ends[s] = size
-    columns, weights = np.empty(np.int64(size), dtype=np.uint32), np.empty(np.int64(size))
     at = np.uint64(0)
-    for s in range(actions.size):
-        i = np.uint64(indptr[np.uint64(s * n_actions + actions[s])])
-        while at < ends[s]:
-            columns[at], weights[at] = indices[i], data[i]
-            at, i = at + np.uint64(1), i + np.uint64(1)
-    return ends, columns, weights, paid
+    for s in range(state.actions.size):
+        row = np.uint64(s * n_actions + state.actions[s])
+        state.paid[s] = rewards[row]
+        for i in range(np.uint64(indptr[row]), np.uint64(indptr[row + np.uint64(1)])):
+            state.columns[at], state.weights[at] = indices[i], data[i]
+            at += np.uint64(1)
+        state.ends[s] = at
 
 
-@interruptible
 @kernel
 def modified_policy_iteration(
     rows: TransitionRows,
@@ -91,11 +94,10 @@ def modified_policy_iteration(
     spread: float,
     unit: float,
     largest_reward: float,
-    value: FloatArray,
-    actions: IntArray,
+    state: PolicyIterationState,
     max_sweeps: int,
-) -> tuple[FloatArray, FloatArray, float, float, float, int]:
-    """Return V, TV, min and max of TV − V, the rounding error of TV, and the number of sweeps.
+) -> tuple[float, float, float, int]:
+    """Return min and max of TV − V, the rounding error of TV, and the number of sweeps; fill `state`.
 
     A round improves the policy in all states, and then evaluates it by sweeps with its own actions only. The
     rounds end when the spread of TV − V is at most `spread`, or so small that rounding errors dominate it, or
@@ -108,44 +110,45 @@ def modified_policy_iteration(
         spread: Spread of TV − V at which the rounds end.
         unit: Bound on the relative rounding error of one backup.
         largest_reward: Largest |reward|.
-        value: V to begin with, `(S,)`.
-        actions: Filled with the actions that are greedy in V, `(S,)`.
+        state: V to begin with, and where the results go.
         max_sweeps: Number of sweeps after which no further round begins.
     """
-    current, image = value.copy(), np.empty(value.size)
+    value, image, actions, ends, columns, weights, paid = state
+    largest = 0.0
+    for s in range(value.size):
+        largest = max(largest, abs(value[s]))
+        actions[s] = -1
     n_sweeps = 0
-    largest = np.abs(value).max()
-    actions[:] = -1
     n_improvements = 0  # worth of the next evaluation
     while True:
-        low, high, least, most, n_changed = _improve_policy(rows, rewards, ratio, current, image, actions)
+        low, high, least, most, n_changed = _improve_policy(rows, rewards, ratio, value, image, actions)
         n_sweeps += rows.n_actions
         rounding = unit * (largest_reward + largest)
         goal = max(spread - 2.0 * rounding, rounding / 2.0)
         if high - low <= goal or n_sweeps >= max_sweeps:
-            return current, image, low, high, rounding, n_sweeps
+            return low, high, rounding, n_sweeps
         if n_changed == 0:
             goal /= 2.0
             n_improvements *= 2
         else:
             goal = _EVALUATION_SHARE * (high - low)
             n_improvements = _EVALUATION_SWEEPS
-            ends, columns, weights, paid = _collect_chain(rows, rewards, actions)
+            _collect_chain(rows, rewards, state)
         last_sweep = min(max_sweeps, n_sweeps + n_improvements * rows.n_actions)
         while True:
             middle, largest = (most + least) / 2.0, (most - least) / 2.0
-            for s in range(current.size):  # V is centered, so that rounding errors stay small
-                current[s] = image[s] - middle
+            for s in range(value.size):  # V is centered, so that rounding errors stay small
+                value[s] = image[s] - middle
             if high - low <= goal or n_sweeps >= last_sweep:
                 break
             low, high, least, most = np.inf, -np.inf, np.inf, -np.inf
             at = np.uint64(0)
-            for s in range(current.size):
+            for s in range(value.size):
                 expected = 0.0
                 while at < ends[s]:
-                    expected += weights[at] * current[columns[at]]
+                    expected += weights[at] * value[columns[at]]
                     at += np.uint64(1)
                 image[s] = paid[s] + ratio * expected
-                low, high = min(low, image[s] - current[s]), max(high, image[s] - current[s])
+                low, high = min(low, image[s] - value[s]), max(high, image[s] - value[s])
                 least, most = min(least, image[s]), max(most, image[s])
             n_sweeps += 1
