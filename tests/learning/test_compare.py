@@ -80,7 +80,7 @@ def test_a_single_value_has_no_interval():
         ([5.0] * 5, "5.0000"),
         ([0.0] * 5, "0"),
         ([5.0], "5.0000"),
-        ([10.0, 11.0, 12.0, 13.0], "11.500"),  # fewer than five values have no interval
+        ([10.0, 11.0, 12.0, 13.0], "11.5 (10.0 … 13.0)"),  # fewer than five values have no interval
         ([np.nan, 1.0], "—"),
         ([1e-9, 2e-9, 3e-9, 4e-9, 5e-9], "3e-09 ± 1.96e-09"),
         ([1e15, 2e15, 3e15, 4e15, 5e15], "3e+15 ± 1.96e+15"),
@@ -122,7 +122,7 @@ def test_the_table_is_written_out():
 
 def test_fewer_than_five_seeds_have_no_intervals():
     found = comparison([[10, 20, 30, 40]], [[1, 2, 3, 4]], names=("alone",))
-    assert found.rows() == [("alone", "25.000", "25.000", "0", "2.5000")]
+    assert found.rows() == [("alone", "25 (10 … 40)", "25.000", "0", "2.5000")]
     assert found.notes() == [
         "IQM: mean of the middle half of the seeds. Intervals need at least 5 seeds.",
     ]

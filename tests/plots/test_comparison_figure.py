@@ -1,3 +1,4 @@
+import itertools
 import subprocess
 import sys
 
@@ -150,3 +151,19 @@ def test_plot_draws_only_on_the_given_axes():
 def test_the_figure_of_a_law_does_not_load_numba():
     code = "import sys, sojourn; sojourn.Fixed(3).plot(); assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names_stand_at_the_ends_of_lines_and_do_not_overlap():
+    ends = [100.0, 99.0, 98.0, 1.0]
+    found = a_comparison([[[1.0, end]] * 5 for end in ends], names=("a(1)", "b", "c (x)", "d"))
+    figure = comparison_figure(found)
+    panel = figure.axes[0]
+    labels = [(text.get_text(), *text.get_position()) for text in panel.texts]
+    assert [name for name, *_ in labels] == ["a", "b", "c", "d"]
+    heights = [y for *_, y in labels]
+    assert all(above - below >= 0.06 - 1e-12 for above, below in itertools.pairwise(heights))
+    low, high = panel.get_ylim()
+    assert heights[3] == pytest.approx((1.0 - low) / (high - low))  # it has room, so it is not moved
+    assert [text.get_color() for text in panel.texts] == [
+        line.get_color() for line in figure.legends[0].get_lines()
+    ]

@@ -18,10 +18,11 @@ def test_curves_show_the_law_and_the_geometric_law_with_the_same_mean():
     assert curves.mean == 4.0
 
 
-def test_hazard_and_discount_are_not_shown_past_the_longest_length():
+def test_hazard_and_remaining_steps_are_not_shown_past_the_longest_length():
     curves = law_curves(sj.Fixed(3), last=5)
     np.testing.assert_array_equal(curves.hazard[0], [0, 0, 1, np.nan, np.nan])
-    np.testing.assert_array_equal(curves.discount[0], [1, 1, 0, np.nan, np.nan])
+    np.testing.assert_array_equal(curves.remaining[0], [3, 2, 1, np.nan, np.nan])
+    np.testing.assert_allclose(curves.remaining[1], 3.0)  # the geometric law of mean 3 forgets
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_plot_gives_three_panels_with_two_curves_each():
     assert [panel.get_title(loc="left") for panel in figure.axes] == [
         "Survival",
         "Hazard",
-        "Implied discount",
+        "Expected remaining steps",
     ]
     assert [len(panel.get_lines()) for panel in figure.axes] == [2, 2, 2]
 
@@ -68,15 +69,17 @@ def test_lines_show_the_data():
 @pytest.mark.parametrize(
     "law", [sj.Fixed(1), sj.Fixed(20), sj.Geometric(0.95), sj.Polynomial(1.4, offset=20)]
 )
-def test_survival_is_a_step_function_and_hazard_and_discount_are_points(law):
-    survival, hazard, discount = (panel.get_lines()[-1] for panel in law.plot().axes)
+def test_survival_is_a_step_function_and_hazard_and_remaining_steps_are_points(law):
+    survival, hazard, remaining = (panel.get_lines()[-1] for panel in law.plot().axes)
     assert survival.get_drawstyle() == "steps-pre"  # P(H ≥ t) is γ(h) for t in (h − 1, h]
-    for line in (hazard, discount):
+    for line in (hazard, remaining):
         assert (line.get_linestyle(), line.get_marker()) == ("None", "o")
 
 
 def test_heavy_tails_are_drawn_on_logarithmic_axes():
-    survival, hazard, _ = sj.Polynomial(1.4, offset=20).plot().axes
+    survival, hazard, remaining = sj.Polynomial(1.4, offset=20).plot().axes
+    assert (remaining.get_xscale(), remaining.get_yscale()) == ("log", "log")  # from 30 to thousands
+    assert sj.NegativeBinomial(5, 0.9).plot().axes[2].get_ylim()[0] == 0.0
     assert (survival.get_xscale(), survival.get_yscale()) == ("log", "log")
     assert (hazard.get_xscale(), hazard.get_yscale()) == ("log", "linear")
     low, high = survival.get_ylim()

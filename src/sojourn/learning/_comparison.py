@@ -146,7 +146,8 @@ class Comparison:
         n_seeds, n_differences = len(self.seeds), len(self.names) - 1
         about = "IQM: mean of the middle half of the seeds. "
         if n_seeds < FEWEST_SEEDS:
-            notes = [f"{about}Intervals need at least {FEWEST_SEEDS} seeds."]
+            ranges = "In parentheses: the smallest and largest seed. " if n_seeds > 1 else ""
+            notes = [f"{about}{ranges}Intervals need at least {FEWEST_SEEDS} seeds."]
         elif n_seeds < fewest_seeds(max(1, n_differences)):
             needed = f"those of {n_differences} differences need at least {fewest_seeds(n_differences)} seeds"
             notes = [f"{about}In brackets: 95% bootstrap intervals of IQMs; {needed}."]

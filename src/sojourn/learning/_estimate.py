@@ -27,11 +27,15 @@ class Estimate:
         mean: The means.
         half_width: Half the width of Student's interval; NaN for a single value.
         n_values: Number of values behind each mean.
+        least: The smallest of these values.
+        most: The largest of these values.
     """
 
     mean: FloatArray
     half_width: FloatArray
     n_values: int
+    least: FloatArray
+    most: FloatArray
 
     @property
     def low(self) -> FloatArray:
@@ -46,11 +50,13 @@ class Estimate:
     def texts(self) -> list[str]:
         """Return each as "mean ± half width", rounded to two digits of the half width; "—" for NaN.
 
-        Means of fewer than five values are printed without an interval.
+        Means of fewer than five values are printed as "mean (least … most)" instead, rounded likewise.
         """
-        is_shown = self.n_values >= FEWEST_SEEDS
-        pairs = zip(np.ravel(self.mean).tolist(), np.ravel(self.half_width).tolist(), strict=True)
-        return [_text(mean, half_width if is_shown else math.nan) for mean, half_width in pairs]
+        if self.n_values >= FEWEST_SEEDS:
+            pairs = zip(np.ravel(self.mean).tolist(), np.ravel(self.half_width).tolist(), strict=True)
+            return [_text(mean, half_width) for mean, half_width in pairs]
+        columns = (np.ravel(part).tolist() for part in (self.mean, self.least, self.most))
+        return [_range_text(*numbers) for numbers in zip(*columns, strict=True)]
 
 
 def estimate_mean(values: ArrayLike, axis: int = -1) -> Estimate:
@@ -62,14 +68,16 @@ def estimate_mean(values: ArrayLike, axis: int = -1) -> Estimate:
     Example:
         >>> estimate_mean([1.0, 2.0, 3.0, 4.0, 5.0]).texts()  # t = 2.776, s = 1.581
         ['3.0 ± 2.0']
+        >>> estimate_mean([1.0, 2.0, 6.0]).texts()
+        ['3.0 (1.0 … 6.0)']
     """
     array = np.asarray(values, dtype=np.float64)
     n = array.shape[axis]
-    mean = array.mean(axis=axis)
+    mean, ends = array.mean(axis=axis), (array.min(axis=axis), array.max(axis=axis))
     if n < 2:
-        return Estimate(mean, np.full_like(mean, np.nan), n)
+        return Estimate(mean, np.full_like(mean, np.nan), n, *ends)
     t = float(stdtrit(n - 1, (1.0 + LEVEL) / 2.0))
-    return Estimate(mean, np.asarray(t * array.std(axis=axis, ddof=1) / math.sqrt(n)), n)
+    return Estimate(mean, np.asarray(t * array.std(axis=axis, ddof=1) / math.sqrt(n)), n, *ends)
 
 
 def _text(mean: float, half_width: float) -> str:
@@ -78,6 +86,14 @@ def _text(mean: float, half_width: float) -> str:
     if math.isnan(half_width) or half_width == 0.0:
         return format_number(mean, half_width)
     return f"{format_number(mean, half_width)} ± {format_number(half_width, half_width)}"
+
+
+def _range_text(mean: float, least: float, most: float) -> str:
+    half_width = (most - least) / 2.0
+    if math.isnan(mean) or not half_width > 1e-6 * abs(mean):
+        return _text(mean, math.nan)
+    middle, low, high = (format_number(value, half_width) for value in (mean, least, most))
+    return f"{middle} ({low} … {high})"
 
 
 def format_number(value: float, half_width: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from sojourn._text import one_line
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import label
 from sojourn.plots._style import (
@@ -39,6 +41,8 @@ __all__ = [
     "draw_comparison",
     "line_style",
     "line_styles",
+    "short_names",
+    "spread_heights",
 ]
 
 _MAX_POINTS = 600
@@ -47,6 +51,13 @@ _MAX_LINE_LENGTH = 84
 
 _MAX_TITLE_LENGTH = 60
 """Characters per line of the bold title."""
+
+_MAX_LABELS = 8
+"""With more lines than this, only the legend names them."""
+
+_MAX_LABEL_LENGTH = 26
+_LABEL_GAP = 0.06
+"""Least distance of two labels at the ends of lines, as a share of the height of the panel."""
 
 _NORMAL_QUANTILE = 1.96
 """Half the width of a 95% interval, in standard errors."""
@@ -189,7 +200,8 @@ def _drawable(curves: ComparisonCurves, *, log: bool) -> BoolArray:
 def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bool = False) -> Figure:
     """Draw the mean cumulative regret of every learner, with its 95% interval over seeds as a band.
 
-    With fewer than five seeds, each seed is drawn as a thin line instead.
+    With fewer than five seeds, each seed is drawn as a thin line instead. Up to eight lines have short names
+    at their ends; the legend below has the full names.
 
     Args:
         comparison: Result of `sojourn.compare`.
@@ -204,10 +216,58 @@ def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bo
     is_own = ax is None
     if ax is None:
         n_lines = sum(1 + wrap_text(name, _MAX_LINE_LENGTH).count("\n") for name in curves.names)
-        _, (ax,) = new_figure(1, width=6.4, height=3.8 + 0.19 * n_lines)
+        _, (ax,) = new_figure(1, width=6.9, height=3.8 + 0.19 * n_lines)
     draw_comparison(curves, ax, log=log)
+    if is_own:
+        _label_ends(ax, curves, log=log)
     _add_curve_legend(ax, curves, log=log, inside=not is_own)
     return root_figure(ax)
+
+
+def _label_ends(ax: Axes, curves: ComparisonCurves, *, log: bool) -> None:
+    """Write a short name right of the end of each line, in its color, so that no two names overlap."""
+    shown = np.flatnonzero(_drawable(curves, log=log))
+    if shown.size > _MAX_LABELS:
+        return
+    ax.get_ylim()  # the limits are only known after autoscaling
+    ends = np.column_stack((np.full(shown.size, curves.k[-1]), curves.mean[shown, -1]))
+    heights = ax.transAxes.inverted().transform(ax.transData.transform(ends))[:, 1]
+    names, styles = short_names(curves.names), line_styles(curves)
+    for i, height in zip(shown.tolist(), spread_heights(heights, _LABEL_GAP).tolist(), strict=True):
+        style: dict[str, Any] = {"color": styles[i]["color"], "fontsize": 8.5, "parse_math": False}
+        ax.text(1.01, height, names[i], transform=ax.transAxes, va="center", ha="left", **style)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return names without their settings where they stay different, else the beginnings of names.
+
+    Example:
+        >>> short_names(["UCBVI(Geometric(0.9), PaperBonus(scale=1))", "chance"])
+        ['UCBVI', 'chance']
+        >>> short_names(["general (scale=0.1)", "general (scale=1)"])
+        ['general (scale=0.1)', 'general (scale=1)']
+    """
+    heads = [name.partition("(")[0].strip() for name in names]
+    return [
+        head if head and heads.count(head) == 1 else one_line(name, most=_MAX_LABEL_LENGTH)
+        for head, name in zip(heads, names, strict=True)
+    ]
+
+
+def spread_heights(heights: FloatArray, gap: float) -> FloatArray:
+    """Return heights that are at least `gap` apart, in the same order, and at most 1 as far as possible.
+
+    Example:
+        >>> spread_heights(np.array([0.5, 0.98, 1.0]), 0.1).round(2).tolist()
+        [0.5, 0.9, 1.0]
+    """
+    order = np.argsort(heights, kind="stable")
+    steps = gap * np.arange(heights.size)
+    raised = np.maximum.accumulate(heights[order] - steps) + steps
+    lowered = np.minimum(raised - steps, 1.0 - steps[-1:]) + steps
+    spread = np.empty_like(heights)
+    spread[order] = lowered
+    return spread
 
 
 def _add_curve_legend(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool) -> None:

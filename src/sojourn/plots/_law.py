@@ -27,6 +27,9 @@ _MAX_POINTS = 400
 _FEW_STEPS = 60
 """Up to this many steps, each step gets a marker."""
 
+_MANY_TIMES = 30.0
+"""If the largest number of remaining steps is more than this times the least, its axis is logarithmic."""
+
 _LONG = 500.0
 """With more steps than this, the axis of steps is logarithmic."""
 
@@ -44,7 +47,7 @@ class LawCurves:
         h: Steps, `(n,)`.
         survival: γ(h), `(2, n)`.
         hazard: P(H = h | H ≥ h), `(2, n)`; NaN past a longest length.
-        discount: ρ(h) = γ(h+1)/γ(h), `(2, n)`; NaN past a longest length.
+        remaining: Γ(h)/γ(h), the mean number of steps from h on, `(2, n)`; NaN past a longest length.
     """
 
     names: tuple[str, ...]
@@ -53,7 +56,7 @@ class LawCurves:
     h: FloatArray
     survival: FloatArray
     hazard: FloatArray
-    discount: FloatArray
+    remaining: FloatArray
 
 
 def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
@@ -85,16 +88,16 @@ def law_curves(law: LengthLaw, *, last: int | None = None) -> LawCurves:
         h=h,
         survival=np.array([one.survival(h) for one in shown]),
         hazard=np.where(alive, [one.hazard(h) for one in shown], np.nan),
-        discount=np.where(alive, [one.continuation(h) for one in shown], np.nan),
+        remaining=np.where(alive, [one.remaining(h) for one in shown], np.nan),
     )
 
 
 def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
-    """Draw survival, hazard and implied discount, in this order, one per given axes."""
+    """Draw survival, hazard and expected remaining steps, in this order, one per given axes."""
     panels = (
-        ("Survival", "γ(h) = P(H ≥ h)", curves.survival),
-        ("Hazard", "P(H = h | H ≥ h)", curves.hazard),
-        ("Implied discount", "ρ(h) = γ(h+1)/γ(h)", curves.discount),
+        ("Survival", "chance to reach step h, γ(h)", curves.survival),
+        ("Hazard", "chance that step h is the last", curves.hazard),
+        ("Expected remaining steps", "mean number of steps from h on", curves.remaining),
     )
     for panel, (title, text, values) in zip(axes, panels, strict=False):
         is_survival = values is curves.survival
@@ -103,15 +106,29 @@ def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
         _draw(panel, curves.h, values[0], is_survival=is_survival)
         set_labels(panel, title=title, x="step h", y=text)
         set_step_axis(panel, float(curves.h[-1]), heavy=curves.heavy)
-        if is_survival and curves.heavy:
+        if values is curves.remaining:
+            _set_remaining_axis(panel, values)
+        elif is_survival and curves.heavy:
             panel.set_yscale("log")
             panel.set_ylim(0.6 * _LAST_SURVIVAL_HEAVY, 1.7)
         else:
             panel.set_ylim(*axis_limits(values, whole=is_survival))
 
 
+def _set_remaining_axis(panel: Axes, values: FloatArray) -> None:
+    """Start the axis of remaining steps at 0, or make it logarithmic if they grow a lot."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if high > _MANY_TIMES * low:
+        panel.set_yscale("log")
+        panel.set_ylim(low / 1.5, high * 1.5)
+    else:
+        panel.set_ylim(0.0, 1.08 * high)
+    if high < 1e5:
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.5g}"))
+
+
 def _draw(panel: Axes, h: FloatArray, values: FloatArray, *, is_survival: bool) -> None:
-    """Draw a function of the step: survival as a step function, hazard and discount as points."""
+    """Draw a function of the step: survival as a step function, all others as points."""
     few = h.size <= _FEW_STEPS
     style: dict[str, Any] = {"color": COLORS[0], "zorder": 3, "markeredgewidth": 0.0}
     if is_survival:
@@ -155,7 +172,7 @@ def axis_limits(values: FloatArray, *, whole: bool) -> tuple[float, float]:
 
 
 def law_figure(law: LengthLaw, *, ax: Axes | None = None, last: int | None = None) -> Figure:
-    """Draw a law's survival, hazard and implied discount beside the geometric law with the same mean.
+    """Draw a law's survival, hazard and expected remaining steps beside the geometric law of the same mean.
 
     Args:
         law: Any length law.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -148,19 +149,21 @@ class Chapter:
 
 def chapter_context(chapters: Sequence[Chapter], *, command: str) -> dict[str, Any]:
     """Return the variables of the template `chapters.html`: chapters, command and versions."""
+    numbers = itertools.count(1)
     return {
         "chapters": [
             {
+                "id": f"part-{i}",
                 "title": chapter.title,
                 "text": chapter.text,
                 "tables": chapter.tables,
                 "settings": chapter.settings,
                 "pictures": [
-                    (picture.caption, svg_image(picture.figure), picture.is_wide)
+                    (f"Figure {next(numbers)}. {picture.caption}", svg_image(picture.figure), picture.is_wide)
                     for picture in chapter.pictures
                 ],
             }
-            for chapter in chapters
+            for i, chapter in enumerate(chapters, start=1)
         ],
         "command": command,
         "versions": [("Python", platform.python_version())]

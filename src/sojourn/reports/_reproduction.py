@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sojourn.reports._chapter import Chapter, Claim, chapter_context
+from sojourn.reports._chapter import VERDICT_TONES, Chapter, Claim, chapter_context
 from sojourn.reports._claims import count_verdicts, used_verdicts
 from sojourn.reports._page import render
 
@@ -22,18 +22,21 @@ def reproduction_report(
         quick: Whether this was a quick run; the page then says so.
         command: Command that repeats the run.
     """
-    summary = count_verdicts(claims)
     if quick:
-        summary += (
-            " This is a quick run of small experiments: it shows that everything works, and its numbers "
-            "decide nothing."
+        summary = (
+            f"A quick run of small experiments, about {len(claims)} claims of the paper: it shows that "
+            "everything works, and decides none of them."
         )
+        rows = [(claim, "quick run", "soft") for claim in claims]
+    else:
+        summary = count_verdicts(claims)
+        rows = [(claim, claim.verdict.value, VERDICT_TONES[claim.verdict]) for claim in claims]
     return render(
         "reproduction.html",
         kind="Reproduction",
         title="Online Reinforcement Learning with Uncertain Episode Lengths",
         summary=summary,
-        claims=claims,
-        meanings=used_verdicts(claims),
+        claims=rows,
+        meanings={} if quick else used_verdicts(claims),
         **chapter_context(chapters, command=command),
     )

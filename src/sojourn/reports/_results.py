@@ -8,6 +8,7 @@ from sojourn.laws import label
 from sojourn.learning import TABLE_HEADER, Comparison
 from sojourn.plots import comparison_figure
 from sojourn.reports._chapter import Chapter, Picture, ReportTable, chapter_context
+from sojourn.reports._findings import describe_best, describe_winners
 from sojourn.reports._page import render
 
 __all__ = ["describe_left_out", "reported_trials", "results_report"]
@@ -31,18 +32,19 @@ def results_report(results: Results, *, command: str) -> str:
     shown = reported_trials(results)
     names = list(dict.fromkeys(trial.experiment for trial in shown))
     taken: dict[str, str] = {}  # different laws with the same label are numbered, as in `Results.table`
+    cases = [(name, case) for name in names for case in results.select(experiment=name).comparisons()]
     chapters = [
-        _chapter(name, comparison, unique_name(label(comparison.law), repr(comparison.law), taken))
-        for name in names
-        for comparison in results.select(experiment=name).comparisons()
+        _chapter(name, case, unique_name(label(case.law), repr(case.law), taken), is_alone=len(cases) == 1)
+        for name, case in cases
     ]
     n_trials = f"{len(shown):,} trial{'s' * (len(shown) > 1)}"
-    summary = f"{n_trials} of {len(names):,} experiment{'s' * (len(names) > 1)}. {describe_left_out(results)}"
+    counts = f"{n_trials} of {len(names):,} experiment{'s' * (len(names) > 1)}. {describe_left_out(results)}"
     return render(
         "results.html",
         kind="Results",
         title=results.folder.name,
-        summary=summary.rstrip(),
+        summary=describe_winners([case for _, case in cases]),
+        counts=counts.rstrip(),
         **chapter_context(chapters, command=command),
     )
 
@@ -63,9 +65,11 @@ def describe_left_out(results: Results) -> str:
     return f"{left_out} left out; --experiment NAME shows one."
 
 
-def _chapter(name: str, comparison: Comparison, law: str) -> Chapter:
+def _chapter(name: str, comparison: Comparison, law: str, *, is_alone: bool) -> Chapter:
+    """Return the chapter of a comparison; one that is alone does not repeat what the page begins with."""
     seeds = f"{len(comparison.seeds):,} seed{'s' * (len(comparison.seeds) > 1)}"
-    text = f"Lengths from {law}, {comparison.episodes:,} episodes, {seeds}."
+    played = f"Lengths from {law}, {comparison.episodes:,} episodes, {seeds}."
+    text = played if is_alone else f"{describe_best(comparison)} {played}"
     picture = Picture(name, f"Cumulative regret on {comparison.problem}.", comparison_figure(comparison))
     table = ReportTable(" ".join(comparison.notes()), TABLE_HEADER, comparison.rows())
     return Chapter(name, f"{name}: {comparison.problem}, {law}", text, (picture,), (table,))

@@ -62,7 +62,8 @@ def figure1(runner: ExperimentRunner) -> Chapter:
     return Chapter(
         "figure1",
         "Figure 1 with the published constants",
-        "Taxi, 100 episodes, the paper's bonuses at scale 1. For the learners, rewards are mapped to [0, "
+        f"Taxi, {comparisons[0].episodes:,} episodes, the paper's bonuses at scale 1. For the learners, "
+        "rewards are mapped to [0, "
         "1], also those of the absorbing state; regret is in Taxi's own units.",
         pictures=(
             Picture(
@@ -73,7 +74,7 @@ def figure1(runner: ExperimentRunner) -> Chapter:
             ),
             Picture(
                 "law",
-                "A law of lengths is a discount function: survival, hazard and implied discount of a "
+                "A law of lengths is a discount function: survival, hazard and expected remaining steps of a "
                 "polynomial law, beside the geometric law with the same mean.",
                 law_figure(parse_law("polynomial(1.4, offset=20)")),
             ),
