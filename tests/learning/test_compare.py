@@ -124,7 +124,8 @@ def test_fewer_than_five_seeds_have_no_intervals():
     found = comparison([[10, 20, 30, 40]], [[1, 2, 3, 4]], names=("alone",))
     assert found.rows() == [("alone", "25 (10 … 40)", "25.000", "0", "2.5000")]
     assert found.notes() == [
-        "IQM: mean of the middle half of the seeds. Intervals need at least 5 seeds.",
+        "IQM: mean of the middle half of the seeds. In parentheses: the smallest and largest seed. Intervals "
+        "need at least 5 seeds.",
     ]
 
 

@@ -55,7 +55,7 @@ _MAX_TITLE_LENGTH = 60
 _MAX_LABELS = 8
 """With more lines than this, only the legend names them."""
 
-_MAX_LABEL_LENGTH = 26
+_MAX_LABEL_LENGTH = 34
 _LABEL_GAP = 0.06
 """Least distance of two labels at the ends of lines, as a share of the height of the panel."""
 
@@ -239,19 +239,22 @@ def _label_ends(ax: Axes, curves: ComparisonCurves, *, log: bool) -> None:
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return names without their settings where they stay different, else the beginnings of names.
+    """Return names with only those settings in which names with the same beginning differ.
 
     Example:
         >>> short_names(["UCBVI(Geometric(0.9), PaperBonus(scale=1))", "chance"])
         ['UCBVI', 'chance']
-        >>> short_names(["general (scale=0.1)", "general (scale=1)"])
-        ['general (scale=0.1)', 'general (scale=1)']
+        >>> short_names(["UCBVI(Fixed(9), PaperBonus(scale=1))", "UCBVI(Fixed(9), PaperBonus(scale=0.1))"])
+        ['UCBVI, PaperBonus(scale=1)', 'UCBVI, PaperBonus(scale=0.1)']
     """
     heads = [name.partition("(")[0].strip() for name in names]
-    return [
-        head if head and heads.count(head) == 1 else one_line(name, most=_MAX_LABEL_LENGTH)
-        for head, name in zip(heads, names, strict=True)
-    ]
+    settings = [name.partition("(")[2].removesuffix(")").split(", ") for name in names]
+    short = []
+    for head, own in zip(heads, settings, strict=True):
+        alike = [other for other_head, other in zip(heads, settings, strict=True) if other_head == head]
+        differing = [part for part in own if part and not all(part in other for other in alike)]
+        short.append(one_line(", ".join([head, *differing]), most=_MAX_LABEL_LENGTH))
+    return short
 
 
 def spread_heights(heights: FloatArray, gap: float) -> FloatArray:
