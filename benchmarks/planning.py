@@ -248,7 +248,12 @@ def mdpsolver_methods(mdp: sj.TabularMDP) -> dict[str, Prepare]:
     def prepare(method: str, update: str) -> Callable[[], Any]:
         model = mdpsolver.model()  # a model that was solved before begins with that solution
         model.mdp(discount=DISCOUNT, rewards=rewards, **lists)
-        return lambda: model.solve(algorithm=method, tolerance=TOLERANCE, update=update, parallel=False)
+
+        def solve() -> Any:
+            model.solve(algorithm=method, tolerance=TOLERANCE, update=update, parallel=False)
+            return model.getValueVector(), model.getPolicy()  # the results of all others are in Python too
+
+        return solve
 
     methods = ["vi", "mpi", *(["pi"] if mdp.n_states <= LARGE else [])]
     return {
