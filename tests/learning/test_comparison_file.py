@@ -27,6 +27,7 @@ def test_a_comparison_is_read_back_as_it_was(found, tmp_path):
     )
     assert again.agents == ()
     assert again.table() == found.table()
+    assert again.plot().axes  # without its agents, none is drawn as chance
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
         low, high = estimate.mean - half_width, estimate.mean + half_width
     return ComparisonCurves(
         names=comparison.names,
-        is_chance=tuple(i in at_random[:1] for i in range(len(comparison.agents))),
+        is_chance=tuple(i in at_random[:1] for i in range(len(comparison.names))),
         problem=comparison.problem,
         law=label(comparison.law),
         n_seeds=len(comparison.seeds),
