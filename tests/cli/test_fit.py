@@ -352,7 +352,14 @@ def test_no_log_of_a_folder_or_pattern_is_overwritten(run, tmp_path):
             assert done.exit_code == 2
             assert f"{option} must not be" in done.stderr
     assert log.read_text() == "length\n1\n2\n"
-    done = run("fit", str(log), "--table", str(tmp_path / "x.csv"), "--schedule", str(tmp_path / "x.csv"))
+    done = run(
+        "fit",
+        str(log),
+        "--table",
+        str(tmp_path / "x.csv"),
+        "--schedule",
+        f"{tmp_path}/../{tmp_path.name}/x.csv",
+    )
     assert "--schedule and --table must be two files" in " ".join(done.stderr.split())
 
 

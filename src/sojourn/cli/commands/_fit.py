@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -222,7 +223,7 @@ def fit(
                 check_output_files(_log_path(one), figure, report, table)
                 if schedule is not None:
                     check_output_file("--schedule", schedule, (".csv", ".json"), source=_log_path(one))
-            if schedule is not None and table is not None and schedule.absolute() == table.absolute():
+            if schedule is not None and table is not None and realpath(schedule) == realpath(table):
                 raise ValueError(f"--schedule and --table must be two files; got {str(table)!r} for both.")
             given_problem = None if problem is None else read_problem_option(problem)
             found = _read_log(
