@@ -1,7 +1,7 @@
 """Whole trials without returning to Python: value the policy, play an episode, update, repeat.
 
-The policy of an episode is never stored as a table: `greedy_action` computes an action for each state that
-the episode, or its valuation, visits.
+An episode does not store its policy as a table: `greedy_action` computes an action for each state that it
+visits. Valuations keep the actions that they have computed until the next one.
 """
 
 from __future__ import annotations

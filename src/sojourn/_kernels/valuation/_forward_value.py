@@ -4,7 +4,7 @@ The probabilities of all states are carried forward step by step, and V = Σ_h �
 way: only states that can be reached need an action. What remains after M steps is bracketed.
 
 * Light tails: M is so large that Γ(M+1) is negligible; the steps after M are assumed to earn the middle of
-  the rewards' range.
+  the rewards' range. Where most states are reached, `value_by_sweeps` takes over.
 * Heavy tails: no M is large enough. But the policy is periodic (it restarts after N layers, or repeats its
   last one), so the distribution of states approaches a cycle. Brent's algorithm finds it: the distribution is
   compared with one that was saved at a power of two of the number of periods. From then on the rewards

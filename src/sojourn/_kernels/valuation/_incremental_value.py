@@ -6,9 +6,9 @@ again. Rows of transitions are filled up to the same size, because the processor
 whose size depends on the action. States are processed in their own order, so the result does not depend on
 what was cached. Only learners whose policy is deterministic given Q, apart from ties, use the cache.
 
-Whole trials of UCBVI with `PaperBonus(0.01)` on RiverSwim(6) under `Geometric(0.9)` take 20,000 episodes in
-0.43 of the time that they take without the cache. With `PaperBonus(1)` all actions stay tied and the policy
-changes in every episode: 1.04 of the time.
+Where all actions stay tied, the policy changes in every episode, and the cache saves nothing. Finding all
+actions of a state at once, with no branch on ties, makes the valuation of UCBVI with `PaperBonus(1)` on
+RiverSwim(6) take 0.3 of the time that it takes action by action.
 """
 
 from __future__ import annotations
