@@ -311,22 +311,28 @@ def heads() -> Drawn:
 
 
 def deep() -> Drawn:
-    """Draw learning curves of deep agents under a law, from the trials of evidence/deep.py."""
+    """Draw learning curves of deep agents, and exact limits of other ways, from evidence/deep.py."""
     found = _evidence("deep")
-    names = ("cash, DQN", "cash, PPO", "grid, DQN")
-    figure, panels = new_figure(3, width=3.3, height=3.6)
+    limits = json.loads((EVIDENCE / "limits.json").read_text(encoding="utf-8"))
+    names = [name for name in found.SETTINGS if name in found.load() and found.curves(name)]
+    names = [name for name in names if found.SETTINGS[name].title in limits and "long" not in name]
+    figure, panels = new_figure(len(names), width=4.4, height=3.6)
     shown = {}
     for panel, name in zip(panels, names, strict=True):
-        curves, setting = found.curves(name), found.SETTINGS[name]
-        steps = curves.pop("steps")
-        for way, share in curves.items():
-            panel.plot(steps, share, color=COLORS[found.ALL.index(way)], linewidth=1.6, label=way)
+        setting = found.SETTINGS[name]
+        steps = setting.steps * np.arange(1, found.CHECKPOINTS + 1) / found.CHECKPOINTS
+        for way, share in found.curves(name).items():
+            panel.plot(steps, share, color=COLORS[found.ALL.index(way)], linewidth=1.8, label=way)
             shown[f"{name}: {way}"] = share[4::5]
-        panel.set(xlabel="training steps", ylim=(0.0, 1.03))
+        for way in (found.SAME, found.TUNED):
+            limit = limits[setting.title][way]
+            panel.axhline(limit, color=COLORS[found.ALL.index(way)], linewidth=1.2, linestyle="--")
+            text = f"{way}: at best {100 * limit:.0f}%"
+            panel.annotate(text, (steps[-1], limit - 0.012), ha="right", va="top", fontsize=8)
+        panel.set(xlabel="training steps", ylim=(0.5, 1.02), xlim=(0, steps[-1]))
         panel.set_title(f"{setting.title}, {setting.agent}", loc="left", fontsize=10, fontweight="bold")
-    panels[0].set(ylabel="share of the best value (IQM)")
-    lines, labels = panels[0].get_legend_handles_labels()
-    figure.legend(lines, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+        panel.legend(frameon=False, fontsize=8, loc="lower right")
+    panels[0].set(ylabel="share of the best value (IQM over seeds)")
     return figure, shown
 
 
@@ -344,6 +350,7 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
     "round-robin-profiles": round_robin_profiles,
     "value-of-the-law": value_of_the_law,
     "heads": heads,
+    "deep": deep,
 }
 
 

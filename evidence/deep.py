@@ -1,6 +1,7 @@
 """Train deep agents under a law with and without sojourn.sb3, and value what they learned.
 
     python evidence/deep.py measure [NAME …]    train the agents that are not stored yet, ten seeds of each
+    python evidence/deep.py limits              what each way earns on tables if it learns without error
     python evidence/deep.py heads               numbers of heads and errors of law.as_mixture
     python evidence/deep.py tables              write the tables in docs/deep-agents.md
 
@@ -33,11 +34,18 @@ from sojourn.laws import distance, label
 from sojourn.learning import FEWEST_SEEDS, Interval, bootstrap_interval, interquartile_mean
 
 HERE = Path(__file__).parent
-PAGE, STORED, HEADS = HERE.parent / "docs" / "deep-agents.md", HERE / "deep.json", HERE / "heads.json"
+PAGE, STORED = HERE.parent / "docs" / "deep-agents.md", HERE / "deep.json"
+HEADS, LIMITS = HERE / "heads.json", HERE / "limits.json"
 SEEDS, CHECKPOINTS = 10, 20
 HEAVY, LONG = sj.Polynomial(1.4), sj.Polynomial(1.4, offset=20)
 FITTED = sj.BetaGeometric(2.375, 5.530)  # `analyze` of the shipped sample log "streaming", rounded
 NETWORK = {"net_arch": [64]}
+HEAD_SETTINGS = {"tolerance": 0.1, "last": 100}
+"""The mixture of geometric laws behind the heads: four of them under `HEAVY`."""
+
+N_STEPS = 3
+"""Number of successive rewards in the targets of DQN; heads have one."""
+
 EPISODE = 32
 """Steps per training episode on tables without an end."""
 
@@ -197,19 +205,15 @@ def environment(setting: Setting, way: str, seed: int) -> tuple[Any, dict[str, A
     from sojourn import sb3  # noqa: PLC0415
     from sojourn.envs import LawDiscount, StepIndex  # noqa: PLC0415
 
-    several = (
-        16 if setting.agent == "PPO" and setting.mdp is not None else 8 if setting.agent == "PPO" else None
-    )
+    several = None if setting.agent == "DQN" else 8 if setting.mdp is None else 16
+    has_one_step = setting.agent == "PPO" or setting.dqn or way in (PUBLISHED, CORRECTED)
+    n_step = {} if has_one_step else {"n_steps": N_STEPS}
     if way in (OURS, CORRECTED):
         limits = {"last": EPISODE - 1, "max_steps": EPISODE} if setting.mdp is not None else {}
+        scaling = {"normalize": way == OURS}
+        several_envs = {"n_envs": several, "seed": seed}
         return sb3.prepare(
-            setting.plain,
-            setting.law,
-            setting.agent,
-            n_envs=several,
-            seed=seed,
-            normalize=way == OURS,
-            **limits,
+            setting.plain, setting.law, setting.agent, **several_envs, **scaling, **limits, **n_step
         )
 
     def make() -> Any:
@@ -217,7 +221,7 @@ def environment(setting: Setting, way: str, seed: int) -> tuple[Any, dict[str, A
             return LawDiscount(StepIndex(setting.plain(), EPISODE), setting.law, EPISODE)
         return TimeLimit(setting.plain(), EPISODE) if setting.mdp is not None else setting.plain()
 
-    arguments = {"gamma": 1.0 if way == WEIGHTED else setting.gammas.get(way, 0.99)}
+    arguments = {"gamma": 1.0 if way == WEIGHTED else setting.gammas.get(way, 0.99), **n_step}
     return make() if several is None else make_vec_env(make, several, seed=seed), arguments
 
 
@@ -244,7 +248,7 @@ def agent(setting: Setting, way: str, env: Any, arguments: dict[str, Any], seed:
         **dict(setting.dqn),
     }
     if way in (PUBLISHED, CORRECTED):
-        mixture = setting.law.as_mixture(0.1, last=100)
+        mixture = setting.law.as_mixture(**HEAD_SETTINGS)
         return sb3.MultiHorizonDQN("MlpPolicy", env, mixture, published=way == PUBLISHED, **replay, **common)
     return DQN("MlpPolicy", env, **replay, **common)
 
@@ -264,23 +268,87 @@ def value(setting: Setting, way: str, model: Any, env: Any) -> float:
 
 
 def weighted_policy(setting: Setting, model: Any) -> Any:
-    """Return the policy of an agent trained on weighted rewards.
-
-    Near the end of training episodes nothing later counts, so the first half is used, up to the last step at
-    which the most likely path is in the start state and has a choice. Its action is held.
-    """
+    """Return the policy of an agent trained on weighted rewards, held after its last choice."""
     states = np.arange(setting.table.n_states)
     rows = []
     for taken in range(EPISODE // 2):
         seen = np.stack([states, np.full_like(states, taken)], axis=1)
         rows.append(model.predict(seen, deterministic=True)[0])
-    start = state = int(setting.table.start.argmax())
+    return held(setting.table, rows)
+
+
+def held(mdp: Any, rows: Any) -> Any:
+    """Return a policy up to the last step at which its most likely path is in the start state.
+
+    Near the end of training episodes nothing later counts, so only their first half is used, and an action is
+    held after it: that of the last step with a choice.
+    """
+    start = state = int(mdp.start.argmax())
     last = 1
-    for h, actions in enumerate(rows, start=1):
+    for h, actions in enumerate(rows[: EPISODE // 2], start=1):
         last = h if state == start else last
-        after, chances = setting.table.successors(state, int(actions[state]))
+        after, chances = mdp.successors(state, int(actions[state]))
         state = int(after[int(np.argmax(chances))])
     return np.array(rows[:last])
+
+
+def limit(setting: Setting, way: str) -> float:
+    """Return the share of the best value that a way of training earns if it learns without error."""
+    mdp, law = setting.table, setting.law
+    if way in (SAME, TUNED):
+        policy = sj.plan(mdp, sj.Geometric(setting.gammas[way])).policy[:1]
+    elif way == WEIGHTED:
+        policy = held(mdp, sj.plan(mdp, sj.Tabulated(law.survival(np.arange(1, EPISODE + 1)))).policy)
+    else:
+        policy = head_policy(setting, way)
+    return float(mdp.start @ sj.evaluate(mdp, law, policy).value) / setting.best
+
+
+def measure_limits() -> None:
+    """Store the limits of all ways on the problems with a table."""
+    found = {}
+    for name in ("cash, DQN", "grid, DQN"):
+        setting = SETTINGS[name]
+        found[setting.title] = {way: round(limit(setting, way), 6) for way in ALL}
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    LIMITS.write_text(text + "\n", encoding="utf-8")
+
+
+def limits_table() -> str:
+    """Return the limits as a Markdown table."""
+    found = json.loads(LIMITS.read_text(encoding="utf-8"))
+    rows = [[way, *(f"{100 * shares[way]:.1f}%" for shares in found.values())] for way in ALL]
+    return table(["", *found], rows)
+
+
+def head_policy(setting: Setting, way: str) -> Any:
+    """Return the greedy policy at the fixed point of the heads' targets, or of the single clocked value."""
+    mdp, law, n = setting.table, setting.law, 1 if way == PUBLISHED else EPISODE
+    table = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
+    h = np.arange(1, n + 1)
+    if way == OURS:  # one head whose discount depends on the step
+        gammas = (1.0 - 1.0 / law.remaining(h))[:, np.newaxis]
+        scales, weights = 1.0 - gammas, np.ones((n, 1))
+    else:
+        mixture = law.as_mixture(**HEAD_SETTINGS)
+        gammas = np.array([[part.gamma for part in mixture.laws]] * n)
+        scales, weights = 1.0 - gammas, np.array(mixture.weights) / (1.0 - gammas)
+        if way == CORRECTED:
+            weights = weights * gammas ** (h[:, np.newaxis] - 1)
+    values = np.zeros((n, gammas.shape[1], mdp.n_states, mdp.n_actions))
+    following = np.minimum(h, n - 1)
+    for _ in range(20_000):
+        if way == PUBLISHED:
+            next_values = values.max(axis=3)
+        else:
+            played = np.einsum("nk,nksa->nsa", weights, values).argmax(axis=2)
+            next_values = np.take_along_axis(values, played[:, np.newaxis, :, np.newaxis], axis=3)[..., 0]
+        ahead = np.einsum("xay,nky->nkxa", table, next_values[following])
+        new = scales[..., np.newaxis, np.newaxis] * mdp.rewards + gammas[..., np.newaxis, np.newaxis] * ahead
+        if np.abs(new - values).max() < 1e-10:
+            break
+        values = new
+    return np.einsum("nk,nksa->nsa", weights, values).argmax(axis=2)
 
 
 def summary(name: str) -> dict[str, Interval]:
@@ -292,11 +360,12 @@ def summary(name: str) -> dict[str, Interval]:
 
 
 def curves(name: str) -> dict[str, Any]:
-    """Return, for each way, the IQM of the share of the best value at each checkpoint, and the steps."""
-    setting = SETTINGS[name]
-    steps = setting.steps * np.arange(1, CHECKPOINTS + 1) / CHECKPOINTS
-    shares = {way: np.array(found).T / setting.best for way, found in load().get(name, {}).items()}
-    return {"steps": steps, **{way: interquartile_mean(found) for way, found in shares.items()}}
+    """Return, for each way with enough seeds, the IQM of the share of the best value at each checkpoint."""
+    setting, found = SETTINGS[name], {}
+    for way, stored in load().get(name, {}).items():
+        if len(stored) >= FEWEST_SEEDS:
+            found[way] = interquartile_mean(np.array(stored).T / setting.best)
+    return found
 
 
 def steps_needed(name: str, way: str, share: float = 0.99) -> list[int | None]:
@@ -317,7 +386,7 @@ def tables() -> dict[str, str]:
         for name in SETTINGS
         if name in stored
     }
-    columns = [name for name, ways in enough.items() if ways]
+    columns = [name for name, ways in enough.items() if ways and not name.endswith("long")]
     found = {name: summary(name) for name in columns}
     rows = []
     for way in ALL:
@@ -329,7 +398,8 @@ def tables() -> dict[str, str]:
     laws = "; ".join(dict.fromkeys(f"{one.title}: {short_name(one.law)}" for one in shown))
     seeds = [n for name in columns for n in enough[name].values()]
     counted = f"{max(seeds)} seeds" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)} seeds"
-    return {"results": table(["", *heads], rows) + "\n\n" + paragraph(f"{counted}. Laws: {laws}.")}
+    results = table(["", *heads], rows) + "\n\n" + paragraph(f"{counted}. Laws: {laws}.")
+    return {"limits": limits_table(), "results": results}
 
 
 def short_name(law: sj.LengthLaw) -> str:
@@ -373,6 +443,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["measure", *names]:
             measure(names)
+        case ["limits"]:
+            measure_limits()
         case ["heads"]:
             measure_heads()
         case ["tables"]:

@@ -55,7 +55,8 @@ def make_env() -> TabularEnv:
 def usual_dqn(seed: int) -> float:
     """Train DQN with the γ of the same mean length, and return its exact value under the law."""
     env = TimeLimit(make_env(), STEPS)
-    agent = DQN("MlpPolicy", env, gamma=SAME_MEAN, seed=seed, policy_kwargs=dict(NETWORK), **DQN_SETTINGS)
+    settings = {**DQN_SETTINGS, "gamma": SAME_MEAN, "n_steps": 3}
+    agent = DQN("MlpPolicy", env, seed=seed, policy_kwargs=dict(NETWORK), **settings)
     return exact_value(agent.learn(12_000), make_env())
 
 
@@ -68,7 +69,7 @@ def usual_ppo(seed: int) -> float:
 
 def lawful_dqn(seed: int) -> float:
     """Train DQN under the law, and return its exact value."""
-    env, kwargs = sb3.prepare(make_env(), LAW, algorithm="DQN", last=STEPS - 1, max_steps=STEPS)
+    env, kwargs = sb3.prepare(make_env(), LAW, algorithm="DQN", last=STEPS - 1, max_steps=STEPS, n_steps=3)
     agent = DQN("MlpPolicy", env, **kwargs, seed=seed, policy_kwargs=dict(NETWORK), **DQN_SETTINGS)
     return exact_value(agent.learn(12_000), env)
 

@@ -47,6 +47,7 @@ def figures():
         "round-robin-profiles",
         "value-of-the-law",
         "heads",
+        "deep",
     ],
 )
 def test_stored_figures_hold_the_numbers_that_the_code_computes(figures, name):
