@@ -185,7 +185,7 @@ def sentences(name: str, found: Any, table: pd.DataFrame) -> None:
     check(
         f"{name}: all seen to their end", ("all seen to their end" in advice["The sessions"]) == ended.all()
     )
-    if ended.all() and found.determines_mean and not found.no_family_fits:
+    if ended.all() and found.determines_mean and not found.best_is_contradicted:
         low, high = found.bootstrap.remaining
         error = lengths.std() / math.sqrt(lengths.size)
         apart = max(low - lengths.mean(), lengths.mean() - high)

@@ -8,7 +8,7 @@ import pytest
 from lifelines.datasets import load_dd, load_lung, load_rossi
 
 import sojourn as sj
-from sojourn.laws import FAMILIES, distance, fit_sample, take_sample
+from sojourn.laws import FAMILIES, closest_geometric, distance, fit_sample, take_sample
 from sojourn.sessions import SessionLog, analyze, compare_groups, gamma_words, group_words, price_geometric
 from sojourn.sessions._hazard_test import compare_hazards
 
@@ -53,7 +53,7 @@ def test_the_mean_agrees_with_kaplan_meier():
     [
         (sj.BetaGeometric(2.2, 4.0), "slows down"),
         (sj.NegativeBinomial(3.0, 0.8), "speeds up"),
-        (sj.Geometric(0.9), "as likely at every step"),
+        (sj.Geometric(0.9), "does not show that this changes"),
         (sj.Polynomial(1.6, offset=5), "No one leaves before step 6"),
     ],
     ids=repr,
@@ -484,3 +484,41 @@ def test_a_mixture_with_a_component_that_the_data_hardly_show_is_marked():
     assert (
         "a degenerate mixture (the data hardly show its component of 0.75%" in dict(found.advice())["The law"]
     )
+
+
+def test_where_the_best_family_does_not_fit_the_advice_describes_the_data():
+    # Visits end at step 2, 9 or 30: the sum of what remains, by hand.
+    lengths = np.repeat([2, 9, 30], [1_000, 2_500, 500])
+    found = analyze(SessionLog.from_columns(lengths))
+    assert found.best_is_contradicted
+    assert not found.others_that_fit
+    advice = dict(found.advice())
+    assert "0% leave after the first step" in advice["How people leave"]
+    late = [np.mean(lengths[lengths >= step] - step + 1) for step in (9, 30)]
+    assert f"{late[0]:.3g} from step 9 on, {late[1]:.3g} from step 30 on" in advice["How people leave"]
+    steps = np.arange(1, 31)
+    survival = (lengths[:, None] >= steps).mean(axis=0)
+    gamma = closest_geometric(found.kaplan_meier).gamma
+    gap = np.abs(survival - gamma ** (steps - 1)).sum() + gamma**30 / (1.0 - gamma)
+    assert f"off from the data by Σ|γ − γ'| = {gap:.3g} steps" in advice["A single γ"]
+    assert "at least one in ten 30 or more" in advice["How long they last"]
+
+
+def test_the_mean_is_not_determined_where_no_family_fits_and_many_are_open():
+    found = analyze(
+        SessionLog.from_columns(np.repeat([2, 9, 10], 1_000), np.repeat([True, True, False], 1_000))
+    )
+    assert not found.determines_mean
+    text = dict(found.advice())["How long they last"]
+    assert "the best family does not fit, and 33% get to the longest session" in text
+    most = analyze(
+        SessionLog.from_columns(
+            np.repeat([2, 9, 10], [500, 500, 2_000]), np.repeat([True, False], [1_000, 2_000])
+        )
+    )
+    assert "more than half of them get that far" in dict(most.advice())["How long they last"]
+
+
+def test_logs_in_which_all_end_at_once_can_be_resampled():
+    found = analyze(SessionLog.from_columns([1] * 20, [True] * 12 + [False] * 8), resamples=3)
+    assert found.bootstrap.remaining == (1.0, 1.0)

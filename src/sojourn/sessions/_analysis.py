@@ -51,7 +51,7 @@ _CLEAR_CHANGE = 10.0
 """Minimum log-likelihood ratio statistic, against a geometric law, to report that leaving changes."""
 
 MISFIT = 0.01
-"""If the best law leaves the band by more than this share of sessions, no family fits."""
+"""A law that leaves the band by more than this share of sessions does not fit."""
 
 REJECTED = 0.01
 """Level at which the chances of leaving reject a law."""
@@ -161,16 +161,29 @@ class Analysis:
     @cached_property
     def hazard_test(self) -> HazardTest | None:
         """Test of the best fit by the chances of leaving at each step; None if the log is too small."""
-        fit = self.best.fit
+        return self._hazard_test(self.best.fit)
+
+    def _hazard_test(self, fit: Fit) -> HazardTest | None:
         return compare_hazards(self.log.sample, fit.law, n_parameters=len(fit.parameters) - len(fit.edge))
 
-    @property
-    def no_family_fits(self) -> bool:
+    @cached_property
+    def best_is_contradicted(self) -> bool:
         """Whether the data contradict the best fit, at some step, by enough to matter."""
-        test = self.hazard_test
-        if self.best.excess >= MISFIT or test is None:
-            return self.best.excess >= MISFIT
-        return test.p_value < REJECTED and abs(test.observed - test.expected) >= SMALL_DIFFERENCE
+        return _is_contradicted(self.best, self.hazard_test)
+
+    @cached_property
+    def others_that_fit(self) -> tuple[RankedFit, ...]:
+        """The fits, besides the best, that the data do not contradict by enough to matter."""
+        return tuple(one for one in self.fits[1:] if not _is_contradicted(one, self._hazard_test(one.fit)))
+
+    @property
+    def described_law(self) -> LengthLaw:
+        """The law that the advice describes: the best fit, or the Kaplan–Meier law if the data contradict it.
+
+        The Kaplan–Meier law is used only where the log determines the mean length.
+        """
+        data_law = self.kaplan_meier if self.best_is_contradicted and self.determines_mean else None
+        return self.law if data_law is None else data_law
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:
@@ -248,8 +261,11 @@ class Analysis:
         """Whether the log determines the mean from step `first` on: at least half of it is in the data.
 
         If the best fit is at the edge of its family, almost all of it must be, because the tail beyond the
-        data is then an artifact of the family's range.
+        data is then an artifact of the family's range. If the data contradict the best fit, almost all
+        sessions must have ended, because the fit is then no guide to the steps beyond the data.
         """
+        if self.best_is_contradicted and self.still_open > SMALL_DIFFERENCE:
+            return False
         if self.best.fit.edge and max(self.unseen, self.still_open) > SMALL_DIFFERENCE:
             return False
         return self.unseen <= 0.5
@@ -266,10 +282,7 @@ class Analysis:
 
     def horizon(self, truncation: float) -> int | None:
         """Return the effective horizon, the smallest N with Γ(N) ≤ truncation; None if above 2**53."""
-        law = self.law
-        if law.longest is None and float(law.tail(MAX_STEP)) > truncation:
-            return None
-        return law.effective_horizon(truncation)
+        return effective_horizon(self.law, truncation)
 
     def schedule(self) -> dict[str, Any]:
         """Return the columns step, survival γ(h), discount ρ(h) and expected remaining steps of the best fit.
@@ -313,6 +326,13 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         return analysis_card(self)
+
+
+def effective_horizon(law: LengthLaw, truncation: float) -> int | None:
+    """Return the smallest N with Γ(N) ≤ truncation; None if above 2**53."""
+    if law.longest is None and float(law.tail(MAX_STEP)) > truncation:
+        return None
+    return law.effective_horizon(truncation)
 
 
 def _schedule(law: LengthLaw) -> dict[str, Any]:
@@ -404,6 +424,13 @@ def _is_seen(fit: Fit, sample: Sample) -> bool:
     past = min(sample.longest + 1, MAX_STEP)
     beyond = float(fit.law.tail(past)) / fit.law.mean
     return int(sample.entries.min()) == 1 and beyond <= (SMALL_DIFFERENCE if fit.edge else 0.5)
+
+
+def _is_contradicted(one: RankedFit, test: HazardTest | None) -> bool:
+    """Whether the data contradict a fit, by its survival or its chances of leaving, by enough to matter."""
+    if one.excess >= MISFIT or test is None:
+        return one.excess >= MISFIT
+    return test.p_value < REJECTED and abs(test.observed - test.expected) >= SMALL_DIFFERENCE
 
 
 def _best_law(log: SessionLog) -> LengthLaw:

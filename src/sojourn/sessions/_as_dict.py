@@ -48,6 +48,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "mean_from_first_step_seen_is_determined": analysis.determines_remaining,
         "kaplan_meier_mean": _data_mean(analysis),
         "fits": [_fit(one) for one in analysis.fits],
+        "best_fit_is_contradicted": analysis.best_is_contradicted,
         "resampled": _resampled(analysis),
         "single_gamma": {
             "gamma": analysis.geometric.gamma,

@@ -67,10 +67,11 @@ def resample(
     steps = np.unique(np.geomspace(first, max(log.longest, first + 1), _MAX_STEPS).round().astype(np.int64))
     found: list[Fit] = []
     shares = log.counts / log.counts.sum()
+    goes_on = log.lengths > log.entry
     while len(found) < n:
         counts = rng.multinomial(len(log), shares)
         kept = counts > 0
-        if not (log.observed[kept]).any() or not (log.lengths > log.entry)[kept].any():
+        if not log.observed[kept].any() or (goes_on.any() and not goes_on[kept].any()):
             continue  # nothing can be fitted to such a log
         sample = Sample.from_checked_columns(
             log.lengths[kept], log.observed[kept], log.entry[kept], counts[kept]

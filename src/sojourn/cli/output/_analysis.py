@@ -117,7 +117,8 @@ def _print_groups(found: Analysis, *, labels: bool) -> None:
     names = group_names(found, labels=labels)
     for i, (name, fit, mean) in enumerate(zip(names, found.group_fits, found.group_means, strict=True)):
         law = "–" if mean is None else number(mean), "–" if fit is None else law_words(fit)
-        rows.append((name, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
+        shown = name if name == str(i + 1) else f"{i + 1} ({name})"  # sentences use the numbers
+        rows.append((shown, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
     headings = ["group", "sessions", "ends /\nexpected", "mean\nlength", "best law"]
     print_results("", *table_to_fit(headings, rows, words=(0, 4), optional=[4, 3]))
 
@@ -228,15 +229,17 @@ def _note_on_cut_tail(found: Analysis) -> None:
     from sojourn.sessions import number, percent  # noqa: PLC0415
 
     law, last = found.kaplan_meier, found.log.longest
-    if law is None or not float(law.survival(last + 1)):
+    if law is None or not found.still_open:
         return
     cut = float(law.tail(last + 1))
-    print_message(
-        f"The longest session, of {last:,} steps, is open, and {percent(float(law.survival(last)))} of all "
-        f"get that far. The table ends there: with a geometric tail another {number(cut)} steps would "
-        f"follow, {percent(cut / law.mean)} of the mean length.",
-        label="Note",
-    )
+    share = percent(float(law.survival(last)))
+    text = f"The longest session, of {last:,} steps, is open, and {share} of all get that far. The table "
+    if cut:
+        text += f"ends there: with a geometric tail another {number(cut)} steps would follow, "
+        text += f"{percent(cut / law.mean)} of the mean length"
+    else:
+        text += "ends there, so as a law it lets all of them end there"
+    print_message(f"{text}.", label="Note")
 
 
 def _write_survival(found: Analysis, path: Path) -> None:

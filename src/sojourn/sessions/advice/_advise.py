@@ -44,11 +44,14 @@ def _in_short(analysis: Analysis) -> str:
             "The log does not show enough to choose a discount for all steps. Use the table of the data for "
             f"the steps that it covers (--table FILE).{rest}"
         )
-    if analysis.no_family_fits:
-        return f"No family of laws fits. Plan with the table of the data: --table FILE writes it.{rest}"
+    if analysis.best_is_contradicted:
+        return (
+            "The best family of laws does not fit the data. Plan with the table of the data: --table FILE "
+            f"writes it.{rest}"
+        )
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
     if share <= SMALL_DIFFERENCE:
-        return f"One discount is enough: γ = {gamma}.{rest}"
+        return f"One discount is enough by the best fit: γ = {gamma}.{rest}"
     if share > 0.1 and not analysis.rules_out_geometric:
         return (
             f"The log is too small to tell whether one discount is enough: if so, it is γ = {gamma}. By the "

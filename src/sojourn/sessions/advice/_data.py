@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sojourn.laws import LengthLaw, quantile
+from sojourn.sessions._analysis import SMALL_DIFFERENCE
 from sojourn.sessions._format import number, percent, step_words
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ def session_words(analysis: Analysis) -> str:
     if n < _FEW_SESSIONS:
         text += " (too few to tell one law from another: take what follows as a guess)"
     if log.n_open:
-        text += (
-            f". {log.n_open:,} of them ({percent(log.n_open / n)}) are open: it is known only that they "
-            "lasted at least this long, and they count as such."
-        )
+        who = f"{log.n_open:,} of them ({percent(log.n_open / n)})"
+        they = "are open: it is known only that they lasted at least this long, and they count as such."
+        one = "is open: it is known only that it lasted at least this long, and it counts as such."
+        text += f". {who} {one if log.n_open == 1 else they}"
     else:
         text += (
             ", all seen to their end."
@@ -97,17 +98,20 @@ def length_words(analysis: Analysis) -> str:
         text = (
             f"No session was seen before step {first:,}, so the log does not determine the mean length. "
             f"Sessions that get that far last {step_words(analysis.remaining)} on average from there on"
-            f"{_interval(analysis)}: half of them end by step {half}, and one in ten after step {tenth}."
+            f"{_interval(analysis)}: at least half of them end by step {half}, and at least one in ten get "
+            f"to step {tenth}."
         )
     else:
-        data_law = analysis.kaplan_meier if analysis.no_family_fits else None
+        described = analysis.described_law
         mean = f"{step_words(law.mean)} on average{_interval(analysis)}"
-        if data_law is None:
+        if described is law:
             text = f"A session lasts {mean}{_shares(law, analysis)}."
-        else:  # no family fits: the data come first
-            own = step_words(data_law.mean)
-            text = f"A session lasts {own} on average by the data themselves (Kaplan–Meier)"
-            text += f"{_shares(data_law, analysis)}. No family fits the data; by the best one it is {mean}."
+        else:  # the data contradict the best fit, so they come first
+            how = "Kaplan–Meier, with a geometric tail" if analysis.still_open else "Kaplan–Meier"
+            text = f"A session lasts {step_words(described.mean)} on average by the data themselves ({how})"
+            text += (
+                f"{_shares(described, analysis)}. The best family does not fit; by it a session lasts {mean}."
+            )
     if analysis.best.fit.edge:
         text += (
             f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), where it is "
@@ -125,7 +129,8 @@ def length_words(analysis: Analysis) -> str:
 def _shares(law: LengthLaw, analysis: Analysis) -> str:
     """Return after which steps half and a tenth of the sessions remain, with a word if no data are there."""
     half, tenth = quantile(law, 0.5), quantile(law, 0.1)
-    text = f"; half of them last at most {number(half)}, and one in ten more than {number(tenth)}"
+    text = f"; at least half of them last at most {number(half)}, and at least one in ten "
+    text += f"{number(tenth)} or more"
     return f"{text}, which no session of the log reached" if tenth > analysis.log.longest else text
 
 
@@ -134,6 +139,8 @@ def _undetermined(analysis: Analysis) -> str:
     law, edge, longest, first = analysis.law, analysis.best.fit.edge, analysis.log.longest, analysis.first
     mean = law.mean if first == 1 else analysis.remaining
     why = f"{percent(analysis.unseen)} of the best fit's {number(mean)} steps lie beyond the longest session"
+    if analysis.best_is_contradicted and analysis.still_open > SMALL_DIFFERENCE:
+        why = f"the best family does not fit, and {percent(analysis.still_open)} get to the longest session"
     if edge:
         why = f"the best fit is at the edge of its family ({', '.join(edge)})"
     if analysis.best.fit.without_mean:
@@ -145,8 +152,10 @@ def _undetermined(analysis: Analysis) -> str:
     text += " from there on" if first > 1 else ""
     data_law = analysis.kaplan_meier
     half = analysis.quantile_from_first(0.5) if data_law is None else quantile(data_law, 0.5)
-    if half <= longest:
-        text += f"; half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
+    if float(analysis.band.estimate[-1]) > 0.5:
+        text += "; more than half of them get that far"
+    elif half <= longest:
+        text += f"; at least half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
     return f"{text}. More data, or longer sessions, would settle it."
 
 

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sojourn.laws import MAX_STEP, Fit, Geometric, quantile
-from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE
+from sojourn.laws import (
+    MAX_STEP,
+    Fit,
+    Geometric,
+    LengthLaw,
+    closest_geometric,
+    distance,
+    geometric_with_mean,
+    quantile,
+)
+from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE, effective_horizon
 from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent, step_words
 
 if TYPE_CHECKING:
@@ -28,6 +37,26 @@ _RARE_COMPONENT = 0.05
 
 def leaving_words(analysis: Analysis) -> str:
     """Describe how the chance of leaving changes with the step."""
+    law, test = analysis.described_law, analysis.hazard_test
+    if law is not analysis.law:
+        return _data_leaving(law)
+    text = _law_leaving(analysis)
+    is_doubtful = analysis.best_is_contradicted or (test is not None and test.p_value < REJECTED)
+    return f"By the best fit, {text[0].lower()}{text[1:]}" if is_doubtful else text
+
+
+def _data_leaving(law: LengthLaw) -> str:
+    """Describe how people leave by the data themselves, which the best fit does not describe."""
+    steps = dict.fromkeys(max(quantile(law, share), 1) for share in (1.0 - 1e-12, 0.5, 0.1))
+    parts = [f"{number(float(law.remaining(step)))} from step {step:,} on" for step in steps]
+    return (
+        f"By the data, {percent(float(law.hazard(1)))} leave after the first step. How many steps remain on "
+        f"average for those who get there: {', '.join(parts)}."
+    )
+
+
+def _law_leaving(analysis: Analysis) -> str:
+    """Describe how people leave by the best fit."""
     law, first = analysis.law, analysis.first
     early = max(quantile(law, 1.0 - 1e-12), first)  # the first step at which a session can end
     late = min(max(analysis.quantile_from_first(0.1), early + 1), MAX_STEP)
@@ -41,6 +70,8 @@ def leaving_words(analysis: Analysis) -> str:
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
     steps = np.unique(np.geomspace(early, late, 200).round())
     some = law.hazard(steps)
+    if isinstance(law, Geometric):
+        return f"{text} The log does not show that this changes with the step."
     if some.max() < 1.1 * some.min():
         since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         return f"{text} {since} is about as likely at every step."
@@ -82,20 +113,20 @@ def law_advice(analysis: Analysis) -> str:
         names = " and ".join(
             f"{_fit_words(analysis, one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2]
         )
-        text += f"; the data do not rule out {names}"
+        text += f"; next {'come' if len(rivals) > 1 else 'comes'} {names}"
     text += _resampled(analysis)
     width = f"{100.0 * analysis.band.confidence:g}%"
     if best.excess >= MISFIT:
         return (
             f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions "
-            f"at step {best.step:,}: {_NO_FAMILY}"
+            f"at step {best.step:,}: {_misfit(analysis)}"
         )
     if best.in_band:
         text += f". Its survival stays inside the {width} band around the data at every step"
     else:
         text += (
             f". It leaves the {width} band around the data by at most {percent(best.excess)} of the sessions "
-            f"(at step {best.step:,}): the log is large enough to show a difference, but it matters little"
+            f"(at step {best.step:,}), which is little"
         )
     test = analysis.hazard_test
     if test is None:
@@ -105,17 +136,26 @@ def law_advice(analysis: Analysis) -> str:
         return f"{text}, and the chances of leaving at each step do not contradict it ({result})."
     is_one = test.first == test.last
     where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
-    shares = f"{where} {percent(test.observed)} left, and the law says {percent(test.expected)}"
+    left, expected = percent(test.observed), percent(test.expected)
+    shares = f"{where} {left} left, and the law says {expected}"
+    if left == expected:
+        shares = f"{where} {test.observed / test.expected:.2g} times as many left as the law says"
     rejected = f"the chances of leaving at each step reject it ({result})"
-    if not analysis.no_family_fits:
-        return f"{text}. T{rejected[1:]}, but by little: {shares}."
-    return f"{text}, but {rejected}: {shares}. So {_NO_FAMILY}"
+    if not analysis.best_is_contradicted:
+        return f"{text}. T{rejected[1:]}, by less than 2 percentage points where it is clearest: {shares}."
+    return f"{text}, but {rejected}: {shares}. So {_misfit(analysis)}"
 
 
 _TABLE = '--table FILE writes it, and tabulated("FILE") is a law.'
-_NO_FAMILY = (
-    "no family fits, and what follows is only as good as that. Use the table of the data itself: " + _TABLE
-)
+
+
+def _misfit(analysis: Analysis) -> str:
+    """Return that the best family, or every family, does not fit, and what to use."""
+    others = [f"{law_words(one.fit)} (ΔBIC {one.bic_gap:,.1f})" for one in analysis.others_that_fit[:2]]
+    who = "no family fits"
+    if others:
+        who = f"it does not fit, while the data do not contradict {' and '.join(others)}"
+    return f"{who}. Use the table of the data itself: {_TABLE}"
 
 
 def _fit_words(analysis: Analysis, fit: Fit) -> str:
@@ -126,12 +166,12 @@ def _fit_words(analysis: Analysis, fit: Fit) -> str:
     weight, *gammas = fit.parameters.values()
     for share, gamma in zip((weight, 1.0 - weight), gammas, strict=True):
         mean = 1.0 / (1.0 - gamma)
-        is_rare = share < _RARE_COMPONENT and share * len(analysis.log) < _FEW_ENDS
-        if is_rare or mean > analysis.log.longest:
-            return (
-                f"{words}, a degenerate mixture (the data hardly show its component of {percent(share)} of "
-                f"the sessions, with a mean of {number(mean)})"
-            )
+        component = f"its component of {percent(share)} of the sessions"
+        if share < _RARE_COMPONENT and share * len(analysis.log) < _FEW_ENDS:
+            shown = f"the data hardly show {component}, with a mean of {number(mean)}"
+            return f"{words}, a degenerate mixture ({shown})"
+        if mean > analysis.log.longest:
+            return f"{words} (the mean of {component} is beyond the longest session, and not known)"
     return words
 
 
@@ -157,7 +197,11 @@ def _evidence(bic_gap: float) -> str:
 
 def gamma_advice(analysis: Analysis) -> str:
     """Say whether a single γ is good enough, and what it costs."""
-    law, gamma = analysis.law, analysis.geometric.gamma
+    law, geometric, usual = analysis.described_law, analysis.geometric, analysis.usual
+    gap, usual_gap = analysis.gap, analysis.usual_gap
+    if law is not analysis.law:
+        geometric, usual = closest_geometric(law), geometric_with_mean(law.mean)
+        gap, usual_gap = distance(law, geometric), distance(law, usual)
     if not analysis.determines_mean:
         return (
             "The log does not determine whether a single γ is good enough, nor which one: that depends on "
@@ -165,13 +209,14 @@ def gamma_advice(analysis: Analysis) -> str:
             f"{_TABLE}"
         )
     if isinstance(law, Geometric):
-        return f"By the best fit a single γ is enough: discount with γ = {gamma_words(gamma)}."
-    share = analysis.gap / law.mean
+        return f"By the best fit a single γ is enough: discount with γ = {gamma_words(geometric.gamma)}."
+    share = gap / law.mean
+    whose = "" if law is analysis.law else "from the data "
     cost = (
-        f"The best single γ is {gamma_words(gamma)}. Its discount function is off by Σ|γ − γ'| = "
-        f"{number(analysis.gap)} steps, {percent(share)} of the mean length: planning with it loses at most "
-        f"that much, for rewards in [0, 1] ({gamma_words(analysis.usual.gamma)}, which has the same mean "
-        f"length, at most {number(analysis.usual_gap)})."
+        f"The best single γ is {gamma_words(geometric.gamma)}. Its discount function is off {whose}by "
+        f"Σ|γ − γ'| = {number(gap)} steps, {percent(share)} of the mean length: planning with it loses at "
+        f"most that much, for rewards in [0, 1] ({gamma_words(usual.gamma)}, which has the same mean length, "
+        f"at most {number(usual_gap)})."
     )
     if share <= SMALL_DIFFERENCE:
         return f"A single γ is good enough. {cost}"
@@ -203,7 +248,8 @@ def horizon_words(analysis: Analysis) -> str:
             "The log does not determine the effective horizon: it depends on steps "
             f"{_unseen_steps(analysis)} ({longest})."
         )
-    horizons = [(analysis.horizon(truncation), truncation) for truncation in analysis.truncations]
+    law = analysis.described_law
+    horizons = [(effective_horizon(law, truncation), truncation) for truncation in analysis.truncations]
     parts = [f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}" for n, delta in horizons]
     text = f"Beyond the effective horizon all steps together weigh at most Δ: it is {', '.join(parts)}"
     return f"{text} ({longest})."

@@ -79,9 +79,10 @@ class SessionRows(RowReader):
         """Make notes on columns that are not used."""
         notes = [*notes_on_unused_columns(self.names, self.indices, self._wanted, table.first_rows)]
         if self._wanted.step is not None:
+            unit = " Numbers without a unit are seconds." if "length" in self.indices else ""
             notes.append(
                 f"Lengths are the number of steps of {duration_words(self._wanted.step)} that a session "
-                "began: durations are rounded up."
+                f"began: durations are rounded up.{unit}"
             )
         self.notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(self._columns.used(self.names))
