@@ -306,7 +306,7 @@ def heads() -> Drawn:
         shown[name] = errors
     panel.set(xscale="log", yscale="log", xlabel="number of geometric laws (heads)")
     panel.set(ylabel="Σ |γ(h) − γ'(h)| / mean length, h ≤ 1,000")
-    panel.legend(frameon=False, fontsize=8.5, loc="lower left")
+    panel.legend(frameon=False, fontsize=8.5, loc="lower right")
     return figure, shown
 
 
