@@ -44,21 +44,22 @@ def test_slopes_of_a_power_are_its_exponent():
         assert ax.get_xlim()[0] == 9.0  # from episode 10 on
 
 
-def test_scales_are_in_descending_order_and_means_are_over_seeds():
+def test_scales_are_in_ascending_order_and_means_are_over_seeds():
     curves = scale_curves({"a": {0.0: [4.0, 6.0], 1.0: [9.0, 11.0]}, "b": {1.0: [3.0, 5.0], 0.0: [8.0, 8.0]}})
-    assert curves.scales.tolist() == [1.0, 0.0]
-    assert curves.mean.tolist() == [[10.0, 5.0], [4.0, 8.0]]
+    assert curves.scales.tolist() == [0.0, 1.0]
+    assert curves.mean.tolist() == [[5.0, 10.0], [8.0, 4.0]]
     assert (curves.low.tolist(), curves.high.tolist()) == (
-        [[9.0, 4.0], [3.0, 8.0]],
-        [[11.0, 6.0], [5.0, 8.0]],
+        [[4.0, 9.0], [8.0, 3.0]],
+        [[6.0, 11.0], [8.0, 5.0]],
     )
     assert curves.n_seeds == 2
-    (ax,) = scales_figure(curves, title="$x$").axes
+    figure = scales_figure(curves, title="$x$")
+    (ax,) = figure.axes
     ranges = [segment.tolist() for lines in ax.collections for segment in lines.get_segments()]
-    assert ranges[:2] == [[[0.0, 9.0], [0.0, 11.0]], [[1.0, 4.0], [1.0, 6.0]]]
-    assert ax.get_legend().get_title().get_text() == "2 seeds, vertical lines: smallest to largest"
+    assert ranges[:2] == [[[0.0, 4.0], [0.0, 6.0]], [[1.0, 9.0], [1.0, 11.0]]]
+    assert figure.legends[0].get_title().get_text() == "2 seeds, vertical lines: smallest to largest"
     best = [line.get_xydata().tolist() for line in ax.get_lines() if line.get_marker() == "o"]
-    assert best == [[[1.0, 5.0]], [[0.0, 4.0]]]
+    assert best == [[[0.0, 5.0]], [[1.0, 4.0]]]
 
 
 @pytest.mark.parametrize("n_panels", [1, 2, 3, 5])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from sojourn._typing import FloatArray
 from sojourn.plots._comparison import line_style
@@ -22,7 +24,7 @@ class ScaleCurves:
 
     Attributes:
         names: Names of the learners.
-        scales: `(n,)` bonus scales, in descending order.
+        scales: `(n,)` bonus scales, in ascending order.
         mean: `(learners, n)` mean total regret; NaN if a learner was not played at that scale.
         low: `(learners, n)` smallest total regret over seeds.
         high: `(learners, n)` largest total regret over seeds.
@@ -43,7 +45,7 @@ def scale_curves(totals: Mapping[str, Mapping[float, Sequence[float]]]) -> Scale
     Args:
         totals: Total regrets of the seeds, by learner and scale.
     """
-    scales = sorted({scale for by_scale in totals.values() for scale in by_scale}, reverse=True)
+    scales = sorted({scale for by_scale in totals.values() for scale in by_scale})
     rows = [[by_scale.get(scale, [np.nan]) for scale in scales] for by_scale in totals.values()]
     mean, low, high = (
         np.array([[reduce(seeds) for seeds in row] for row in rows]) for reduce in (np.mean, np.min, np.max)
@@ -63,14 +65,21 @@ def draw_scales(curves: ScaleCurves, ax: Axes, *, title: str) -> None:
             ax.vlines(x, curves.low[i], curves.high[i], color=color, lw=1.0)
     ax.set_xticks(x, [np.format_float_positional(scale, trim="-") for scale in curves.scales])
     ax.set_yscale("log")
+    plain = FuncFormatter(lambda value, _: f"{value:,.4g}" if value < 1e3 else f"{value:,.0f}")
+    ax.yaxis.set_major_formatter(plain)
+    is_narrow = np.nanmax(curves.mean) < 10.0 * np.nanmin(curves.mean)  # else the labels would overlap
+    ax.yaxis.set_minor_formatter(plain if is_narrow else NullFormatter())
     set_labels(ax, title=title, x="bonus scale", y="total regret")
-    seeds = format_seed_count(curves.n_seeds) + ", vertical lines: smallest to largest" * (curves.n_seeds > 1)
-    add_legend(ax, *ax.get_legend_handles_labels(), title=seeds)
 
 
 def scales_figure(curves: ScaleCurves, *, title: str, ax: Axes | None = None) -> Figure:
-    """Draw total regret as a function of the bonus scale."""
+    """Draw total regret as a function of the bonus scale; a new figure has its legend below."""
+    is_own = ax is None
     if ax is None:
-        _, (ax,) = new_figure(1, width=5.6, height=3.6)
+        _, (ax,) = new_figure(1, width=5.6, height=3.3 + 0.19 * (len(curves.names) + 1))
     draw_scales(curves, ax, title=title)
+    seeds = format_seed_count(curves.n_seeds) + ", vertical lines: smallest to largest" * (curves.n_seeds > 1)
+    owner: Any = ax.figure if is_own else ax
+    place = "outside lower left" if is_own else "best"
+    add_legend(owner, *ax.get_legend_handles_labels(), title=seeds, loc=place)
     return root_figure(ax)

@@ -147,8 +147,8 @@ def _draw_survival(panel: Axes, curves: SessionCurves) -> None:
     panel.plot(curves.h, curves.estimate, color=_DATA_COLOR, linewidth=1.3, label="data", zorder=2, **steps)
     for name, style, values in zip(curves.names, curves.styles, curves.survival, strict=True):
         panel.plot(curves.h, values, label=name, **_LINE_STYLES[style], **steps)
-    given = f"P(H ≥ h | H ≥ {curves.first:,})" if curves.first > 1 else "γ(h) = P(H ≥ h)"
-    set_labels(panel, title="Survival", x="step h", y=given)
+    given = f", given step {curves.first:,}" if curves.first > 1 else ", γ(h)"
+    set_labels(panel, title="Survival", x="step h", y=f"chance to reach step h{given}")
     if curves.heavy:
         panel.set_yscale("log")
         least = max(float(curves.survival[0].min()), 1e-6)
@@ -174,7 +174,8 @@ def _draw_hazard(panel: Axes, curves: SessionCurves, *, discount: bool) -> None:
     rows = 1.0 - curves.hazard if discount else curves.hazard
     for style, values in zip(curves.styles, rows, strict=True):
         panel.plot(curves.h, values, **_LINE_STYLES[style])
-    title, text = ("Implied discount", "ρ(h) = γ(h+1)/γ(h)") if discount else ("Hazard", "P(H = h | H ≥ h)")
+    words = ("chance of one more step, ρ(h)", "chance that step h is the last")
+    title, text = (_PANELS[2], words[0]) if discount else (_PANELS[1], words[1])
     set_labels(panel, title=title, x="step h", y=text)
     reference = 1.0 if discount else 0.0  # the value if no session ended, always within the axis
     ends = np.clip(np.concatenate((heights - curves.dot_error, heights + curves.dot_error)), 0.0, 1.0)
