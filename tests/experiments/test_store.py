@@ -15,6 +15,7 @@ import time
 import tracemalloc
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -680,3 +681,18 @@ def test_files_of_a_store_have_the_permissions_that_the_umask_leaves(write, tmp_
     files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
     assert len(files) == 9 + 3
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {mode}
+
+
+def test_two_runs_that_replace_each_others_manifest_leave_one(tmp_path, monkeypatch):
+    store = Store(tmp_path / "store")
+    with store.writing():
+        first = store.add_manifest({"name": "same", "cells": [], "source": "1"})
+        delete = Path.unlink
+
+        def delete_both(path, missing_ok=False):  # as if the other run deleted ours while we delete its own
+            for one in [*path.parent.iterdir()] if path == first else [path]:
+                delete(one, missing_ok=missing_ok)
+
+        monkeypatch.setattr(Path, "unlink", delete_both)
+        assert store.add_manifest({"name": "same", "cells": [], "source": "2"}).exists()
+    assert len(store.manifests()) == 1

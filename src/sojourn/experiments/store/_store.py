@@ -161,6 +161,8 @@ class Store:
         for other in others:
             if _written_at(other) < _written_at(StoredFile(str(path.parent), path.name)):
                 other.path.unlink(missing_ok=True)
+        if not any(file.key == key for file in self._files("experiments")):
+            return self.add_manifest(manifest)  # another run deleted this one at the same moment
         return path
 
     def _add(self, folder: str, name: str, content: bytes) -> Path:
