@@ -511,6 +511,9 @@ def test_the_mean_is_not_determined_where_no_family_fits_and_many_are_open():
     assert not found.determines_mean
     text = dict(found.advice())["How long they last"]
     assert "the best family does not fit, and 33% get to the longest session" in text
+    leaving = dict(found.advice())["How people leave"]
+    assert leaving.startswith("By the best fit, ")
+    assert leaving.endswith("leave there.")
     most = analyze(
         SessionLog.from_columns(
             np.repeat([2, 9, 10], [500, 500, 2_000]), np.repeat([True, False], [1_000, 2_000])

@@ -68,6 +68,8 @@ def _law_leaving(analysis: Analysis) -> str:
     if early == first > 1:
         text = f"Of those who reach step {early:,},"
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
+    if analysis.best_is_contradicted:
+        return text  # how leaving changes would be a property of its family
     steps = np.unique(np.geomspace(early, late, 200).round())
     some = law.hazard(steps)
     if isinstance(law, Geometric):
