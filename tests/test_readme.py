@@ -50,7 +50,7 @@ def test_the_report_shows_the_published_claims(published):
     for claim in published:
         row = f"<td>{claim.source}</td><td>{claim.text}</td>"
         assert row in page
-        assert f">{claim.verdict.value}</td><td>{claim.measured}</td>" in page
+        assert f">{claim.verdict.value}</span></td><td>{claim.measured}</td>" in page
 
 
 def test_every_cell_of_the_pages_survives_markdown(writer, published):

@@ -40,6 +40,7 @@ def test_a_comparison_is_read_back_as_it_was(found, tmp_path):
         {"names": ["a", "a"]},
         {"law": "os:system('true')"},
         {"seeds": "ab"},
+        {"seeds": [], "rewards": np.zeros((2, 0))},
         {"regret_episodes": "many"},
     ],
     ids=str,
@@ -51,6 +52,14 @@ def test_damaged_files_are_refused(found, tmp_path, change):
         (arrays if isinstance(value, np.ndarray) else about)[key] = value
     with pytest.raises(ValueError, match=r"damaged|Comparison\.save"):
         sj.load_comparison(write_archive(tmp_path / "bad.npz", about, arrays))
+
+
+def test_control_characters_of_a_file_are_escaped(found, tmp_path):
+    about, arrays = read_archive(
+        found.save(tmp_path / "good.npz"), form="sojourn comparison 1", writer="Comparison.save"
+    )
+    about |= {"names": ["\x1b[31mred", "b"], "problem": "\x1b[2J"}
+    assert "\x1b" not in repr(sj.load_comparison(write_archive(tmp_path / "odd.npz", about, arrays)))
 
 
 def test_a_run_is_a_data_frame_with_one_row_per_episode():

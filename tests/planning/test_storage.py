@@ -88,6 +88,9 @@ def test_a_plan_whose_parts_do_not_fit_is_refused(plan, tmp_path):
     np.savez(path, **{**parts, "policy": parts["policy"] + 0.5})
     with pytest.raises(ValueError, match="its policy holds no actions"):
         sj.load_plan(path)
+    np.savez(path, **{**parts, "policy": parts["policy"].astype(np.uint32) + np.uint32(2**31)})
+    with pytest.raises(ValueError, match="it plays action 2,147,483"):
+        sj.load_plan(path)
     np.savez(path, **{**parts, "value": parts["value"].astype(str)})
     with pytest.raises(ValueError, match="its values are not numbers"):
         sj.load_plan(path)

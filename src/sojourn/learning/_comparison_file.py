@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
+from sojourn._text import one_line
 from sojourn.laws import law_to_text, parse_stored_law
 from sojourn.learning._comparison import Comparison
 
@@ -50,16 +51,16 @@ def load_comparison(path: str | Path) -> Comparison:
     try:
         arrays: dict[str, Any] = {name: found[name] for name in _ARRAYS}
         error, drawn = found.get("regret_error"), about["regret_episodes"]
-        names = tuple(str(name) for name in about["names"])
+        names = tuple(one_line(str(name)) for name in about["names"])
         seeds = tuple(int(seed) for seed in about["seeds"])
-        law, problem = parse_stored_law(about["law"]), str(about["problem"])
+        law, problem = parse_stored_law(about["law"]), one_line(str(about["problem"]))
         drawn = None if drawn is None else int(drawn)
     except (KeyError, OverflowError, TypeError, ValueError) as wrong:
         raise ValueError(f"{path} is not a file that Comparison.save wrote, or it is damaged.") from wrong
     shape = (len(names), len(seeds), arrays["checkpoints"].size)
     fits = (
         arrays["checkpoints"].ndim == 1
-        and shape[2] > 0
+        and min(shape) > 0
         and arrays["cumulative_regret"].shape == shape
         and arrays["regret_width"].shape == arrays["rewards"].shape == shape[:2]
         and (error is None or error.shape == shape)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
+from sojourn._text import one_line
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn.laws import law_to_text, parse_stored_law
 from sojourn.mdps import TabularMDP
@@ -16,6 +17,8 @@ __all__ = ["load_plan", "save_plan"]
 
 _FORMAT = "sojourn plan 1"
 _ARRAYS = ("policy", "value", "lower", "upper")
+_MOST_ACTIONS = 2**20
+"""Largest action that a stored plan may play, so that a damaged file cannot fill the memory with names."""
 
 
 def save_plan(plan: Plan, path: str | Path) -> Path:
@@ -45,12 +48,14 @@ def load_plan(path: str | Path, mdp: TabularMDP | None = None) -> Plan:
     about, found = read_archive(path, form=_FORMAT, writer="Plan.save")
     try:
         arrays = {name: found[name] for name in _ARRAYS}
-        law, problem = parse_stored_law(about["law"]), str(about["problem"])
+        law, problem = parse_stored_law(about["law"]), one_line(str(about["problem"]))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a file that Plan.save wrote, or it is damaged.") from error
     wrong = _describe_damage(**arrays)
     if wrong:
         raise ValueError(f"{path} is a damaged plan: {wrong}.")
+    if mdp is not None and int(arrays["policy"].max()) >= mdp.n_actions:
+        raise ValueError(f"{path} is a damaged plan: it plays actions that {mdp.label} does not have.")
     if mdp is not None and (mdp.label != problem or mdp.n_states != arrays["value"].size):
         raise ValueError(f"mdp must be the problem of {path}, {problem!r}; got {mdp.label!r}.")
     plan = Plan(law=law, problem=problem, mdp=mdp, **arrays)
@@ -67,6 +72,8 @@ def _describe_damage(policy: PolicyArray, value: FloatArray, lower: FloatArray, 
         return "its bounds do not fit its values"
     if policy.dtype.kind != "u" or {array.dtype.str for array in (value, lower, upper)} != {"<f8"}:
         return "its policy holds no actions, or its values are not numbers"
+    if int(policy.max()) > _MOST_ACTIONS:
+        return f"it plays action {int(policy.max()):,}"
     if not (np.isfinite([value, lower, upper]).all() and (lower <= upper).all()):
         return "its bounds are not in order"
     return ""
