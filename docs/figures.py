@@ -65,7 +65,7 @@ def overview() -> Drawn:
     log.legend(frameon=False, fontsize=8.5, loc="upper right")
     log.set_xticks([1, 5, 10, 15, 21], ["1", "5", "10", "15", "21+"])
     log.grid(visible=False, axis="x")
-    _title(log, f"1  Your log: {len(found.log):,} visits", "steps of the visit", "visits")
+    _title(log, f"1  A log of {len(found.log):,} visits", "steps of the visit", "visits")
     h = np.arange(1, 26)
     near = curves.dots <= h[-1]
     chance.errorbar(
@@ -80,7 +80,7 @@ def overview() -> Drawn:
     chance.plot(h, law.continuation(h), color=COLORS[0], linewidth=2.0)
     gamma = 1.0 - 1.0 / law.mean  # for this problem no other single γ is better
     chance.axhline(gamma, color=COLORS[1], linewidth=1.6, linestyle=(0, (5, 1.5)))
-    chance.annotate("what the log says", (14, 0.94), fontsize=9, color=COLORS[0])
+    chance.annotate("fitted law; dots: the log", (9, 0.955), fontsize=9, color=COLORS[0])
     chance.annotate(f"a single γ = {gamma:.2f}", (14, gamma - 0.03), fontsize=9, color=COLORS[1])
     chance.set(ylim=(0.6, 1.0), xlim=(0, h[-1] + 0.5))
     _title(chance, "2  The discount: chance of one more step", "step", "")
@@ -95,7 +95,7 @@ def overview() -> Drawn:
             f"earns {view.earns(one)}", (0.5, row + 0.47), fontsize=8.5, color="#222222", va="center"
         )
     strips.set_ylim(1.75, -0.5)
-    _title(strips, "3  What to do: cash now, or invest?", "step", "")
+    _title(strips, "3  Cash (0.1 now) or invest (1 later)?", "step; the last action goes on", "")
     values = {"plan": best.value, "single": single.value, "change": view.changes[0], "gamma": gamma}
     return figure, {"law": law.continuation(h[::6]), **values, **shown}
 

@@ -93,7 +93,7 @@ def test_subscripts_are_not_parsed_as_emphasis(document):
 def test_every_public_folder_has_a_reference_page():
     pages = {path.stem for path in (ROOT / "docs" / "reference").glob("*.md")} - {"index"}
     public = {name for name in sojourn.__all__ if isinstance(getattr(sojourn, name), ModuleType)}
-    assert pages == public
+    assert pages == public | {"sb3"}  # needs the extra sb3, so that the package itself does not load it
     contents = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8").split()
     assert pages <= set(contents)
 

@@ -99,7 +99,7 @@ class Plan:
             >>> import sojourn as sj
             >>> print(sj.plan(sj.mdps.cash_or_invest(5), sj.Polynomial(1.4)).describe())
             CashOrInvest(5), lengths from Polynomial(1.4)
-            choice: steps 1–6 cash, from 7 invest
+            In state “choice”: steps 1–6 cash, from 7 invest.
             In 5 other states the action is the same at every step.
             The plan earns 0.3638 per episode; the best single γ = 0.678 earns 0.3106, 15% less.
         """

@@ -154,7 +154,8 @@ class PolicyView:
         if self.n_changing or self.n_states <= len(self.states):
             for i, state in enumerate(self.state_names):
                 words = self.words(best, i)
-                lines.append(f"{state}: {words if words.startswith('always') else f'steps {words}'}")
+                where = state if state.startswith("state ") else f"state “{state}”"
+                lines.append(f"In {where}: {words if words.startswith('always') else f'steps {words}'}.")
         lines += [note for note in [self.summary()] if note]
         if best.value is not None:
             earned = [f"The plan earns {self.earns(best)} per episode"]
