@@ -23,7 +23,7 @@ from sojourn.cli.output._lasting_streams import LastingStream
 from sojourn.cli.output._streams import one_line
 
 SOJOURN = [sys.executable, "-m", "sojourn"]
-PLAN = ["plan", "--problem", "garnet(1500, 5, 50)", "--law", "geometric(0.99999)", "--no-price"]
+PLAN = ["plan", "--problem", "garnet(1500, 5, 50)", "--law", "fixed(2500)", "--no-price"]
 
 
 def in_shell(line, folder, **env):

@@ -14,7 +14,7 @@ from sojourn._kernels._interrupts import interruptible
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 
-LAW, PROBLEM = sj.Geometric(0.99999), sj.mdps.garnet(1500, 5, 50)
+LAW, PROBLEM = sj.Fixed(2_500), sj.mdps.garnet(1500, 5, 50)
 AGENT = sj.UCBVI(sj.Geometric(0.9), sj.PaperBonus(0.01))
 
 
