@@ -363,7 +363,10 @@ def threads() -> bool:
     return all(
         [
             check("the bits do not depend on the threads", is_same),
-            check(f"at least {LIMITS['two']:g} x on two threads: {ratio:.2f} x", ratio >= LIMITS["two"]),
+            check(
+                f"at least {LIMITS['threads']:g} x on two threads: {ratio:.2f} x",
+                ratio >= LIMITS["threads"],
+            ),
         ]
     )
 
