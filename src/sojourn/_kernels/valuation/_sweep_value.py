@@ -8,7 +8,8 @@ hardly changes after a few rounds. Let d be the L1 distance of the distributions
 where all that is absorbed counts as one more state. As a step of a chain never increases a distance, the
 distribution k rounds later differs by at most k·d. So if the rewards of the round are repeated, all later
 steps together are wrong by at most half the spread of the rewards times d Σ_k Γ(n + kN + 1), where n is
-the number of steps taken and N that of a round. The sum stops as soon as this is an eighth of the tolerance.
+the number of steps taken and N that of a round. The value may be too large or too small by that, so the
+bracket becomes wider by twice as much. The sum stops as soon as this is a quarter of the tolerance.
 """
 
 from __future__ import annotations
@@ -84,9 +85,9 @@ def value_by_sweeps(
     while h < n_steps:
         if h == compare_at:
             if saved_at >= 0:
-                loss = _loss_of_repeating(reference, _distance(chance, saved), h, period)
-                if loss <= _DRIFT_SHARE * reference.tolerance:
-                    width += loss
+                more = _width_of_repeating(reference, _distance(chance, saved), h, period)
+                if more <= _DRIFT_SHARE * reference.tolerance:
+                    width += more
                     break
             saved[:] = chance
             saved_at, compare_at = h, h + period
@@ -126,9 +127,9 @@ def _distance(chance: FloatArray, saved: FloatArray) -> float:
 
 
 @kernel
-def _loss_of_repeating(reference: ReferenceArrays, distance: float, n: int, period: int) -> float:
-    """Return how wrong the value can be if the last round is repeated from step n on."""
+def _width_of_repeating(reference: ReferenceArrays, distance: float, n: int, period: int) -> float:
+    """Return how much wider the bracket becomes if the last round is repeated from step n on."""
     later = 0.0
     for h in range(n, reference.tails.size, period):
         later += reference.tails[h]
-    return float(0.5 * reference.spread * distance * later)
+    return float(reference.spread * distance * later)  # twice the largest error
