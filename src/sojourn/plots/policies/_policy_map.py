@@ -15,7 +15,7 @@ from sojourn.plots._style import COLORS, FAINT, GRAY, INK, set_labels
 if TYPE_CHECKING:
     from sojourn.planning import Plan  # loads numba
 
-__all__ = ["PolicyMap", "draw_policy_map", "policy_maps"]
+__all__ = ["PolicyMap", "draw_arrow", "draw_policy_map", "policy_maps"]
 
 _ARROWS = {
     "left": (-1, 0),
@@ -100,15 +100,20 @@ def draw_policy_map(chart: PolicyMap, ax: Axes) -> None:
     set_labels(ax, title=chart.title, x="", y="")
 
 
+def draw_arrow(ax: Axes, column: int, row: int, direction: tuple[int, int]) -> None:
+    """Draw an arrow in a cell of a map; the direction is that of columns and rows."""
+    dx, dy = direction
+    ax.annotate(
+        "",
+        (column + 0.3 * dx, row + 0.3 * dy),
+        (column - 0.3 * dx, row - 0.3 * dy),
+        arrowprops={"arrowstyle": "-|>", "color": COLORS[0], "lw": 1.4},
+    )
+
+
 def _draw_action(ax: Axes, column: int, row: int, name: str) -> None:
     if name in _ARROWS:
-        dx, dy = _ARROWS[name]
-        ax.annotate(
-            "",
-            (column + 0.3 * dx, row + 0.3 * dy),
-            (column - 0.3 * dx, row - 0.3 * dy),
-            arrowprops={"arrowstyle": "-|>", "color": COLORS[0], "lw": 1.4},
-        )
+        draw_arrow(ax, column, row, _ARROWS[name])
     else:
         text = name.replace(" ", "\n") if len(name) > 5 else name
         ax.text(column, row, text, ha="center", va="center", fontsize=6.5, color=INK, parse_math=False)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from sojourn._typing import IntArray, PolicyArray
 from sojourn._validation import check_whole
 from sojourn.plots._style import COLORS, INK, SOFT, new_figure, root_figure, set_labels
+from sojourn.plots.policies._policy_map import draw_arrow
 
 __all__ = ["TaxiMap", "draw_taxi", "taxi_figure", "taxi_map"]
 
@@ -59,13 +60,7 @@ def draw_taxi(chart: TaxiMap, ax: Axes) -> None:
         for column in range(5):
             action = int(chart.actions[row, column])
             if action in _ARROWS:
-                dx, dy = _ARROWS[action]
-                ax.annotate(
-                    "",
-                    (column + 0.28 * dx, row + 0.28 * dy),
-                    (column - 0.28 * dx, row - 0.28 * dy),
-                    arrowprops={"arrowstyle": "-|>", "color": COLORS[0], "lw": 1.5},
-                )
+                draw_arrow(ax, column, row, _ARROWS[action])
             else:
                 ax.text(column, row, _LABELS[action], ha="center", va="center", fontsize=7.5, color=COLORS[1])
     for left, row in _WALLS:
