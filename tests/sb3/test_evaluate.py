@@ -47,6 +47,17 @@ def test_the_exact_value_is_that_of_the_tabulated_policy(prepared):
     assert repr(found).startswith("PolicyReturns(mean=")
 
 
+def test_an_end_state_that_no_observation_shows_gets_an_action():
+    mdp = sj.TabularMDP.from_env("FrozenLake-v1")
+    env, kwargs = sb3.prepare("FrozenLake-v1", LAW, "DQN", last=5, feature="log")
+    policy = np.random.default_rng(1).integers(0, 4, size=(6, 16))
+    model = Table(policy, kwargs["replay_buffer_kwargs"]["features"])
+    whole = np.concatenate([policy, np.zeros((6, mdp.n_states - 16), int)], axis=1)
+    np.testing.assert_array_equal(sb3.tabulate(model, env), whole)
+    found = sb3.evaluate_policy(model, env, LAW, 5)
+    assert found.exact == pytest.approx(mdp.start @ sj.evaluate(mdp, LAW, whole).value, abs=1e-12)
+
+
 def test_lengths_and_returns_are_those_of_random_length(prepared):
     env, features = prepared
     rng = np.random.default_rng(0)

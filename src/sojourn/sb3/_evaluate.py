@@ -37,7 +37,8 @@ class PolicyReturns:
             episode is shorter where the environment ends it.
         n_cut: Number of episodes that were cut off after `max_steps`.
         omitted: Γ(max_steps + 1), the weight of the steps that no episode plays.
-        exact: The exact value of the policy under the law, if the environment has a table; otherwise None.
+        exact: The exact value of the policy under the law, without a limit on steps, if the environment has
+            a table; otherwise None.
 
     Example:
         >>> import numpy as np
@@ -152,7 +153,8 @@ def tabulate(model: Any, env: Any, *, deterministic: bool = True) -> PolicyArray
 
     Returns:
         `(N + 1, S)` actions or `(N + 1, S, A)` probabilities; row h − 1 plays step h, and the last row all
-        later steps. There is one row if observations do not show the step.
+        later steps. There is one row if observations do not show the step. States are those of the
+        environment's table (`TabularMDP.from_env`): an end state that no observation shows has action 0.
     """
     inner, index = _bare(env)
     space = inner.observation_space
@@ -167,7 +169,12 @@ def tabulate(model: Any, env: Any, *, deterministic: bool = True) -> PolicyArray
             rows.append(actions - inner.action_space.start)
         else:
             rows.append(_probabilities(model, shown))
-    return np.stack(rows)
+    mdp = _table(inner)
+    n_unseen = 0 if mdp is None else mdp.n_states - states.size
+    unseen = np.zeros((n_unseen, *rows[0].shape[1:]), dtype=rows[0].dtype)
+    if not deterministic:
+        unseen[:, 0] = 1.0
+    return np.stack([np.concatenate([row, unseen]) for row in rows])
 
 
 def _probabilities(model: Any, observations: Any) -> FloatArray:
@@ -180,14 +187,20 @@ def _probabilities(model: Any, observations: Any) -> FloatArray:
 
 
 def _exact_value(model: Any, env: Any, law: LengthLaw, deterministic: bool) -> float | None:
-    """Return the exact value of the agent's policy if the environment is a table without a limit."""
-    inner, _ = _bare(env)
+    """Return the exact value of the agent's policy if the environment has a table; otherwise None."""
+    mdp = _table(_bare(env)[0])
+    if mdp is None:
+        return None
+    policy = tabulate(model, env, deterministic=deterministic)
+    return float(mdp.start @ evaluate(mdp, law, policy).value)
+
+
+def _table(env: gymnasium.Env[Any, Any]) -> TabularMDP | None:
+    """Return the table of an environment without wrappers of ours, or None."""
     try:
-        mdp = TabularMDP.from_env(inner)
-        policy = tabulate(model, env, deterministic=deterministic)
+        return TabularMDP.from_env(env)
     except (TypeError, ValueError):
         return None
-    return float(mdp.start @ evaluate(mdp, law, policy).value)
 
 
 def _layers(env: Any) -> Iterator[Any]:

@@ -35,7 +35,7 @@ MOST_ONE_HOT = 64
 """Largest number of distinguished steps that discrete observations show as one-hot, on policy."""
 
 EPISODE_FACTOR = 2
-"""Training episodes without another limit are cut off after this many times the last distinguished step."""
+"""Default ratio of the length of training episodes to N, so that enough steps show the tail after step N."""
 
 
 def prepare(
@@ -71,7 +71,8 @@ def prepare(
             same weight (`GeometricTail`), at a certified cost: `env.clock.tail_cost` times the range of
             rewards. By default all steps up to the law's longest length, or as many as keep the cost below
             1% of the mean length, and at most 256. For agents that learn on policy it must be below a
-            TimeLimit of the environment, and is by default.
+            TimeLimit of the environment. By default it is then at most half of the TimeLimit, unless the law
+            has no longer episodes, because the values of the tail are learned only from steps after N.
         max_steps: Largest number of steps per training episode, after which it is truncated. By default the
             environment's own TimeLimit, the law's longest length, or 2·N.
         normalize: Whether values are means of later rewards (the normalized Bellman equation) or sums. Both
@@ -99,30 +100,32 @@ def prepare(
     check_flag("normalize", normalize)
     make = _maker(env, n_envs)
 
-    def wrap(inner: gymnasium.Env[Any, Any]) -> LawClock:
+    def wrap(inner: gymnasium.Env[Any, Any], clock: StepClock | None = None) -> LawClock:
         limit = _time_limit(inner)
         if max_steps is not None:
             limit = min(limit or max_steps, check_whole("max_steps", max_steps, least=1))
-        clock = StepClock(law, _last_step(law, last, limit if on_policy else None), normalize=normalize)
+        if clock is None:
+            n_distinguished = _last_step(law, last, limit if on_policy else None)
+            clock = StepClock(law, n_distinguished, normalize=normalize)
         limit = limit or clock.effective_law.longest or EPISODE_FACTOR * clock.last or None
         if limit is not None and limit != _time_limit(inner):
             inner = TrainingLimit(inner, limit)
-        inner = TrainingMonitor(
-            inner
-        )  # inside the other wrappers, so that logs show the environment's own rewards
+        inner = TrainingMonitor(inner)  # inside the other wrappers: logs show the environment's own rewards
         form = _feature(feature, clock, inner.observation_space if on_policy else None)
         if form is not None:
             inner = StepIndex(inner, clock.last, feature=form, law=law if form == "remaining" else None)
         return LawClock(inner, clock, on_policy=on_policy)
 
     if n_envs is None:
-        made = shown = wrap(make())
+        made: Any = wrap(make())
+        shown = made
     else:
-        stacked = vec_env_class([lambda: wrap(make())] * check_whole("n_envs", n_envs, least=1))
+        shown = wrap(make())
+        clock = shown.clock  # to find the number of distinguished steps can take a second
+        made = vec_env_class([lambda: wrap(make(), clock)] * check_whole("n_envs", n_envs, least=1))
         if seed is not None:
-            stacked.seed(seed)
-        made, shown = stacked, wrap(make())
-        made.clock = shown.clock
+            made.seed(seed)
+        made.clock = clock
     return made, _arguments(shown, on_policy, relabel, n_steps)
 
 
@@ -191,7 +194,9 @@ def _time_limit(env: gymnasium.Env[Any, Any]) -> int | None:
 def _last_step(law: LengthLaw, last: int | None, limit: int | None) -> int:
     """Return the number of steps that are distinguished; on policy it must be below the limit."""
     if last is None:
-        return default_last(law) if limit is None else min(default_last(law), limit - 1)
+        if limit is None or (law.longest is not None and law.longest <= limit):
+            return default_last(law)
+        return min(default_last(law), limit // EPISODE_FACTOR)
     check_whole("last", last, least=0)
     if limit is not None and last >= limit:
         raise ValueError(
