@@ -129,9 +129,9 @@ def test_bad_input_is_one_line(run, tmp_path):
 def test_names_in_data_do_no_harm(run, tmp_path):
     path, table = tmp_path / "\x1b[31mred.csv", tmp_path / "subjects.csv"
     rows = [row.split(",") for row in sample_choices_text("money").splitlines()[:55]]
-    path.write_text("\n".join([",".join(rows[0]), *(",".join(["=1+1", *row[1:]]) for row in rows[1:])]))
+    path.write_text("\n".join([",".join(rows[0]), *(",".join(["=1+\x1b1", *row[1:]]) for row in rows[1:])]))
     done = run("choices", str(path), "--family", "mazur", "--simulations", "3", "--table", str(table))
     assert done.exit_code == 0
     assert "\x1b" not in done.stdout
     assert done.stdout.startswith("\\x1b[31mred.csv\n")
-    assert {line.split(",")[1] for line in table.read_text().splitlines()[1:]} == {"'=1+1", "pooled"}
+    assert {line.split(",")[1] for line in table.read_text().splitlines()[1:]} == {"'=1+\\x1b1", "pooled"}

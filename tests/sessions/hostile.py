@@ -30,6 +30,7 @@ CASES: dict[str, tuple[bytes, tuple[int, int] | str]] = {
     "byte order mark and quotes": (BOM + b'"length"\n"4"\n', (1, 1)),
     "latin-1 in another column": ("name,length\nJosé,4\n".encode("latin-1"), (1, 1)),
     "latin-1 in the length": (b"length\n\xe94\n4\n", (2, 1)),
+    "latin-1 in the groups": ("length,group\n4,José\n5,Josè\n6,Ana\n".encode("latin-1"), (3, 1)),
     "broken utf-8": (b"length\n\xc3\x28\n4\n", (2, 1)),
     "workbook": (b"PK\x03\x04rest", "workbook"),
     "gzip, cut off": (b"\x1f\x8b\x08rest", "cannot be read"),

@@ -67,7 +67,7 @@ def load_comparison(path: str | Path) -> Comparison:
     )
     numbers = [*arrays.values(), *([] if error is None else [error])]
     kinds = [array.dtype.kind for array in numbers]
-    if not fits or kinds[0] not in "iu" or set(kinds[1:]) != {"f"} or len(set(names)) != len(names):
+    if not fits or kinds[0] != "i" or set(kinds[1:]) != {"f"} or len(set(names)) != len(names):
         raise ValueError(f"{path} is a damaged comparison: its arrays do not fit each other.")
     if (np.diff(arrays["checkpoints"]) <= 0).any() or arrays["checkpoints"][0] < 1:
         raise ValueError(f"{path} is a damaged comparison: its checkpoints do not rise.")

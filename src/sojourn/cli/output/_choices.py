@@ -108,5 +108,5 @@ def _subject_table(found: ChoiceAnalysis) -> str:
                 numbers = (value, one.standard_errors[name], low, high, one.log_likelihood)
                 cells = [f"{number:.10g}" for number in numbers]
                 lost = "yes" if name in one.undetermined else "no"
-                rows.writerow([fit.family, without_formula(one.name), name, *cells, lost])
+                rows.writerow([fit.family, without_formula(one_line(one.name)), name, *cells, lost])
     return buffer.getvalue()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn._files import is_utf8
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
 from sojourn.sessions._log import Account, Rejection, rejection_hints
@@ -249,7 +250,7 @@ class CheckedRows:
 
     def flags(self, what: str, ended: str = "") -> BoolArray:
         """Return the flags in a column; `ended` is the cell that means true, empty for the usual words."""
-        words, where = self.columns[what].words()
+        words, where = self._texts(what)
         found = [equals_word(word, ended) if ended else parse_flag(word) for word in words]
         if None in found:
             valid = np.array([flag is not None for flag in found], dtype=bool)[where]
@@ -259,8 +260,16 @@ class CheckedRows:
 
     def words(self, what: str) -> tuple[list[str], IntArray]:
         """Return the distinct words in a column, without spaces around them, and the index of each row's."""
-        words, where = self.columns[what].words()
+        words, where = self._texts(what)
         return [word.strip() for word in words], where
+
+    def _texts(self, what: str) -> tuple[list[str], IntArray]:
+        """Return the distinct texts in a column, and the index of each row's; reject what is not UTF-8."""
+        words, where = self.columns[what].words()
+        if not is_utf8("".join(words)):
+            valid = np.array([is_utf8(word) for word in words], dtype=bool)[where]
+            self.require(valid, f"{self.titles[what]} must be text in UTF-8 (save the file as UTF-8)")
+        return words, where
 
     def durations(self, what: str) -> FloatArray:
         """Return the durations in a column, in seconds."""

@@ -163,9 +163,12 @@ class CsvColumn:
         self.decimal_comma = text.decimal_comma
 
     def cell(self, i: int) -> str:
-        """Return the text of a cell; inside quotes, a doubled quote becomes a single one."""
+        """Return the text of a cell; inside quotes, a doubled quote becomes a single one.
+
+        Bytes that are not UTF-8 become lone surrogates, so that different cells stay different.
+        """
         buffer, start = self._text.buffer, int(self._start[i])
-        text = bytes(buffer.data[start : int(self._stop[i])]).decode("utf-8", "replace")
+        text = bytes(buffer.data[start : int(self._stop[i])]).decode("utf-8", "surrogateescape")
         in_quotes = self._text.has_quotes and start > 0 and buffer[start - 1] == _QUOTE
         return text.replace('""', '"') if in_quotes else text
 
@@ -222,7 +225,7 @@ class CsvColumn:
             return [self.cell(i) for i in first.tolist()], where
         view = self._text.buffer.data
         spans = zip(self._start[first].tolist(), self._stop[first].tolist(), strict=True)
-        return [bytes(view[a:b]).decode("utf-8", "replace") for a, b in spans], where
+        return [bytes(view[a:b]).decode("utf-8", "surrogateescape") for a, b in spans], where
 
     def _first_bytes(self) -> list[_Words]:
         """Return the first `_VECTOR_HASH_BYTES` bytes of each cell, eight per integer."""
@@ -316,7 +319,7 @@ def text_of(cell: object) -> str:
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(cell, bytes):
-        return cell.decode("utf-8", "replace")
+        return cell.decode("utf-8", "surrogateescape")
     if isinstance(cell, float):
         is_whole = cell.is_integer() and abs(cell) <= MAX_STEP
         return "" if math.isnan(cell) else str(int(cell)) if is_whole else str(cell)
