@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["call_imported", "exits_are_errors", "import_object", "is_import_path", "read_call"]
+__all__ = ["call_imported", "exits_are_errors", "import_object", "is_import_path", "read_call", "write_call"]
 
 _NAME_AND_ARGUMENTS = re.compile(r"\s*([^()]*[^()\s])\s*(?:\((.*)\)\s*)?", re.DOTALL)
 _MAX_CHARACTERS = 10_000
@@ -131,6 +131,21 @@ def read_call(text: str, what: str, example: str) -> tuple[str, list[Any], dict[
         if names.count(name) > 1:
             raise ValueError(f"{text.partition('(')[0].strip()[:60]} got {name} twice.")
     return found[1], positional, dict(named)
+
+
+def write_call(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return a call in the one form that `read_call` reads back: arguments by name, in sorted order.
+
+    Example:
+        >>> write_call("mine:Gompertz", {"rate": 0.1, "level": 2.0})
+        'mine:Gompertz(level=2, rate=0.1)'
+    """
+    inside = ", ".join(f"{key}={_plain_number(arguments[key])!r}" for key in sorted(arguments))
+    return f"{name}({inside})" if inside else name
+
+
+def _plain_number(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
 def _describe(error: BaseException) -> str:

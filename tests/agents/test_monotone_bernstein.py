@@ -17,6 +17,7 @@ import sojourn as sj
 from sojourn._kernels.learning._update_monotone_bernstein import monotone_bonus
 from sojourn.agents._bonuses import ProblemSize
 from sojourn.experiments.spec._agent_settings import build, resolve
+from sojourn.laws import read_law
 from sojourn.theory import proven_bound
 
 GEOMETRIC, SHAPED = sj.Geometric(0.8), sj.Polynomial(p=1.6, offset=3)
@@ -265,5 +266,5 @@ def test_polynomial_laws_get_the_layers_of_its_own_bound():
 
 def test_specs_can_name_it():
     agent = {"type": "ucbvi", "law": "true", "bonus": {"type": "monotone_bernstein"}, "count": "first"}
-    found = build(resolve(agent, GEOMETRIC, "agents.mine"), lambda: None)
+    found = build(resolve(agent, read_law(repr(GEOMETRIC)), "agents.mine"), lambda: None)
     assert found == sj.UCBVI(GEOMETRIC, sj.MonotoneBernstein(), count="first")

@@ -92,6 +92,9 @@ def attacks(trace: Path) -> dict[str, dict[str, Any]]:
         "a problem for a plan": {"problem": "forged_module:problem", "learner": optimal},
         "a function as problem": {"problem": f"os:system('{command(trace)}')", "learner": optimal},
         "an environment for a plan": {"problem": "forged_module:Env-v0", "learner": optimal},
+        "a module as law": {"law": "forged_module:x(3)", "learner": module},
+        "a function as law": {"law": f"os:system('{command(trace)}')", "learner": module},
+        "a law inside an agent": {"learner": {"type": "UCBVI", "law": {"law": "forged_module:x(3)"}}},
         "code": {"code": {"forged_module": "0" * 16}, "learner": module},
     }
 
@@ -157,7 +160,10 @@ HEADER_LIES: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     "a number as law": _setting("law", 4),
     "a file as law": _setting("law", "tabulated('/etc/passwd')"),
     "a file inside a law": _setting("law", 'mixture([1], [tabulated("/etc/passwd")])'),
-    "an unknown law": _setting("law", "own_laws:Mine()"),
+    "an unknown law": _setting("law", "mine(3)"),
+    "a computed law": _setting("law", "own_laws:Mine(open('/etc/passwd'))"),
+    "a law with control characters": _setting("law", "own_laws:Mine('\x1b[31m')"),
+    "a law of 20,000 characters": _setting("law", f"own_laws:Mine('{'x' * 20_000}')"),
     "no law": lambda header, arrays: header["settings"].pop("law"),
     "a number as agent": _setting("learner", 3),
     "an agent without a type": _setting("learner", {}),

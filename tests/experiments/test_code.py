@@ -119,7 +119,7 @@ def test_workers_find_the_same_code(spec, lab):
     (lab / "own_helpers.py").write_text("def first(*things): return things[1]\n")
     report = run_experiment(experiment, lab / "other", executor=Processes(1, retries=0))
     (failure,) = report.failures
-    assert failure.reason == ("ValueError: the code of an agent or problem changed after the run began.")
+    assert failure.reason == ("ValueError: the code of an agent, problem or law changed after the run began.")
 
 
 def test_an_edited_helper_is_played_again(spec, lab):
@@ -239,7 +239,7 @@ def test_a_trial_fails_if_a_late_import_was_edited_while_it_ran(write, tmp_path,
     spec = write(("seeds = 3", "seeds = 1"), ("[0.1, 0.01]", "[0.1]"), ('"random"', '"own_slow:Mine"'))
     report = run_experiment(read_experiment(spec), tmp_path / "store", executor=executor)
     (failure,) = report.failures
-    assert failure.reason.endswith("the code of an agent or problem changed after the run began.")
+    assert failure.reason.endswith("the code of an agent, problem or law changed after the run began.")
 
 
 def test_a_trial_fails_if_the_code_was_edited_after_the_run_began(spec, lab):
@@ -247,7 +247,7 @@ def test_a_trial_fails_if_the_code_was_edited_after_the_run_began(spec, lab):
     (lab / "own_helpers.py").write_text("def first(*things): return things[1]\n")
     report = run_experiment(experiment, lab / "store", executor=ThisProcess(retries=0))
     (failure,) = report.failures
-    assert failure.reason.endswith("the code of an agent or problem changed after the run began.")
+    assert failure.reason.endswith("the code of an agent, problem or law changed after the run began.")
 
 
 def test_a_module_of_the_same_name_from_another_folder_is_refused(spec, lab, tmp_path_factory):
@@ -286,16 +286,20 @@ gymnasium.register("OwnLake-v0", "own_worlds:Lake")
 """
 
 
+def modules_of(problem):
+    return own_modules({"problem": problem, "law": "Fixed(length=3)", "learner": {"type": "RandomPlayer"}})
+
+
 def test_the_code_of_own_environments_counts(lab):
     (lab / "own_worlds.py").write_text(ENVIRONMENT)
     (lab / "own_worlds_size.py").write_text("DESC = ['SF', 'FG']\n")
     with importing_from(lab):
-        modules = own_modules("own_worlds:OwnLake-v0", {"type": "RandomPlayer"})
+        modules = modules_of("own_worlds:OwnLake-v0")
         before = code_of(modules)
         assert modules == ("own_worlds",)
-        assert own_modules("OwnLake-v0(is_slippery=False)", {}) == ("own_worlds",)
-        assert own_modules("Taxi-v4", {}) == own_modules("sojourn/RiverSwim-v0", {}) == ()
-        assert own_modules("river_swim(n=3)", {}) == ()
+        assert modules_of("OwnLake-v0(is_slippery=False)") == ("own_worlds",)
+        assert modules_of("Taxi-v4") == modules_of("sojourn/RiverSwim-v0") == ()
+        assert modules_of("river_swim(n=3)") == ()
         (lab / "own_worlds_size.py").write_text("DESC = ['SF', 'HG']\n")
         assert code_of(modules) != before
     import gymnasium

@@ -21,6 +21,7 @@ from sojourn.experiments.spec._grid import count_points, points
 from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.spec._relative_laws import parse_assumed_law
 from sojourn.experiments.trials._trial import trial_key
+from sojourn.laws import read_law
 
 
 def agents(experiment):
@@ -119,15 +120,15 @@ def test_long_runs_keep_checkpoints_by_default(write):
     ],
 )
 def test_assumed_laws_follow_the_true_law(text, law):
-    found = parse_assumed_law(text, sj.Geometric(0.95))
+    found = parse_assumed_law(text, read_law("geometric(0.95)")).law
     assert type(found) is type(law)
     assert found.mean == pytest.approx(law.mean, rel=1e-12)
 
 
 def test_a_mean_is_rounded_with_halves_up():
-    assert parse_assumed_law("fixed 0.5 mean", sj.Fixed(5)) == sj.Fixed(3)
-    assert parse_assumed_law("fixed 0.5 mean", sj.Fixed(3)) == sj.Fixed(2)
-    assert parse_assumed_law("geometric mean", sj.Fixed(4)) == sj.Geometric(0.75)
+    assert parse_assumed_law("fixed 0.5 mean", read_law("fixed(5)")).law == sj.Fixed(3)
+    assert parse_assumed_law("fixed 0.5 mean", read_law("fixed(3)")).law == sj.Fixed(2)
+    assert parse_assumed_law("geometric mean", read_law("fixed(4)")).law == sj.Geometric(0.75)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_a_mean_is_rounded_with_halves_up():
 )
 def test_other_assumed_laws_are_refused(text):
     with pytest.raises(ValueError, match=r"^(law|Unknown law)"):
-        parse_assumed_law(text, sj.Geometric(0.5))
+        parse_assumed_law(text, read_law("geometric(0.5)"))
 
 
 def test_grids_may_stand_anywhere():
@@ -341,7 +342,7 @@ def test_a_value_of_another_type_is_no_default(tmp_path):
     )
     with importing_from(tmp_path):
         for given, kept in (({"a": 1, "b": True}, {}), ({"a": True}, {"a": True}), ({"b": 1}, {"b": 1})):
-            settings = resolve({"type": "own_typed:Mine", **given}, sj.Fixed(3), "mine")
+            settings = resolve({"type": "own_typed:Mine", **given}, read_law("fixed(3)"), "mine")
             assert {key: repr(settings[key]) for key in settings if key != "type"} == {
                 key: repr(value) for key, value in kept.items()
             }

@@ -105,5 +105,5 @@ def test_an_agent_without_a_policy_has_no_regret(write, tmp_path):
         assert arrays["rewards"].shape == (20,)
         (tmp_path / "own_blind.py").write_text("class Blind: pass\n")
         del sys.modules["own_blind"]  # as in a worker that starts after the edit
-        with pytest.raises(ValueError, match="the code of an agent or problem changed after the run began"):
+        with pytest.raises(ValueError, match="the code of an agent, problem or law changed after the run"):
             play_trial(own.text)

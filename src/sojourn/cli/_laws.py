@@ -23,28 +23,15 @@ def complete_law(incomplete: str) -> list[str]:
 
 
 def read_law(text: str) -> LengthLaw:
-    """Return the law that a text names; see `sojourn.laws.parse_law`.
+    """Return the law that a text names; see `sojourn.laws.read_law`.
 
-    "package.module:Name(0.02, 0.1)" imports your own law and calls it, or takes it as it is. The module may
-    be in the current folder, as for `python -m`.
+    The module of your own law may be in the current folder, as for `python -m`.
     """
-    from sojourn._imports import call_imported, import_object, is_import_path, read_call  # noqa: PLC0415
-    from sojourn._validation import check_arguments  # noqa: PLC0415
-    from sojourn.laws import LengthLaw, parse_law  # noqa: PLC0415
+    from sojourn import laws  # noqa: PLC0415
 
-    path = text.partition("(")[0].strip()
-    if not is_import_path(path):
-        return parse_law(text)
-    search_current_folder()
-    _, positional, named = read_call(text, "law", "'geometric(0.95)' or 'mymodule:MyLaw(0.02)'")
-    made = import_object(path)
-    if not isinstance(made, LengthLaw) and callable(made):
-        made = call_imported(path, made, check_arguments(path, made, positional, named))
-    elif positional or named:
-        raise ValueError(f"{path} is a law already and takes no arguments.")
-    if not isinstance(made, LengthLaw):
-        raise ValueError(f"{path} must be a length law or return one; got {made!r}.")
-    return made
+    if laws.own_law_path(text) is not None:
+        search_current_folder()
+    return laws.read_law(text).law
 
 
 def effective_horizon(law: LengthLaw, truncation: float) -> int | None:

@@ -12,7 +12,7 @@ from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._failure_reasons import describe_error
 from sojourn.experiments.spec._agent_settings import build_offered, to_text
 from sojourn.experiments.trials._result import TrialResult
-from sojourn.laws import parse_stored_law
+from sojourn.laws import parse_stored_law, read_stored_law
 from sojourn.learning import Comparison
 
 __all__ = [
@@ -57,7 +57,7 @@ def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult]
     if not seeds:
         raise ValueError("comparisons need a seed that all agents have; the run is not that far.")
     first = trials[0]
-    law, checkpoints = parse_stored_law(first.law), first.uncached().checkpoints
+    law, checkpoints = read_stored_law(first.law), first.uncached().checkpoints
     shape = (len(by_agent), len(seeds))
     cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
     rewards, n_valued = np.empty(shape), first.regret_episodes

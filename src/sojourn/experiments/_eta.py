@@ -14,7 +14,6 @@ from sojourn.experiments.store._inventory import Inventory
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.trials._play import play_trial
 from sojourn.experiments.trials._trial import Trial
-from sojourn.laws import parse_stored_law
 
 __all__ = ["RemainingTime", "describe_long_run", "forecast"]
 
@@ -86,7 +85,7 @@ def describe_long_run(inventory: Inventory, n_workers: int) -> str:
 
 
 def _expected_steps(cell: Cell) -> float:
-    return float(cell.settings["episodes"] * parse_stored_law(cell.settings["law"]).mean)
+    return float(cell.settings["episodes"] * cell.law.mean)
 
 
 def _rounded(number: float) -> str:
@@ -146,7 +145,7 @@ def _median_seconds(inventory: Inventory, store: Store) -> dict[str, float]:
 def _extrapolate(cell: Cell) -> float:
     """Return about how long a trial takes: a line through the durations of two shorter ones."""
     wanted = int(cell.settings["episodes"])
-    if parse_stored_law(cell.settings["law"]).mean > _MOST_STEPS:
+    if cell.law.mean > _MOST_STEPS:
         return _expected_steps(cell) / _FASTEST  # not even one episode would be short
     episodes, seconds = min(_FIRST_EPISODES, wanted), 0.0
     _play(cell, episodes)  # compiles the kernels

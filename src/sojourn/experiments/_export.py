@@ -10,9 +10,10 @@ from typing import IO, Any
 import numpy as np
 
 from sojourn._files import write_atomically
-from sojourn._text import without_formula
+from sojourn._text import unique_name, without_formula
 from sojourn.experiments._results import Results
 from sojourn.experiments.trials._result import TrialResult
+from sojourn.laws import label, read_stored_law
 
 __all__ = ["export_csv", "export_parquet"]
 
@@ -35,6 +36,7 @@ _TEXTS = ("experiment", "problem", "law", "agent")
 _GRID_PREFIX = "agent."
 """Prefix of the columns of grids; `agent.law` is the agent's law, and `law` the true one."""
 
+_LONGEST_LAW = 60  # characters of a law up to which it is written out
 _LARGEST = 2**53  # largest number of a spec
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
 
@@ -42,6 +44,23 @@ _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
 def _grids(results: Results) -> list[str]:
     """Return the paths of all grids, in order of first appearance."""
     return list(dict.fromkeys(path for trial in results for path in trial.varied))
+
+
+def _law_names(results: Results) -> dict[str, str]:
+    """Return a name for the text of each law: itself, or a short one for laws with long data.
+
+    Different laws have different names, which are numbered if their short names are equal.
+    """
+    taken: dict[str, str] = {}
+    return {
+        text: unique_name(text if len(text) <= _LONGEST_LAW else label(read_stored_law(text)), text, taken)
+        for text in dict.fromkeys(trial.law for trial in results)
+    }
+
+
+def _texts(trial: TrialResult, laws: dict[str, str]) -> dict[str, str]:
+    """Return the columns of `_TEXTS`."""
+    return {name: getattr(trial, name) for name in _TEXTS} | {"law": laws[trial.law]}
 
 
 def _columns(trial: TrialResult) -> dict[str, Any]:
@@ -63,12 +82,12 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
 
     def write(file: IO[bytes]) -> None:
         nonlocal n_rows
-        grids = _grids(results)
+        grids, laws = _grids(results), _law_names(results)
         header = [*_TEXTS, *(_GRID_PREFIX + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
         file.write((",".join(map(_cell, header)) + "\n").encode())
         for i, trial in enumerate(each.uncached() for each in results):
             columns, size = _columns(trial), trial.checkpoints.size
-            before = [*(getattr(trial, name) for name in _TEXTS), *(trial.varied.get(g, "") for g in grids)]
+            before = [*_texts(trial, laws).values(), *(trial.varied.get(g, "") for g in grids)]
             start = ",".join(_cell(value) for value in (*before, trial.seed))
             texts = (_digits(columns.get(name), size) for name in ("episode", *_SUMS))
             lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*texts, strict=True))
@@ -109,6 +128,7 @@ def export_parquet(
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise ValueError("Parquet needs pyarrow; install it with: pip install 'sojourn[parquet]'.") from error
+    laws = _law_names(results)
     grids = {grid: _grid_type(results, grid, pyarrow) for grid in _grids(results)}
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     kinds = dict.fromkeys(_TEXTS, words) | {_GRID_PREFIX + grid: kind for grid, kind in grids.items()}
@@ -121,7 +141,7 @@ def export_parquet(
         nonlocal n_rows
         with parquet.ParquetWriter(file, schema) as writer:
             for i, group in enumerate(_groups(results)):
-                table = _table(group, grids, schema, pyarrow)
+                table = _table(group, laws, grids, schema, pyarrow)
                 writer.write_table(table)
                 n_rows += table.num_rows
                 if progress is not None:
@@ -156,10 +176,12 @@ def _is_number(value: Any) -> bool:
     return type(value) is float or (type(value) is int and abs(value) <= _LARGEST)
 
 
-def _table(trials: list[TrialResult], grid_types: dict[str, Any], schema: Any, pyarrow: Any) -> Any:
+def _table(
+    trials: list[TrialResult], laws: dict[str, str], grid_types: dict[str, Any], schema: Any, pyarrow: Any
+) -> Any:
     """Return the rows of these trials as a table."""
     columns = [_columns(trial) for trial in trials]
-    fixed = [_fixed(trial, grid_types, pyarrow) for trial in trials]
+    fixed = [_fixed(trial, laws, grid_types, pyarrow) for trial in trials]
     sizes = [trial.checkpoints.size for trial in trials]
     rows = np.repeat(np.arange(len(trials)), sizes)
     arrays = []
@@ -177,10 +199,11 @@ def _table(trials: list[TrialResult], grid_types: dict[str, Any], schema: Any, p
     return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
-def _fixed(trial: TrialResult, grid_types: dict[str, Any], pyarrow: Any) -> dict[str, Any]:
+def _fixed(
+    trial: TrialResult, laws: dict[str, str], grid_types: dict[str, Any], pyarrow: Any
+) -> dict[str, Any]:
     """Return the columns that are the same in every row of a trial."""
-    fixed: dict[str, Any] = {name: getattr(trial, name) for name in _TEXTS}
-    fixed |= {"seed": trial.seed, "trial": trial.key}
+    fixed: dict[str, Any] = {**_texts(trial, laws), "seed": trial.seed, "trial": trial.key}
     for grid, kind in grid_types.items():
         value = trial.varied.get(grid)
         is_text = kind == pyarrow.string() and value is not None and not isinstance(value, str)

@@ -26,7 +26,7 @@ from sojourn.experiments.store._manifest import Manifest, read_manifest_file
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
 from sojourn.experiments.trials._result import TrialResult, read_result_file
-from sojourn.laws import label, parse_stored_law
+from sojourn.laws import label, read_stored_law
 from sojourn.learning import Comparison
 from sojourn.mdps import is_size_label
 
@@ -90,7 +90,7 @@ class Results:
         rows: list[tuple[str, ...]] = []
         taken: dict[str, str] = {}
         for trials in self._groups():
-            law = parse_stored_law(trials[0].law)
+            law = read_stored_law(trials[0].law)
             where = (problem_name(trials[0]), unique_name(label(law), repr(law), taken))
             if not shared_seeds(group_by_agent(trials)):
                 rows += [(*where, name, "0", "—", "—") for name in group_by_agent(trials)]

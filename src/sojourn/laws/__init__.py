@@ -8,6 +8,7 @@ Modules:
     `numerics/`: sums and special functions that stay accurate far out in the tail.
     `_staircase`: laws whose survival function is a step function (tables and estimates).
     `_parse`: laws from text and back; `_survival_csv`: survival tables from CSV files.
+    `_own`: laws of a user's own code.
     `_as_mixture`: laws as mixtures of geometric laws.
     `_summaries`, `_distance`, `_labels`: numbers and names that describe a law; `_card`: its notebook card.
     `_checks`: validation of lengths; `_draw`: lengths drawn from a law, validated.
@@ -19,6 +20,7 @@ from sojourn.laws._base import MAX_STEP, LengthLaw, steps
 from sojourn.laws._distance import closest_geometric, distance
 from sojourn.laws._draw import draw_lengths
 from sojourn.laws._labels import label
+from sojourn.laws._own import MissingLaw, NamedLaw, own_law_path, read_law, read_stored_law
 from sojourn.laws._parse import LAWS, law_to_text, parse_law, parse_stored_law
 from sojourn.laws._summaries import geometric_with_mean, is_heavy, quantile, same_mean
 from sojourn.laws.estimates._bands import Band, band_of_sample, survival_band
@@ -63,7 +65,9 @@ __all__ = [
     "LogLogistic",
     "LogNormal",
     "MaximumLikelihood",
+    "MissingLaw",
     "Mixture",
+    "NamedLaw",
     "NegativeBinomial",
     "Polynomial",
     "QuasiHyperbolic",
@@ -81,9 +85,12 @@ __all__ = [
     "label",
     "law_to_text",
     "log_likelihood",
+    "own_law_path",
     "parse_law",
     "parse_stored_law",
     "quantile",
+    "read_law",
+    "read_stored_law",
     "refit_sample",
     "same_mean",
     "steps",

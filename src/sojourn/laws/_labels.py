@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from sojourn.laws._base import LengthLaw
+from sojourn.laws._own import MissingLaw
 from sojourn.laws.estimates._empirical import Empirical
 from sojourn.laws.estimates._kaplan_meier import KaplanMeier
 from sojourn.laws.families._mixture import Mixture
@@ -27,6 +28,8 @@ def label(law: LengthLaw) -> str:
         >>> label(Empirical(range(1, 501)))
         'Empirical of 500 lengths'
     """
+    if isinstance(law, MissingLaw):
+        return law.text if len(law.text) <= _MAX_CHARACTERS else f"{law.text[: _MAX_CHARACTERS - 1]}…"
     text = f"{type(law).__name__}({', '.join(_arguments(law))})"
     if len(text) <= _MAX_CHARACTERS:
         return text

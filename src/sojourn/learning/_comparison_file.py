@@ -9,7 +9,7 @@ import numpy as np
 
 from sojourn._files import read_archive, write_archive
 from sojourn._text import one_line
-from sojourn.laws import law_to_text, parse_stored_law
+from sojourn.laws import LengthLaw, MissingLaw, law_to_text, read_stored_law
 from sojourn.learning._comparison import Comparison
 
 __all__ = ["load_comparison", "save_comparison"]
@@ -24,7 +24,7 @@ def save_comparison(comparison: Comparison, path: str | Path) -> Path:
         "format": _FORMAT,
         "names": list(comparison.names),
         "problem": comparison.problem,
-        "law": law_to_text(comparison.law, remedy="Store comparison.cumulative_regret yourself."),
+        "law": _law_text(comparison.law),
         "seeds": list(comparison.seeds),
         "regret_episodes": comparison.regret_episodes,
     }
@@ -32,6 +32,12 @@ def save_comparison(comparison: Comparison, path: str | Path) -> Path:
     if comparison.regret_error is not None:
         arrays["regret_error"] = comparison.regret_error
     return write_archive(path, about, arrays)
+
+
+def _law_text(law: LengthLaw) -> str:
+    if isinstance(law, MissingLaw):
+        return law.text
+    return law_to_text(law, remedy="Store comparison.cumulative_regret yourself.")
 
 
 def load_comparison(path: str | Path) -> Comparison:
@@ -53,7 +59,7 @@ def load_comparison(path: str | Path) -> Comparison:
         error, drawn = found.get("regret_error"), about["regret_episodes"]
         names = tuple(one_line(str(name)) for name in about["names"])
         seeds = tuple(int(seed) for seed in about["seeds"])
-        law, problem = parse_stored_law(about["law"]), one_line(str(about["problem"]))
+        law, problem = read_stored_law(about["law"]), one_line(str(about["problem"]))
         drawn = None if drawn is None else int(drawn)
     except (KeyError, OverflowError, TypeError, ValueError) as wrong:
         raise ValueError(f"{path} is not a file that Comparison.save wrote, or it is damaged.") from wrong

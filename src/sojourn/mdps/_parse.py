@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from sojourn._imports import call_imported, import_object, is_import_path, read_call
+from sojourn._imports import call_imported, import_object, is_import_path, read_call, write_call
 from sojourn._validation import check_arguments, did_you_mean
 from sojourn.mdps._bandits import rare_choice, waiting_bandit
 from sojourn.mdps._builders import cash_or_invest, chain, deep_sea, river_swim, two_paths
@@ -61,8 +61,7 @@ class NamedProblem:
             shown = {key: value for key, value in self.settings.items() if parameters[key].default != value}
         else:
             shown = dict(self.settings)
-        inside = ", ".join(f"{key}={_plain_number(shown[key])!r}" for key in sorted(shown))
-        return f"{self.name}({inside})" if inside else self.name
+        return write_call(self.name, shown)
 
     def build(self) -> TabularMDP:
         """Build the problem."""
@@ -131,7 +130,3 @@ def _not_a_problem(path: str, made: object) -> str:
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "")
-
-
-def _plain_number(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value

@@ -27,7 +27,7 @@ from sojourn.experiments.spec._agent_types import (
 )
 from sojourn.experiments.spec._plain_values import plain_number, shown
 from sojourn.experiments.spec._relative_laws import parse_assumed_law
-from sojourn.laws import LengthLaw, parse_law
+from sojourn.laws import LengthLaw, NamedLaw, own_law_path, parse_law, read_law
 from sojourn.planning import Plan
 
 __all__ = ["build", "build_offered", "import_paths", "resolve", "to_text", "with_place"]
@@ -40,7 +40,7 @@ def to_text(settings: Any) -> str:
     return json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def resolve(given: Mapping[str, Any], true_law: LengthLaw, place: str) -> dict[str, Any]:
+def resolve(given: Mapping[str, Any], true_law: NamedLaw, place: str) -> dict[str, Any]:
     """Return an agent's plain settings.
 
     Args:
@@ -52,8 +52,8 @@ def resolve(given: Mapping[str, Any], true_law: LengthLaw, place: str) -> dict[s
         ValueError: If the table does not describe an agent; one line names the place.
 
     Example:
-        >>> from sojourn.laws import Geometric
-        >>> resolve({"type": "ucbvi", "law": "fixed mean", "bonus": {"scale": 0.1}}, Geometric(0.95), "mine")
+        >>> true_law = read_law("geometric(0.95)")
+        >>> resolve({"type": "ucbvi", "law": "fixed mean", "bonus": {"scale": 0.1}}, true_law, "mine")
         {'type': 'UCBVI', 'law': {'law': 'Fixed(length=20)'}, 'bonus': {'type': 'PaperBonus', 'scale': 0.1}}
     """
     if "type" not in given:
@@ -94,9 +94,10 @@ def build_offered(settings: Any, parse_stored_law: Callable[[str], LengthLaw]) -
         return tuple(build_offered(item, parse_stored_law) for item in settings)
     if not isinstance(settings, Mapping):
         return settings
-    if "type" not in settings and "law" in settings:
+    own_law = next(_own_law_paths(settings), None)
+    if "type" not in settings and "law" in settings and own_law is None:
         return parse_stored_law(settings["law"])
-    name = settings.get("type", settings.get("import"))
+    name = own_law or settings.get("type", settings.get("import"))
     if not is_offered(name):
         raise ValueError(f"{shown(name)} is not part of sojourn, and reading results imports nothing.")
     kind = find_type(name)
@@ -107,7 +108,12 @@ def build_offered(settings: Any, parse_stored_law: Callable[[str], LengthLaw]) -
     return kind.make(**arguments)
 
 
-_law = functools.lru_cache(maxsize=64)(parse_law)  # the points of a grid share their laws
+def _law(text: str) -> LengthLaw:
+    # Laws of the user's own are not kept: their module may be reloaded.
+    return _parse_law(text) if own_law_path(text) is None else read_law(text).law
+
+
+_parse_law = functools.lru_cache(maxsize=64)(parse_law)  # the points of a grid share their laws
 
 
 def import_paths(settings: Any) -> Iterator[str]:
@@ -117,16 +123,25 @@ def import_paths(settings: Any) -> Iterator[str]:
             path = settings.get(key)
             if isinstance(path, str) and is_import_path(path):
                 yield path
+        yield from _own_law_paths(settings)
     inner = settings.values() if isinstance(settings, Mapping) else settings
     if isinstance(settings, (Mapping, list)):
         for value in inner:
             yield from import_paths(value)
 
 
+def _own_law_paths(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the import path of the law that plain settings stand for, if it is one of the user's own."""
+    law = settings.get("law") if "type" not in settings else None
+    path = own_law_path(law) if isinstance(law, str) else None
+    if path is not None:
+        yield path
+
+
 class _SettingsReader:
     """Converts tables of a TOML file to plain settings, under one true law."""
 
-    def __init__(self, true_law: LengthLaw) -> None:
+    def __init__(self, true_law: NamedLaw) -> None:
         self._true_law = true_law
 
     def table(
@@ -199,7 +214,8 @@ class _SettingsReader:
     def _law(self, text: Any, place: str) -> str:
         if not isinstance(text, str):
             raise ValueError(f"{place} must be a law such as 'geometric(0.95)' or 'true'; got {shown(text)}.")
-        return repr(with_place(place, parse_assumed_law, text, self._true_law))
+        law: NamedLaw = with_place(place, parse_assumed_law, text, self._true_law)
+        return law.text
 
 
 def with_place(place: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Identity of the user's own code: an edited agent or problem gives other trials.
+"""Identity of the user's own code: an edited agent, problem or law gives other trials.
 
-A spec may name agents and problems by import path ("module:Class"). The identity of such a module is a hash
-of its source file and of the files of all modules that it imports, directly or indirectly. Installed packages
-and the standard library are left out. Imports are read from the syntax tree and files from disk; nothing is
-run for it. Data files and modules that are imported by a computed name are not covered.
+A spec may name agents, problems and laws by import path ("module:Class"). The identity of such a module is a
+hash of its source file and of the files of all modules that it imports, directly or indirectly. Installed
+packages and the standard library are left out. Imports are read from the syntax tree and files from disk;
+nothing is run for it. Data files and modules that are imported by a computed name are not covered.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class _SourceFile:
         return _short_hash(self.content)
 
 
-def own_modules(problem: str, agent: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the user's own modules that a problem and an agent's settings name; this imports them."""
-    name = problem.partition("(")[0]
+def own_modules(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the user's own modules that a trial's problem, law and agent name; this imports them."""
+    name = settings["problem"].partition("(")[0]
     found = []
-    for path in (name, *import_paths(agent)):
+    for path in (name, *import_paths({"law": settings["law"]}), *import_paths(settings["learner"])):
         if is_import_path(path):
             import_object(path)
             found.append(path.partition(":")[0])

@@ -20,7 +20,7 @@ from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.spec._plain_values import shown
 from sojourn.experiments.spec._toml import read_toml
 from sojourn.experiments.trials._trial import Trial
-from sojourn.laws import LengthLaw, parse_law
+from sojourn.laws import LengthLaw, NamedLaw, read_law
 from sojourn.learning import default_regret_episodes
 from sojourn.mdps import TabularMDP, read_problem
 
@@ -52,6 +52,7 @@ class Cell:
         varied: The values of the agent's grids by dotted path.
         settings: Everything but the seed that its trials depend on, as plain settings.
         trials: Its trials, one per seed.
+        law: The true law.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Cell:
     varied: Mapping[str, Any]
     settings: Mapping[str, Any]
     trials: tuple[Trial, ...]
+    law: LengthLaw
 
 
 @dataclass(frozen=True)
@@ -238,13 +240,13 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
             f"at most {_MOST_TRIALS:,} in {_MOST_CELLS:,} are possible."
         )
     problems = [with_place("problem", _build_problem, text) for text in spec.problem]
-    laws = [with_place("law", parse_law, text) for text in spec.law]
+    laws = [with_place("law", read_law, text) for text in spec.law]
     cells: list[Cell] = []
     for problem, mdp in problems:
         for law in laws:
             # Hashed into every trial key: a new entry would make old stores play everything again.
-            record = _what_to_record(given, mdp, law, spec.episodes)
-            shared = {"problem": problem, "law": repr(law), "episodes": spec.episodes, "record": record}
+            record = _what_to_record(given, mdp, law.law, spec.episodes)
+            shared = {"problem": problem, "law": law.text, "episodes": spec.episodes, "record": record}
             cells += _cells(spec.agents, law, shared, spec.seeds)
     name = spec.name if spec.name is not None else path.stem
     if not is_utf8(name):
@@ -277,7 +279,7 @@ def _what_to_record(
 
 
 def _cells(
-    agents: Mapping[str, Any], law: LengthLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
+    agents: Mapping[str, Any], law: NamedLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
 ) -> Iterator[Cell]:
     """Yield the cells of all agents on one problem under one law."""
     taken: dict[str, str] = {}
@@ -286,7 +288,7 @@ def _cells(
         place = f"agents.{name}"
         for given, varied in points(agent, place):
             settings = {**shared, "learner": resolve(given, law, place)}
-            modules = own_modules(shared["problem"], settings["learner"])
+            modules = own_modules(settings)
             if modules not in codes:
                 check_loaded_code(modules)
                 codes[modules] = code_of(modules)
@@ -298,4 +300,5 @@ def _cells(
             )
             text = to_text(settings)
             label = unique_name(f"{name} ({values})" if values else name, text, taken)
-            yield Cell(name, label, varied, settings, tuple(Trial(text, seed) for seed in seeds))
+            trials = tuple(Trial(text, seed) for seed in seeds)
+            yield Cell(name, label, varied, settings, trials, law.law)

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import re
 
-from sojourn.laws import Fixed, LengthLaw, geometric_with_mean, parse_law, same_mean
+from sojourn.laws import Fixed, LengthLaw, NamedLaw, geometric_with_mean, read_law, same_mean
 
 __all__ = ["parse_assumed_law"]
 
 _RELATIVE = re.compile(r"(geometric|fixed)\s+(?:([0-9.]+)\s*[x×*]?\s*)?mean", re.IGNORECASE)
 
 
-def parse_assumed_law(text: str, true_law: LengthLaw) -> LengthLaw:
+def parse_assumed_law(text: str, true_law: NamedLaw) -> NamedLaw:
     """Return the law that a text describes, given the true law.
 
     Example:
-        >>> from sojourn.laws import Geometric
-        >>> parse_assumed_law("fixed 1.5 mean", Geometric(0.95))
+        >>> parse_assumed_law("fixed 1.5 mean", read_law("geometric(0.95)")).law
         Fixed(length=30)
-        >>> parse_assumed_law("geometric mean", Fixed(4))
+        >>> parse_assumed_law("geometric mean", read_law("fixed(4)")).law
         Geometric(gamma=0.75)
     """
     stripped = text.strip()
@@ -31,7 +30,12 @@ def parse_assumed_law(text: str, true_law: LengthLaw) -> LengthLaw:
         return true_law
     found = _RELATIVE.fullmatch(stripped)
     if found is None:
-        return parse_law(text)
+        return read_law(text)
+    law = _relative_law(stripped, found, true_law.law)
+    return true_law if law is true_law.law else NamedLaw(repr(law), law)
+
+
+def _relative_law(stripped: str, found: re.Match[str], true_law: LengthLaw) -> LengthLaw:
     try:
         mean = float(found[2] or 1.0) * true_law.mean
     except ValueError:

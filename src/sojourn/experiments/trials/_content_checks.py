@@ -14,7 +14,7 @@ import numpy as np
 
 from sojourn._files import is_utf8
 from sojourn._typing import IntArray
-from sojourn.laws import parse_stored_law
+from sojourn.laws import read_stored_law
 from sojourn.learning import fits_strata, spread_by_ratios
 
 __all__ = ["Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
@@ -207,7 +207,7 @@ def check_header(header: Mapping[str, Any]) -> None:
     if not all(isinstance(text, str) and is_utf8(text) for text in texts):
         raise ValueError("its problem, law or agent is not a text")
     layout_of(settings)
-    parse_stored_law(settings["law"])
+    read_stored_law(settings["law"])
 
 
 def _is_whole(value: Any) -> bool:

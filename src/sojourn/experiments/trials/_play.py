@@ -14,7 +14,7 @@ from sojourn.errors import NewerVersionWarning
 from sojourn.experiments.spec._agent_settings import build
 from sojourn.experiments.spec._code_identity import code_of, own_modules
 from sojourn.experiments.trials._archive import pack_trial
-from sojourn.laws import parse_law
+from sojourn.laws import read_law
 from sojourn.learning import Run, learn, spread_by_ratios
 from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import plan
@@ -32,12 +32,12 @@ def play_trial(text: str) -> bytes:
     The result depends on nothing but that line and the code that it names.
 
     Raises:
-        ValueError: If the code of an agent or problem changed after the run began.
+        ValueError: If the code of an agent, problem or law changed after the run began.
     """
     trial = json.loads(text)
     settings, seed = trial["settings"], trial["seed"]
     _check_code(settings)
-    mdp, law = _problem(settings["problem"]), parse_law(settings["law"])
+    mdp, law = _problem(settings["problem"]), read_law(settings["law"]).law
     agent = build(settings["learner"], lambda: plan(mdp, law))
     record, episodes = settings["record"], settings["episodes"]
     n_valued = episodes if isinstance(record, str) else record.get("regret_episodes", episodes)
@@ -47,8 +47,8 @@ def play_trial(text: str) -> bytes:
 
 
 def _check_code(settings: Mapping[str, Any]) -> None:
-    if code_of(own_modules(settings["problem"], settings["learner"])) != settings.get("code", {}):
-        raise ValueError("the code of an agent or problem changed after the run began.")
+    if code_of(own_modules(settings)) != settings.get("code", {}):
+        raise ValueError("the code of an agent, problem or law changed after the run began.")
 
 
 @functools.lru_cache(maxsize=8)
