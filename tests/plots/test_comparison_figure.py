@@ -8,7 +8,14 @@ from matplotlib.colors import to_hex
 from reference.comparisons import a_comparison
 
 import sojourn as sj
-from sojourn.plots import COLORS, comparison_curves, comparison_figure, draw_comparison, new_figure
+from sojourn.plots import (
+    COLORS,
+    bound_curves,
+    comparison_curves,
+    comparison_figure,
+    draw_comparison,
+    new_figure,
+)
 
 T_2 = 4.302652729749464  # the 97.5% quantile of Student's law with 2 degrees of freedom
 
@@ -167,3 +174,34 @@ def test_names_stand_at_the_ends_of_lines_and_do_not_overlap():
     assert [text.get_color() for text in panel.texts] == [
         line.get_color() for line in figure.legends[0].get_lines()
     ]
+
+
+def test_bounds_are_drawn_where_they_are_proven():
+    # Regret k against the bounds 10·√k and, from episode 3 on, ½·k; the third proves nothing.
+    kept = np.arange(1, 101)
+    found = a_comparison(np.tile(kept / 1.0, (1, 2, 1)), checkpoints=kept)
+    bounds = {
+        "above": lambda k: 10.0 * k**0.5,
+        "below": lambda k: 0.5 * k if k > 2 else 0.0,
+        "none": lambda k: np.nan,
+    }
+    above, below, none = bound_curves(bounds, kept)
+    np.testing.assert_array_equal(above.value, 10.0 * np.sqrt(above.k))
+    np.testing.assert_array_equal(below.value[below.k > 2], 0.5 * below.k[below.k > 2])
+    assert np.isnan(below.value[:2]).all()
+    assert np.isnan(none.value).all()
+    assert (above.k[0], above.k[-1]) == (1, 100)
+    for log in (False, True):
+        figure = found.plot(log=log, bounds=bounds)
+        (panel,) = figure.axes
+        assert panel.get_ylim()[1] >= 100.0
+        assert len(panel.get_lines()) == 4
+        assert [text.get_text() for text in panel.texts][-2:] == ["above", "below"]
+        legend = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert legend[-3:] == ["above", "below", "none: nothing proven here"]
+
+
+def test_very_many_checkpoints_have_few_evaluations_of_a_bound():
+    asked = []
+    bound_curves({"bound": lambda k: asked.append(k) or 1.0}, np.arange(1, 10_001))
+    assert (asked[0], asked[-1], len(asked) <= 60, type(asked[0])) == (1, 10_000, True, int)

@@ -25,6 +25,8 @@ from sojourn.learning._statistics import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
@@ -173,11 +175,20 @@ class Comparison:
                 notes.append(f"A few seeds dominate the mean of {name}: without {worst} it falls {falls}.")
         return notes
 
-    def plot(self, ax: Axes | None = None, *, log: bool = False) -> Figure:
-        """Draw the mean cumulative regret of every agent; see `sojourn.plots.comparison_figure`."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        log: bool = False,
+        bounds: Mapping[str, Callable[[int], float]] | None = None,
+    ) -> Figure:
+        """Draw the mean cumulative regret of every agent; see `sojourn.plots.comparison_figure`.
+
+        `bounds` are drawn too: functions from a number of episodes to a bound on the regret, by name.
+        """
         from sojourn.plots import comparison_figure  # noqa: PLC0415
 
-        return comparison_figure(self, ax=ax, log=log)
+        return comparison_figure(self, ax=ax, log=log, bounds=bounds)
 
     def save(self, path: str | Path) -> Path:
         """Write the results to a compressed `.npz` file without pickle and return its path.

@@ -10,7 +10,9 @@ from sojourn.plots._choice_fit import (
 )
 from sojourn.plots._choices import ChoiceCurves, choice_curves, choices_figure, draw_choices
 from sojourn.plots._comparison import (
+    BoundCurve,
     ComparisonCurves,
+    bound_curves,
     comparison_curves,
     comparison_figure,
     draw_comparison,
@@ -43,6 +45,7 @@ __all__ = [
     "COLORS",
     "COLOURS",
     "BehaviorCells",
+    "BoundCurve",
     "ChoiceCurves",
     "ChoiceFitCurves",
     "ComparisonCurves",
@@ -59,6 +62,7 @@ __all__ = [
     "TaxiMap",
     "behavior_cells",
     "behavior_figure",
+    "bound_curves",
     "choice_curves",
     "choice_fit_curves",
     "choice_fit_figure",

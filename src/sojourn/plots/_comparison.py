@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from sojourn.laws import label
 from sojourn.plots._style import (
     COLORS,
     GRAY,
+    INK,
     add_legend,
     format_seed_count,
     new_figure,
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from sojourn.learning import Comparison
 
 __all__ = [
+    "BoundCurve",
     "ComparisonCurves",
+    "bound_curves",
     "comparison_curves",
     "comparison_figure",
     "describe_estimate",
@@ -70,6 +73,28 @@ _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 
 _RANDOM_STYLE: dict[str, Any] = {"color": GRAY, "linestyle": (0, (4, 2)), "linewidth": 1.4}
 """Line style of the random player, which is the baseline of the learners."""
+
+
+_BOUND_DASHES = ((0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (3, 3)), (0, (8, 2)))
+"""Dash patterns of bounds, in turn; all bounds have the color of text."""
+
+_MAX_BOUND_POINTS = 60
+"""Numbers of episodes at which a bound is evaluated; a proven bound may take milliseconds."""
+
+
+@dataclass(frozen=True)
+class BoundCurve:
+    """A bound on the cumulative regret, as a function of the number of episodes.
+
+    Attributes:
+        name: Its name.
+        k: `(n,)` numbers of episodes.
+        value: `(n,)` the bound for k episodes; NaN where there is none.
+    """
+
+    name: str
+    k: IntArray
+    value: FloatArray
 
 
 @dataclass(frozen=True)
@@ -137,8 +162,27 @@ def comparison_curves(comparison: Comparison) -> ComparisonCurves:
     )
 
 
-def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) -> None:
-    """Draw the mean cumulative regrets and their bands on given axes.
+def bound_curves(bounds: Mapping[str, Callable[[int], float]], k: IntArray) -> list[BoundCurve]:
+    """Evaluate bounds at up to 60 numbers of episodes.
+
+    Args:
+        bounds: Functions from a number of episodes to a bound, by name; 0, negative numbers and NaN mean that
+            there is none.
+        k: Rising numbers of episodes to choose from.
+    """
+    wanted = np.geomspace(k[0], k[-1], _MAX_BOUND_POINTS)
+    chosen = k[np.unique(np.searchsorted(k, wanted).clip(max=k.size - 1))]
+    found = []
+    for name, bound in bounds.items():
+        value = np.array([float(bound(episodes)) for episodes in chosen.tolist()])
+        found.append(BoundCurve(name, chosen, np.where(value > 0.0, value, np.nan)))
+    return found
+
+
+def draw_comparison(
+    curves: ComparisonCurves, ax: Axes, *, log: bool = False, bounds: Sequence[BoundCurve] = ()
+) -> None:
+    """Draw the mean cumulative regrets and their bands on given axes, and bounds as thin dashed lines.
 
     The first learner's curve is drawn above the others, and the gray curve of a `RandomPlayer` above all. A
     learner without exact regret has no curve. With `log`, both axes are logarithmic, and a learner whose
@@ -161,16 +205,24 @@ def draw_comparison(curves: ComparisonCurves, ax: Axes, *, log: bool = False) ->
             ax.fill_between(curves.k, low, curves.high[i], **band)
         marker = "o" if curves.k.size == 1 else ""  # a line of one point cannot be seen
         ax.plot(curves.k, curves.mean[i], marker=marker, zorder=zorder, **style)
+    for i, bound in enumerate(bounds):
+        ax.plot(bound.k, bound.value, zorder=2.5, **_bound_style(i))
     title = f"{wrap_text(curves.problem, _MAX_TITLE_LENGTH)}\nlengths from {curves.law}"
     set_labels(ax, title=title, x="episode", y="cumulative regret")
     means = curves.mean[shown]
+    known = np.concatenate([np.empty(0), *(bound.value[bound.value > 0.0] for bound in bounds)])
     if log:
         largest = float(means.max())
         ax.set_yscale("log", nonpositive="mask")
-        ax.set_ylim(0.7 * max(float(means[means > 0.0].min()), _MIN_SHARE * largest), 1.6 * largest)
+        top = max(largest, float(known.max(initial=0.0)))
+        ax.set_ylim(0.7 * max(float(means[means > 0.0].min()), _MIN_SHARE * largest), 1.6 * top)
     else:
-        start_axis_at_zero(ax, means)
+        start_axis_at_zero(ax, np.append(means, known))
     set_episode_axis(ax, int(curves.k[-1]), log=log)
+
+
+def _bound_style(i: int) -> dict[str, Any]:
+    return {"color": INK, "linestyle": _BOUND_DASHES[i % len(_BOUND_DASHES)], "linewidth": 1.1}
 
 
 def line_style(i: int) -> dict[str, Any]:
@@ -197,7 +249,13 @@ def _drawable(curves: ComparisonCurves, *, log: bool) -> BoolArray:
     return np.asarray(known & (curves.mean.max(axis=1) > max(0.0, _MIN_SHARE * largest)))
 
 
-def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bool = False) -> Figure:
+def comparison_figure(
+    comparison: Comparison,
+    *,
+    ax: Axes | None = None,
+    log: bool = False,
+    bounds: Mapping[str, Callable[[int], float]] | None = None,
+) -> Figure:
     """Draw the mean cumulative regret of every learner, with its 95% interval over seeds as a band.
 
     With fewer than five seeds, each seed is drawn as a thin line instead. Up to eight lines have short names
@@ -207,35 +265,43 @@ def comparison_figure(comparison: Comparison, *, ax: Axes | None = None, log: bo
         comparison: Result of `sojourn.compare`.
         ax: Axes to draw on; a new figure by default.
         log: Whether both axes are logarithmic; a power of k is then a straight line.
+        bounds: Bounds to draw over the regret: functions from a number of episodes to a bound on the regret
+            of so many episodes, by name, such as one that calls `sojourn.theory.proven_bound`. Where a bound
+            is 0, nothing is drawn. Proven bounds are usually far above the regret: use `log`.
 
     Returns:
         The figure. It has no window: write it with `figure.savefig("comparison.pdf")`, or make it the last
         line of a notebook cell.
     """
     curves = comparison_curves(comparison)
+    extra = bound_curves(bounds or {}, curves.k)
     is_own = ax is None
     if ax is None:
-        n_lines = sum(1 + wrap_text(name, _MAX_LINE_LENGTH).count("\n") for name in curves.names)
+        names = (*curves.names, *(bound.name for bound in extra))
+        n_lines = sum(1 + wrap_text(name, _MAX_LINE_LENGTH).count("\n") for name in names)
         _, (ax,) = new_figure(1, width=6.9, height=3.8 + 0.19 * n_lines)
-    draw_comparison(curves, ax, log=log)
+    draw_comparison(curves, ax, log=log, bounds=extra)
     if is_own:
-        _label_ends(ax, curves, log=log)
-    _add_curve_legend(ax, curves, log=log, inside=not is_own)
+        _label_ends(ax, curves, extra, log=log)
+    _add_curve_legend(ax, curves, extra, log=log, inside=not is_own)
     return root_figure(ax)
 
 
-def _label_ends(ax: Axes, curves: ComparisonCurves, *, log: bool) -> None:
+def _label_ends(ax: Axes, curves: ComparisonCurves, bounds: Sequence[BoundCurve], *, log: bool) -> None:
     """Write a short name right of the end of each line, in its color, so that no two names overlap."""
-    shown = np.flatnonzero(_drawable(curves, log=log))
-    if shown.size > _MAX_LABELS:
+    names, styles = short_names(curves.names), line_styles(curves)
+    shown = np.flatnonzero(_drawable(curves, log=log)).tolist()
+    lines = [(float(curves.mean[i, -1]), names[i], styles[i]["color"]) for i in shown]
+    known = [bound for bound in bounds if bound.value[-1] > 0.0]
+    lines += [(float(each.value[-1]), one_line(each.name, most=_MAX_LABEL_LENGTH), INK) for each in known]
+    if len(lines) > _MAX_LABELS:
         return
     ax.get_ylim()  # the limits are only known after autoscaling
-    ends = np.column_stack((np.full(shown.size, curves.k[-1]), curves.mean[shown, -1]))
+    ends = np.array([(curves.k[-1], height) for height, _, _ in lines]).reshape(-1, 2)
     heights = ax.transAxes.inverted().transform(ax.transData.transform(ends))[:, 1]
-    names, styles = short_names(curves.names), line_styles(curves)
-    for i, height in zip(shown.tolist(), spread_heights(heights, _LABEL_GAP).tolist(), strict=True):
-        style: dict[str, Any] = {"color": styles[i]["color"], "fontsize": 8.5, "parse_math": False}
-        ax.text(1.01, height, names[i], transform=ax.transAxes, va="center", ha="left", **style)
+    for (_, name, color), height in zip(lines, spread_heights(heights, _LABEL_GAP).tolist(), strict=True):
+        style: dict[str, Any] = {"color": color, "fontsize": 8.5, "parse_math": False}
+        ax.text(1.01, height, name, transform=ax.transAxes, va="center", ha="left", **style)
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -273,7 +339,9 @@ def spread_heights(heights: FloatArray, gap: float) -> FloatArray:
     return spread
 
 
-def _add_curve_legend(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: bool) -> None:
+def _add_curve_legend(
+    ax: Axes, curves: ComparisonCurves, bounds: Sequence[BoundCurve], *, log: bool, inside: bool
+) -> None:
     """Add a legend that names all learners, including those without a curve, and explains the bands."""
     shown, styles = _drawable(curves, log=log), line_styles(curves)
     lines, names = [], []
@@ -281,6 +349,11 @@ def _add_curve_legend(ax: Axes, curves: ComparisonCurves, *, log: bool, inside: 
         reason = "no exact regret" if np.isnan(curves.mean[i]).any() else "too little regret to show"
         lines.append(Line2D([], [], **styles[i]) if shown[i] else Line2D([], [], linestyle=""))
         names.append(wrap_text(name if shown[i] else f"{name}: {reason}", _MAX_LINE_LENGTH))
+    for i, bound in enumerate(bounds):
+        is_known = bool((bound.value > 0.0).any())
+        lines.append(Line2D([], [], **_bound_style(i)) if is_known else Line2D([], [], linestyle=""))
+        name = bound.name if is_known else f"{bound.name}: nothing proven here"
+        names.append(wrap_text(name, _MAX_LINE_LENGTH))
     owner: Any = ax if inside else ax.figure
     place = "best" if inside else "outside lower left"
     add_legend(
