@@ -245,6 +245,15 @@ def test_unused_columns_that_may_flag_open_sessions_are_pointed_out(run, tmp_pat
     assert run("fit", str(path), "--no-plot", "--observed", "none").stderr == ""
 
 
+def test_hints_are_about_what_was_rejected(run, tmp_path):
+    path = tmp_path / "log.csv"
+    for cell, hint in (("0", "count from 0"), ("2.5", "say how long a step is"), ('"1,500"', "thousands")):
+        path.write_text("length\n" + "3\n" * 9 + f"{cell}\n")
+        error = run("fit", str(path), "--no-plot").stderr
+        assert hint in " ".join(error.split())
+        assert ("thousands" in error) == ("1,500" in cell)
+
+
 def test_a_column_of_counts_is_pointed_out(run, tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("steps,count\n1,500\n2,300\n3,100\n")

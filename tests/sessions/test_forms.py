@@ -43,6 +43,35 @@ def test_durations_count_the_steps_that_began(kind, tmp_path):
         assert ended(read_sessions(path, step=60)) == ended(log)
 
 
+def test_entries_of_sessions_whose_lengths_are_durations_are_durations():
+    log = read_sessions({"duration": [200, 200, 200, 100], "entry": [0, 60, 90, 90]}, step="1min")
+    # A step that had begun before a session was seen does not count; of the last session no step does.
+    assert sorted(zip(log.lengths.tolist(), log.entry.tolist(), strict=True)) == [(4, 1), (4, 2), (4, 3)]
+    assert "Entries are the time before a session was seen" in " ".join(log.account.notes)
+
+
+def test_rows_with_a_count_of_0_are_ignored():
+    account = (log := read_sessions({"length": [1, 2, 0, 3], "n": [5, 0, 0, 2]}, count="n")).account
+    assert len(log) == 7
+    assert (account.n_rows, account.n_used, account.n_rejected) == (2, 2, 0)
+    assert account.notes == ("2 rows have a count of 0, which stands for no session.",)
+    with pytest.raises(ValueError, match="all counts are 0"):
+        read_sessions({"length": [1], "n": [0]}, count="n")
+
+
+def test_sessions_without_a_group_are_pointed_out():
+    log = read_sessions({"length": [1, 2, 3], "group": ["a", "NA", "a"]})
+    assert (log.labels, log.account.notes) == (
+        ("a", "NA"),
+        ("Sessions without a group count as a group of their own.",),
+    )
+
+
+def test_a_column_named_for_one_meaning_is_not_taken_for_another():
+    log = read_sessions({"began": [0.0], "ended": [90.0]}, start="began", end="ended", step="1min")
+    assert ended(log) == [(2, True)]
+
+
 @pytest.mark.parametrize("cell", ["-1", "1:30", "1:99:00", "soon", "5 parsecs", "P", "PT", ""])
 def test_what_is_not_a_duration_is_rejected(cell):
     account = read_sessions({"duration": ["90", cell]}, step="30s").account

@@ -510,7 +510,7 @@ def test_counts_stand_for_many_rows(tmp_path):
     for log in found:
         assert (as_rows(log), log.labels) == (as_rows(whole), whole.labels)
         assert repr(analyze(log).fits) == repr(analyze(whole).fits)
-    bad = read_sessions(write(tmp_path / "log.csv", text + "3,1,a,0\n"), count="n")
+    bad = read_sessions(write(tmp_path / "log.csv", text + "3,1,a,-1\n"), count="n")
     assert str(bad.account.first_rejected[0]).startswith(f"row {len(counted) + 2}: n must be a whole number")
 
 

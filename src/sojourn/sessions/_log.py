@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -35,18 +36,41 @@ class Rejection:
         return f"row {self.row}: {self.rule}" + (f"; got {self.got}." if self.got else ".")
 
 
-_HINTS = {
-    "must be a whole number ≥ 1": "Lengths are whole numbers of steps from 1 on: if they are durations, say "
-    "how long a step is (--step 1min); add 1 if they count from 0; leave out thousands separators.",
-    "must be true or false": "If another word or number means that a session was seen to end, name it: "
-    "--ended 2, --ended churned.",
-}
+_HINTS = (
+    (
+        "must be a whole number ≥ 1",
+        re.compile(r"'\s*0+(\.0*)?\s*'"),
+        "Lengths count steps from 1 on. If yours count from 0, add 1 to all of them; if they are durations, "
+        "say how long a step is (--step 1min), and a duration of 0 counts as one step.",
+    ),
+    (
+        "must be a whole number ≥ 1",
+        re.compile(r"'\s*\d*[.,]\d*[1-9]\d*\s*'|a number of .*"),
+        "Lengths are whole numbers of steps: if they are durations, say how long a step is (--step 1min).",
+    ),
+    (
+        "must be a whole number ≥ 1",
+        re.compile(r"'\s*\d{1,3}([.,’ ]\d{3})+\s*'"),
+        "If they have thousands separators, leave these out.",
+    ),
+    (
+        "must be true or false",
+        re.compile(".*"),
+        "If another word or number means that a session was seen to end, name it: --ended 2, --ended "
+        "churned.",
+    ),
+)
+"""What may be the matter with a row: part of the rule that it breaks, what it holds, and a hint."""
 
 
 def rejection_hints(rejections: Iterable[Rejection]) -> list[str]:
     """Return what may be the matter with rejected rows."""
-    rules = {one.rule for one in rejections}
-    return [hint for part, hint in _HINTS.items() if any(part in rule for rule in rules)]
+    rows = list(rejections)
+    return [
+        hint
+        for part, content, hint in _HINTS
+        if any(part in one.rule and content.fullmatch(one.got) for one in rows)
+    ]
 
 
 @dataclass(frozen=True)

@@ -133,13 +133,14 @@ def describe_cell(cell: str) -> str:
     A word in the wrong column may be the name of a person, which messages must not repeat.
 
     Example:
-        >>> describe_cell("3.7"), describe_cell("nan"), describe_cell(""), describe_cell("Jane")
-        ("'3.7'", "'nan'", "''", 'a word of 4 characters')
+        >>> [describe_cell(cell) for cell in ("3.7", "nan", "", "Jane", "0.3333333333333333")]
+        ["'3.7'", "'nan'", "''", 'a word of 4 characters', 'a number of 18 characters']
     """
     digits = sum(one.isdigit() for one in cell)
     if digits <= _MAX_SHOWN_DIGITS and _IMPERSONAL.fullmatch(cell.strip()) and "@" not in cell:
         return repr(cell)
-    return f"a word of {len(cell):,} characters"
+    kind = "word" if parse_decimal(cell.strip()) is None else "number"
+    return f"a {kind} of {len(cell):,} characters"
 
 
 DURATION_RULE = "must be a duration: seconds, 1:02:03, 90s, 1.5h or PT1H30M"

@@ -51,6 +51,9 @@ _COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "weight", "weights"
 _MAX_NAMES = 30
 """Number of columns that an error lists."""
 
+_MAX_NOTED = 3
+"""Number of columns that a note names."""
+
 _LEAST_ADJOINING = 3
 """Fewer rows that begin where the one before stops are no intervals of the same subject."""
 
@@ -148,11 +151,14 @@ def find_session_columns(names: Sequence[str], wanted: ColumnNames, source: str)
             found |= times
     if all(at is None for at in found.values()):
         raise ValueError(_no_lengths(names, source))
+    asked = {vars(wanted)[what] for what in (*_MEANINGS, "observed")}
+    rest = ["" if name.strip() in asked else name for name in names]  # those that may have usual names
     if wanted.observed is None:
-        _check_one_flag_column(names, source)
-    found["observed"] = observed = find_column(names, wanted.observed, _OBSERVED + _OPEN, source=source)
-    found["entry"] = find_column(names, wanted.entry, _ENTRIES, source=source)
-    found["group"] = find_column(names, wanted.group, _GROUPS, source=source)
+        _check_one_flag_column(rest, source)
+    for what, usual in (("observed", _OBSERVED + _OPEN), ("entry", _ENTRIES), ("group", _GROUPS)):
+        name = vars(wanted)[what]
+        found[what] = find_column(rest if name is None else names, name, usual, source=source)
+    observed = found["observed"]
     found["count"] = find_column(names, wanted.count, (), source=source)
     indices = {what: at for what, at in found.items() if at is not None}
     _check_distinct(names, indices, source)
@@ -246,17 +252,21 @@ def notes_on_unused_columns(
         )
     if wanted.observed is None and not {"observed", "end"} & used.keys():
         flags = [name for name in unused.values() if _is_flag_name(name)]
-        for name in flags[:3]:
+        if flags:
+            it = "one" if len(flags) > 1 else "it"
             yield (
-                f"All sessions count as seen to their end. The column {name!r} may say otherwise, and is not "
-                "used: name it with --observed (true: seen to end), or pass --observed none."
+                f"All sessions count as seen to their end. {_column_words(flags)} may say otherwise, and "
+                f"{_are(flags)} not used: name {it} with --observed (true: seen to end), or pass --observed "
+                "none."
             )
         others = {i: name for i, name in unused.items() if name not in flags and len(rows) >= _LEAST_ROWS}
         values = {i: {row[i].strip() for row in rows if i < len(row)} - {""} for i in others}
-        for i in [i for i in others if len(values[i]) == 2][:3]:
+        pairs = [others[i] for i in others if len(values[i]) == 2]
+        if pairs:
+            has, it = ("have", "one") if len(pairs) > 1 else ("has", "it")
             yield (
-                f"The column {others[i]!r} has two values and is not used. If it says which sessions were "
-                "seen to end, name it with --observed; otherwise pass --observed none."
+                f"{_column_words(pairs)} {has} two values and {_are(pairs)} not used. If {it} says which "
+                "sessions were seen to end, name it with --observed; otherwise pass --observed none."
             )
     if {"entry", "length"} <= used.keys():
         for name in _subject_columns(unused, used, rows)[-1:]:
@@ -265,6 +275,18 @@ def notes_on_unused_columns(
                 "session of its own. If they are one session, as in data with covariates that change over "
                 "time, keep one row for it, with its first entry and its last length."
             )
+
+
+def _column_words(names: Sequence[str]) -> str:
+    """Return the beginning of a sentence about columns; of many, only the first are named."""
+    if len(names) == 1:
+        return f"The column {names[0]!r}"
+    shown = [*map(repr, names[:_MAX_NOTED]), *["others"] * (len(names) > _MAX_NOTED)]
+    return f"The columns {', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _are(names: Sequence[str]) -> str:
+    return "are" if len(names) > 1 else "is"
 
 
 def _is_flag_name(name: str) -> bool:

@@ -104,7 +104,7 @@ class RowReader(ABC):
         self.notes: dict[str, None] = {}
         """Notes for the user, each once and in order."""
         self._sources: list[str] = []
-        self._n_rows = 0
+        self._n_rows = self._n_ignored = 0
         self._rejected = FirstRejections()
 
     @property
@@ -131,7 +131,10 @@ class RowReader(ABC):
                 self.reject_broken(broken)
             if batch.rows.size:
                 self._n_rows += batch.rows.size
-                self.take(CheckedRows(batch, {what: self.title(what) for what in batch.columns}, self.reject))
+                rows = CheckedRows(batch, {what: self.title(what) for what in batch.columns}, self.reject)
+                self.take(rows)
+                self._n_ignored += int(rows.ignored.sum())
+                del rows
             del batch  # the next batch is split into cells before the loop would release this one
 
     @abstractmethod
@@ -168,14 +171,18 @@ class RowReader(ABC):
         self, name: str, n_used: int, columns: Iterable[tuple[str, str]] = (), difference: str = ""
     ) -> Account:
         """Return the numbers of rows; raises `ValueError` if none was used."""
-        first = self._rejected.first()
+        first, n_ignored = self._rejected.first(), self._n_ignored
         if not n_used:
-            why = f"all {self._n_rows:,} are rejected, {first[0]}" if first else "it has only a header row."
+            why = "all counts are 0." if n_ignored else "it has only a header row."
+            why = f"all {self._n_rows - n_ignored:,} are rejected, {first[0]}" if first else why
             raise ValueError(
                 " ".join([f"{name} must have a row that can be used: {why}", *rejection_hints(first)])
             )
+        if n_ignored:
+            rows = "row has" if n_ignored == 1 else "rows have"
+            self.notes[f"{n_ignored:,} {rows} a count of 0, which stands for no {self.row}."] = None
         n_rejected, notes = self._rejected.n, tuple(self.notes)
-        return Account(self._n_rows, n_used, n_rejected, first, notes, tuple(columns), difference)
+        return Account(self._n_rows - n_ignored, n_used, n_rejected, first, notes, tuple(columns), difference)
 
     def check_total(self, total: float) -> None:
         """Raise `ValueError` if counts add up to more than can be counted."""
@@ -197,7 +204,9 @@ class CheckedRows:
     ) -> None:
         self.columns, self.numbers, self.titles, self._reject = batch.columns, batch.rows, titles, reject
         self.good = np.ones(batch.rows.size, dtype=bool)
-        """Which rows are valid so far."""
+        """Which rows are valid so far, and not ignored."""
+        self.ignored = np.zeros(batch.rows.size, dtype=bool)
+        """Which rows have a count of 0."""
 
     def __len__(self) -> int:
         return self.numbers.size
@@ -235,6 +244,13 @@ class CheckedRows:
         if not valid.all():
             values[~valid] = 0
         self.require(valid, f"{self.titles[what]} must be a whole number ≥ {least}", what)
+        return values
+
+    def counts(self) -> IntArray:
+        """Return the numbers that rows stand for, and ignore the rows with a count of 0."""
+        values = self.wholes("count", least=0)
+        self.ignored = self.good & (values == 0)
+        self.good &= ~self.ignored
         return values
 
     def decimals(self, what: str) -> FloatArray:

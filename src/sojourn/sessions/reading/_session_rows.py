@@ -13,6 +13,7 @@ import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
+from sojourn.sessions._format import percent
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._row_counts import RowCounts
 from sojourn.sessions._word_codes import WordCodes
@@ -59,6 +60,8 @@ class SessionRows(RowReader):
         self._unlike = _RejectedSessions()
         self._has_entries: set[bool] = set()
         self._has_entry_0 = False
+        self._n_zero = 0
+        """Number of sessions of duration 0."""
         self._groups: dict[str, int] = {}
         self._has_groups: dict[bool, str] = {}
         self._too_many_groups = False
@@ -97,32 +100,30 @@ class SessionRows(RowReader):
     def take(self, rows: CheckedRows) -> None:
         """Read a batch of sessions."""
         starts, has_end = np.zeros(0), np.ones(len(rows), dtype=bool)
+        others: dict[str, IntArray] = {"counts": rows.counts()} if "count" in rows else {}
+        seconds: FloatArray | None = None
         if "start" in rows:
-            lengths, starts, has_end = self._lengths_between(rows)
+            seconds, starts, has_end = self._seconds_between(rows)
         elif self._wanted.step is not None:
-            seconds = rows.durations("length")
-            fits = seconds <= MAX_STEP * self._wanted.step
-            rows.require(fits, f"{rows.titles['length']} must be at most {MAX_STEP:,} steps")
-            lengths = steps_in(np.where(fits, seconds, 0.0), self._wanted.step)
-        else:
-            lengths = rows.wholes("length")
+            seconds = self._durations(rows, "length")
+        lengths = rows.wholes("length") if seconds is None else steps_in(seconds, self._wanted.step or 1.0)
         observed = has_end
         if "observed" in rows:
             observed = (rows.flags("observed", self._columns.ended) != self._columns.is_open) & has_end
-        others: dict[str, IntArray] = {}
         if "entry" in rows:
-            others["entry"] = entry = rows.wholes("entry", least=0)
+            others["entry"] = entry = self._entries(rows)
             last = rows.titles.get("length", rows.titles.get("end"))
             rule = f"{rows.titles['entry']} must be at most {last}"
             rows.require((entry <= lengths) | ~has_end, rule, got=lambda i: f"{entry[i]} and {lengths[i]}")
-        if "count" in rows:
-            others["counts"] = rows.wholes("count")
         if "group" in rows:
             others["group"] = self._group_codes(rows)
         good = rows.good
         if not good.all():
             self._note_rejected(rows, others.get("counts"))
         self._count(others, good)
+        if seconds is not None:
+            zero = good & has_end & (seconds == 0.0)
+            self._n_zero += int(others["counts"][zero].sum() if "counts" in others else zero.sum())
         if not has_end.all():
             is_open = good & ~has_end
             self._without_end.append((starts[is_open], {what: one[is_open] for what, one in others.items()}))
@@ -141,8 +142,26 @@ class SessionRows(RowReader):
         self.check_total(self._n_sessions)
         self._has_entry_0 |= entry is not None and not entry[good].all()
 
-    def _lengths_between(self, rows: CheckedRows) -> tuple[IntArray, FloatArray, BoolArray]:
-        """Return the steps between starts and ends, the starts, and which sessions have an end."""
+    def _durations(self, rows: CheckedRows, what: str) -> FloatArray:
+        """Return the durations in a column, in seconds; 0 where they are too long."""
+        seconds, step = rows.durations(what), self._wanted.step or 1.0
+        fits = seconds <= MAX_STEP * step
+        rows.require(fits, f"{rows.titles[what]} must be at most {MAX_STEP:,} steps")
+        return np.where(fits, seconds, 0.0)
+
+    def _entries(self, rows: CheckedRows) -> IntArray:
+        """Return the entries; those of sessions whose lengths are durations are durations, too.
+
+        A step that had begun before a session was seen was not seen, so they are rounded up.
+        """
+        if self._wanted.step is None or "start" in rows:
+            return rows.wholes("entry", least=0)
+        seconds = self._durations(rows, "entry")
+        self._has_entry_0 = True
+        return np.where(seconds > 0.0, steps_in(seconds, self._wanted.step), 0)
+
+    def _seconds_between(self, rows: CheckedRows) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Return the seconds between starts and ends, the starts, and which sessions have an end."""
         starts, _ = rows.times("start")
         ends, empty = rows.times("end", may_be_empty=True)
         rule = f"{rows.titles['end']} must not be before {rows.titles['start']}"
@@ -150,9 +169,7 @@ class SessionRows(RowReader):
         usable = rows.good & ~empty
         for seen in (starts[rows.good], ends[usable]):
             self._latest = max(self._latest, float(seen.max(initial=-np.inf)))
-        lengths = np.ones(len(rows), dtype=np.int64)
-        lengths[usable] = steps_in((ends - starts)[usable], self._wanted.step or 1.0)
-        return lengths, starts, ~empty
+        return np.where(usable, ends - starts, 0.0), starts, ~empty
 
     def _group_codes(self, rows: CheckedRows) -> IntArray:
         """Return the groups of a batch as integer codes; only labels of good rows are numbered."""
@@ -160,6 +177,8 @@ class SessionRows(RowReader):
         codes = np.zeros(len(words), dtype=np.int64)
         for i in np.flatnonzero(np.bincount(where[rows.good], minlength=len(words))).tolist():
             codes[i] = self._group_code(words[i])
+            if is_nothing(words[i]):
+                self.notes["Sessions without a group count as a group of their own."] = None
         return np.asarray(codes[where])
 
     def _group_code(self, label: str) -> int:
@@ -181,7 +200,7 @@ class SessionRows(RowReader):
         """Remember about how long the rejected sessions of a batch are."""
         length = rows.columns.get("length") if self._wanted.step is None else None
         entry = rows.columns.get("entry")
-        for i in np.flatnonzero(~rows.good).tolist():
+        for i in np.flatnonzero(~rows.good & ~rows.ignored).tolist():
             n = 1 if counts is None else max(int(counts[i]), 1)
             has_entry = entry is None or not is_nothing(entry.cell(i))
             self._unlike.add(n, None if length is None else length.cell(i), has_entry=has_entry)
@@ -192,6 +211,9 @@ class SessionRows(RowReader):
         if self._too_many_groups:
             self._counts.drop_groups()
         self._settle_entries()
+        if self._n_zero:
+            which = "session of duration 0 counts" if self._n_zero == 1 else "sessions of duration 0 count"
+            self.notes[f"{self._n_zero:,} {which} as one step."] = None
         account = self.account(name, self._n_used, self._used)
         log = SessionLog.from_counts(self._counts, list(self._groups), account, name)
         if not account.n_rejected:
@@ -225,7 +247,10 @@ class SessionRows(RowReader):
         if not self._has_entry_0:
             seen, entry = np.ones_like(seen), np.maximum(rows.entry, 1)
         else:
-            self.notes["Entries begin at 0: they count the steps before a session was seen."] = None
+            note = "Entries begin at 0: they count the steps before a session was seen."
+            if self._wanted.step is not None and "length" in self.indices:
+                note = "Entries are the time before a session was seen, rounded up to whole steps."
+            self.notes[note] = None
         if not seen.all():
             n_unseen = int(rows.counts[~seen].sum())
             note = f"{n_unseen:,} sessions of which no step was seen (entry = length) are left out."
@@ -285,13 +310,11 @@ class _RejectedSessions:
         n_used = int(counts.sum())
         share = self._n_sessions / max(self._n_sessions + n_used, 1)
         if share > _LARGE_SHARE:
-            return f"the rows that cannot be used stand for {100.0 * share:.2g}% of the sessions"
+            return f"the rows that cannot be used stand for {percent(share)} of the sessions"
         n_known, n_steps = self._lengths.total(), sum(at * n for at, n in self._lengths.items())
         of_steps = n_steps / (n_steps + float(np.dot(lengths.astype(float), counts)))
         if of_steps > max(_LARGE_SHARE, 2.0 * share):
-            return (
-                f"the rows that cannot be used are long ones, with about {100.0 * of_steps:.2g}% of all steps"
-            )
+            return f"the rows that cannot be used are long ones, with about {percent(of_steps)} of all steps"
         if share < _SOME_SHARE:
             return ""
         if self._n_without_entry > n_used * _SOME_SHARE:

@@ -113,6 +113,8 @@ class StepRows(RowReader):
     def take(self, rows: CheckedRows) -> None:
         """Read a batch of steps."""
         found: dict[str, NDArray[Any]] = {"row": rows.numbers, "file": np.full(len(rows), self.file)}
+        if "count" in rows:
+            found["count"] = rows.counts()
         for what in self._words:
             if what in rows:
                 found[what] = self._codes(rows, what)
@@ -128,7 +130,6 @@ class StepRows(RowReader):
         for what in _FLAGS:
             found[what] = rows.flags(what) if what in rows else np.zeros(len(rows), dtype=bool)
         if "count" in rows:
-            found["count"] = rows.wholes("count")
             self._n_steps += float(found["count"][rows.good].sum(dtype=np.float64))
             self.check_total(self._n_steps)
         if not rows.good.all():
