@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from lifelines.datasets import load_dd, load_lung, load_rossi
+from scipy import stats
 
 import sojourn as sj
 from sojourn.laws import FAMILIES, closest_geometric, distance, fit_sample, take_sample
@@ -193,6 +194,19 @@ def test_each_group_has_its_own_best_fit():
         alone = analyze(SessionLog.from_columns(data)).best.fit
         assert own == alone, name
     assert analyze(SessionLog.from_columns(lengths)).group_fits == ()
+
+
+def test_groups_whose_law_does_not_fit_or_that_are_too_small_are_marked():
+    parts = {
+        "two": np.repeat([2, 30], 300),
+        "one": np.random.default_rng(0).geometric(0.5, 200),
+        "few": [4] * 9,
+    }
+    groups = [name for name, data in parts.items() for _ in data]
+    found = analyze(SessionLog.from_columns(np.concatenate(list(parts.values())), group=groups))
+    assert found.contradicted_groups == (True, False, False)
+    assert found.group_means[0] == pytest.approx(16.0)
+    assert found.group_fits[2] is None
 
 
 def test_a_single_group_is_not_tested():
@@ -477,6 +491,33 @@ def test_a_change_that_is_too_small_to_tell_is_not_acted_upon():
     assert "the log is too small to rule one out (ΔBIC 4.8)" in advice["A single γ"]
 
 
+def test_a_log_that_contradicts_a_single_gamma_is_not_called_too_small():
+    advice = dict(analyze(SessionLog.from_columns(np.repeat([1, 3, 5, 7, 10], [51, 33, 32, 25, 2]))).advice())
+    assert "no family fits" in advice["The law"]
+    assert "too small" not in advice["A single γ"]
+
+
+def test_a_small_change_that_is_certain_is_not_denied():
+    log = SessionLog.from_columns(np.repeat(range(1, 7), [88_000, 9_900, 1_750, 280, 60, 10]))
+    assert "changes little with the step, though by more" in dict(analyze(log).advice())["How people leave"]
+
+
+def test_families_that_fit_as_well_may_say_something_else_about_leaving():
+    share = (np.arange(240) + 0.5) / 240  # quantiles between those of a gamma and of a log-normal law
+    quantiles = 0.6 * stats.gamma.ppf(share, 1.7, scale=12) + 0.4 * stats.lognorm.ppf(share, 0.85, scale=16)
+    found = analyze(SessionLog.from_columns(np.ceil(quantiles).astype(int)))
+    text = dict(found.advice())["How people leave"]
+    assert "By the best fit, leaving speeds up" in text
+    assert "which fits about as well, leaving first speeds up, then slows down." in text
+
+
+@pytest.mark.parametrize("length", [1, 7])
+def test_sessions_of_one_length_are_pointed_out(length):
+    advice = dict(analyze(SessionLog.from_columns([length] * 20)).advice())
+    assert "All have the same length" in advice["The sessions"]
+    assert ("nothing to discount" in advice["In short"]) == (length == 1)
+
+
 def test_a_mixture_with_a_component_that_the_data_hardly_show_is_marked():
     lengths = np.append(np.random.default_rng(0).geometric(0.4, 400), [900, 1000, 1100])
     found = analyze(SessionLog.from_columns(lengths))
@@ -493,7 +534,7 @@ def test_where_the_best_family_does_not_fit_the_advice_describes_the_data():
     assert found.best_is_contradicted
     assert not found.others_that_fit
     advice = dict(found.advice())
-    assert "0% leave after the first step" in advice["How people leave"]
+    assert "no one leaves after the first step" in advice["How people leave"]
     late = [np.mean(lengths[lengths >= step] - step + 1) for step in (9, 30)]
     assert f"{late[0]:.3g} from step 9 on, {late[1]:.3g} from step 30 on" in advice["How people leave"]
     steps = np.arange(1, 31)

@@ -12,7 +12,16 @@ from sojourn.laws import quantile
 from sojourn.mdps import TabularMDP
 from sojourn.plots import SessionCurves, draw_sessions, new_figure, session_curves, session_legend, svg_image
 from sojourn.reports._page import render
-from sojourn.sessions import EDGE_NOTE, Analysis, RankedFit, gamma_words, law_words, number, percent
+from sojourn.sessions import (
+    EDGE_NOTE,
+    Analysis,
+    RankedFit,
+    gamma_words,
+    group_law_words,
+    law_words,
+    number,
+    percent,
+)
 
 __all__ = ["session_report"]
 
@@ -144,13 +153,12 @@ def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
     test = analysis.groups
     if test is None:
         return []
-    fits = analysis.group_fits or (None,) * len(test.sizes)
     means = analysis.group_means or (None,) * len(test.sizes)
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, means, strict=True)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, means, strict=True)
     table: list[tuple[str, ...]] = []
-    for i, (size, ended, expected, ratio, fit, mean) in enumerate(rows):
+    for i, (size, ended, expected, ratio, mean) in enumerate(rows):
         name = "all others" if test.pooled and i == len(test.sizes) - 1 else str(i + 1)
-        law = "–" if mean is None else number(mean), "–" if fit is None else law_words(fit)
+        law = "–" if mean is None else number(mean), group_law_words(analysis, i)
         table.append((name, f"{size:,}", f"{ended:,}", number(expected), f"{ratio:.2f}", *law))
     return table
 

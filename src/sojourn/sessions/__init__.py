@@ -11,7 +11,7 @@ from sojourn.sessions._price import ProblemPrice, price_geometric
 from sojourn.sessions._read import read_log, read_sessions, read_steps
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
-from sojourn.sessions.advice._groups import group_words
+from sojourn.sessions.advice._groups import group_law_words, group_words
 from sojourn.sessions.reading._rows import CheckedRows, RowReader, read_rows
 from sojourn.sessions.reading._tables import Table
 
@@ -34,6 +34,7 @@ __all__ = [
     "analyze",
     "compare_groups",
     "gamma_words",
+    "group_law_words",
     "group_words",
     "hazard_bins",
     "law_words",

@@ -59,6 +59,9 @@ REJECTED = 0.01
 SMALL_DIFFERENCE = 0.02
 """A share of the mean, of the sessions, of expected ends or of those who may leave that matters little."""
 
+_FEWEST_ENDS = 10
+"""A group with fewer observed ends gets no law: they hardly tell one from another."""
+
 _MAX_SCHEDULE = 100_000
 """Largest number of steps of a schedule of discounts."""
 
@@ -138,10 +141,15 @@ class Analysis:
 
     @property
     def rules_out_geometric(self) -> bool:
-        """Whether the log shows that the chance of leaving changes with the step."""
+        """Whether the log shows that the chance of leaving changes with the step.
+
+        It does if another family is clearly better than geometric laws, or if the data contradict these.
+        """
         geometric = self.ranked("geometric")
         gain = 2.0 * (self.best.fit.log_likelihood - geometric.fit.log_likelihood)
-        return gain > _CLEAR_CHANGE and geometric.bic_gap >= _BIC_TIE
+        if gain > _CLEAR_CHANGE and geometric.bic_gap >= _BIC_TIE:
+            return True
+        return _is_contradicted(geometric.excess, self._hazard_test(geometric.fit))
 
     @cached_property
     def usual(self) -> Geometric:
@@ -164,17 +172,24 @@ class Analysis:
         return self._hazard_test(self.best.fit)
 
     def _hazard_test(self, fit: Fit) -> HazardTest | None:
-        return compare_hazards(self.log.sample, fit.law, n_parameters=len(fit.parameters) - len(fit.edge))
+        return _test_hazards(self.log.sample, fit)
 
     @cached_property
     def best_is_contradicted(self) -> bool:
         """Whether the data contradict the best fit, at some step, by enough to matter."""
-        return _is_contradicted(self.best, self.hazard_test)
+        return _is_contradicted(self.best.excess, self.hazard_test)
 
     @cached_property
     def others_that_fit(self) -> tuple[RankedFit, ...]:
         """The fits, besides the best, that the data do not contradict by enough to matter."""
-        return tuple(one for one in self.fits[1:] if not _is_contradicted(one, self._hazard_test(one.fit)))
+        return tuple(
+            one for one in self.fits[1:] if not _is_contradicted(one.excess, self._hazard_test(one.fit))
+        )
+
+    @property
+    def tied_fits(self) -> tuple[RankedFit, ...]:
+        """The fits, besides the best, that fit about as well: their BIC is within 2, and at no edge."""
+        return tuple(one for one in self.others_that_fit if one.bic_gap < _BIC_TIE and not one.fit.edge)
 
     @property
     def described_law(self) -> LengthLaw:
@@ -201,21 +216,34 @@ class Analysis:
 
     @cached_property
     def group_fits(self) -> tuple[Fit | None, ...]:
-        """The best fit of each group that was compared; None for a group without an observed end."""
+        """The best fit of each group that was compared; None for a group with fewer than 10 observed ends."""
         if self.groups is None or self.groups.what != "group":
             return ()
         samples, _ = group_samples(self.log)
         thin = (sample.thinned(_MAX_DISTINCT_PER_GROUP) for sample in samples)
-        return tuple(_rank_fits(sample)[0] if sample.n_observed else None for sample in thin)
+        return tuple(_rank_fits(one)[0] if one.n_observed >= _FEWEST_ENDS else None for one in thin)
 
     @cached_property
+    def contradicted_groups(self) -> tuple[bool, ...]:
+        """Whether the data contradict the fit of each group, by enough to matter."""
+        return tuple(is_contradicted for _, is_contradicted in self._group_checks)
+
+    @property
     def group_means(self) -> tuple[float | None, ...]:
-        """The mean length of each group by its fit; None where the group's sessions do not determine it."""
+        """The mean length of each group by its fit, or by its data (Kaplan–Meier) if they contradict the fit.
+
+        None where the group's sessions do not determine it.
+        """
+        return tuple(mean for mean, _ in self._group_checks)
+
+    @cached_property
+    def _group_checks(self) -> tuple[tuple[float | None, bool], ...]:
+        """The mean length of each group, and whether the data contradict its fit."""
         if self.groups is None or not self.group_fits:
             return ()
         samples, _ = group_samples(self.log)
         pairs = zip(self.group_fits, samples, strict=True)
-        return tuple(fit.law.mean if fit is not None and _is_seen(fit, one) else None for fit, one in pairs)
+        return tuple((None, False) if fit is None else _check_fit(fit, one) for fit, one in pairs)
 
     @cached_property
     def group_values(self) -> tuple[tuple[float, float] | None, ...]:
@@ -278,7 +306,7 @@ class Analysis:
     @property
     def seen_mean(self) -> float:
         """The Kaplan–Meier mean of min(H, L), where L is the longest session; uses no fitted law."""
-        return float(np.dot(self.band.estimate, np.diff(self.band.steps, prepend=0)))
+        return _seen_mean(self.band)
 
     def horizon(self, truncation: float) -> int | None:
         """Return the effective horizon, the smallest N with Γ(N) ≤ truncation; None if above 2**53."""
@@ -419,17 +447,37 @@ def _rank_fits(sample: Sample) -> list[Fit]:
     return _ranked([fit_sample(sample, family) for family in FAMILIES])
 
 
-def _is_seen(fit: Fit, sample: Sample) -> bool:
-    """Whether sessions determine the mean of their fit: they are seen from step 1, and show enough of it."""
-    past = min(sample.longest + 1, MAX_STEP)
-    beyond = float(fit.law.tail(past)) / fit.law.mean
-    return int(sample.entries.min()) == 1 and beyond <= (SMALL_DIFFERENCE if fit.edge else 0.5)
+def _check_fit(fit: Fit, sample: Sample) -> tuple[float | None, bool]:
+    """Return the mean length of some sessions, and whether they contradict their fit.
+
+    The mean is None unless they are seen from step 1 and show enough of it. If they contradict the fit, it is
+    their Kaplan–Meier mean, for which almost all must have ended.
+    """
+    band = band_of_sample(sample)
+    is_contradicted = _is_contradicted(band.excess(fit.law)[0], _test_hazards(sample, fit))
+    if band.first > 1:
+        return None, is_contradicted
+    if is_contradicted:
+        is_open = bool(sample.censored.size) and int(sample.censored[-1]) == sample.longest
+        left = float(band.estimate[-1]) if is_open else 0.0
+        return None if left > SMALL_DIFFERENCE else _seen_mean(band), True
+    beyond = float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / fit.law.mean
+    return fit.law.mean if beyond <= (SMALL_DIFFERENCE if fit.edge else 0.5) else None, False
 
 
-def _is_contradicted(one: RankedFit, test: HazardTest | None) -> bool:
+def _seen_mean(band: Band) -> float:
+    """Return the Kaplan–Meier mean of min(H, L), where L is the longest session."""
+    return float(np.dot(band.estimate, np.diff(band.steps, prepend=0)))
+
+
+def _test_hazards(sample: Sample, fit: Fit) -> HazardTest | None:
+    return compare_hazards(sample, fit.law, n_parameters=len(fit.parameters) - len(fit.edge))
+
+
+def _is_contradicted(excess: float, test: HazardTest | None) -> bool:
     """Whether the data contradict a fit, by its survival or its chances of leaving, by enough to matter."""
-    if one.excess >= MISFIT or test is None:
-        return one.excess >= MISFIT
+    if excess >= MISFIT or test is None:
+        return excess >= MISFIT
     return test.p_value < REJECTED and abs(test.observed - test.expected) >= SMALL_DIFFERENCE
 
 

@@ -128,7 +128,8 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
         return None
     fits = analysis.group_fits or (None,) * len(test.sizes)
     means = analysis.group_means or (None,) * len(test.sizes)
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, means, strict=True)
+    contradicted = analysis.contradicted_groups or (False,) * len(test.sizes)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, means, contradicted, strict=True)
     groups: list[dict[str, Any]] = [
         {
             test.what: i + 1,
@@ -137,9 +138,10 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
             "expected": n_expected,
             "ratio": ratio,
             "law": None if fit is None else repr(fit.law),
+            "law_is_contradicted": None if fit is None else is_contradicted,
             "mean": mean,
         }
-        for i, (size, ended, n_expected, ratio, fit, mean) in enumerate(rows)
+        for i, (size, ended, n_expected, ratio, fit, mean, is_contradicted) in enumerate(rows)
     ]
     for group, values in zip(groups, analysis.group_values, strict=False):
         if values is not None:

@@ -47,7 +47,12 @@ def law_words(fit: Fit) -> str:
         return label(fit.law)
     weight, one, other = fit.parameters.values()
     first, second = (f"Geometric({gamma_words(gamma)})" for gamma in (one, other))
-    return f"Mixture({weight:.3g} of {first}, {1.0 - weight:.3g} of {second})"
+    return f"Mixture({_share(weight)} of {first}, {_share(1.0 - weight)} of {second})"
+
+
+def _share(weight: float) -> str:
+    """Format a weight with three digits, or with as many as tell it from 1."""
+    return f"{weight:.3g}" if weight < 0.9995 else gamma_words(weight)
 
 
 def gamma_words(gamma: float) -> str:
@@ -55,7 +60,7 @@ def gamma_words(gamma: float) -> str:
     if not 0.0 < gamma < 1.0:
         return f"{gamma:.4g}"
     decimals = max(4, 2 - math.floor(math.log10(1.0 - gamma)))
-    return f"{gamma:.{decimals}f}".rstrip("0") if decimals <= 16 else repr(gamma)
+    return f"{gamma:.{decimals}f}".rstrip("0").rstrip(".") if decimals <= 16 else repr(gamma)
 
 
 def step_words(count: float) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Collection
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,8 @@ def print_account(name: str, account: Account) -> None:
     """Print to stderr which rows of a file could not be used, and what else to know about it."""
     if account.n_rejected:
         rows = f"{account.n_rejected:,} of {account.n_rows:,} rows"
-        print_message(f"{rows} cannot be used and are left out. The first of them:", label="Warning")
+        rest = "is left out:" if account.n_rejected == 1 else "are left out. The first of them:"
+        print_message(f"{rows} cannot be used and {rest}", label="Warning")
         for one in account.first_rejected:
             print_message(f"  {name} {one}")
     for note in account.notes:
@@ -50,8 +52,10 @@ def check_rejected_share(account: Account, what: str = "is no advice") -> None:
         account: Numbers of rows.
         what: What is not given then, as the words after "There".
     """
+    from sojourn.sessions import percent  # noqa: PLC0415
+
     share = account.n_rejected / max(account.n_rows, 1)
-    why = f"{100.0 * share:.2g}% of the rows cannot be used, and the others may be of another kind"
+    why = f"{percent(share)} of the rows cannot be used, and the others may be of another kind"
     if share <= _MAX_REJECTED_SHARE:
         if not account.difference:
             return
@@ -108,15 +112,15 @@ def group_names(found: Analysis, *, labels: bool) -> list[str]:
 
 
 def _print_groups(found: Analysis, *, labels: bool) -> None:
-    from sojourn.sessions import law_words, number  # noqa: PLC0415
+    from sojourn.sessions import group_law_words, number  # noqa: PLC0415
 
     test = found.groups
     if test is None:
         return
     rows = []
     names = group_names(found, labels=labels)
-    for i, (name, fit, mean) in enumerate(zip(names, found.group_fits, found.group_means, strict=True)):
-        law = "–" if mean is None else number(mean), "–" if fit is None else law_words(fit)
+    for i, (name, mean) in enumerate(zip(names, found.group_means, strict=True)):
+        law = "–" if mean is None else number(mean), group_law_words(found, i)
         shown = name if name == str(i + 1) else f"{i + 1} ({name})"  # sentences use the numbers
         rows.append((shown, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
     headings = ["group", "sessions", "ends /\nexpected", "mean\nlength", "best law"]
@@ -190,8 +194,22 @@ def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
     if unknown:
         reason = "whose sessions do not determine the discount of late steps"
         print_message(f"{path} leaves out each group {reason}: {unknown}.", label="Note")
+    _note_on_poor_fits(found, path, tables, labels=labels)
     n_steps = sum(table["step"].size for table in tables.values())
     print_message(f"Discounts of {n_steps:,} steps written to {path}.")
+
+
+def _note_on_poor_fits(found: Analysis, path: Path, tables: Collection[str], *, labels: bool) -> None:
+    """Note which of the laws in a schedule the data contradict."""
+    if found.group_fits:
+        pairs = zip(group_names(found, labels=labels), found.contradicted_groups, strict=True)
+        poor = ", ".join(name for name, is_poor in pairs if is_poor and name in tables)
+        text = f"{path} has a law that does not fit its data for each of these groups: {poor}."
+    else:
+        poor = "the best fit" * found.best_is_contradicted
+        text = f"{path} is for {poor}, which the data contradict; --table writes what the data show."
+    if poor:
+        print_message(text, label="Note")
 
 
 def _write_tables(path: Path, tables: dict[str, dict[str, Any]]) -> None:

@@ -76,6 +76,11 @@ def _pile(analysis: Analysis) -> str:
     """Return a warning if many sessions end at the largest length, as if the log were cut off there."""
     log = analysis.log
     n_end, n = int(log.counts[(log.lengths == log.longest) & log.observed].sum()), len(log)
+    if n_end == n > 1:
+        return (
+            f" All have the same length, {step_words(log.longest)}: if the log or the sessions were cut off "
+            "there, mark them as open; if this is not the column of lengths, name it with --length."
+        )
     if n_end < max(_FEW_SESSIONS, _PILE * n):
         return ""
     before = log.lengths < log.longest
@@ -138,7 +143,8 @@ def _undetermined(analysis: Analysis) -> str:
     """Describe the lengths where the mean would come from the fitted law rather than from the data."""
     law, edge, longest, first = analysis.law, analysis.best.fit.edge, analysis.log.longest, analysis.first
     mean = law.mean if first == 1 else analysis.remaining
-    why = f"{percent(analysis.unseen)} of the best fit's {number(mean)} steps lie beyond the longest session"
+    share = percent(analysis.unseen)
+    why = f"{share} of the best fit's mean of {step_words(mean)} lies beyond the longest session"
     if analysis.best_is_contradicted and analysis.still_open > SMALL_DIFFERENCE:
         why = f"the best family does not fit, and {percent(analysis.still_open)} get to the longest session"
     if edge:
@@ -156,7 +162,7 @@ def _undetermined(analysis: Analysis) -> str:
         text += "; more than half of them get that far"
     elif half <= longest:
         text += f"; at least half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
-    return f"{text}. More data, or longer sessions, would settle it."
+    return f"{text}. More sessions, or sessions observed for longer, may settle it."
 
 
 def _interval(analysis: Analysis) -> str:

@@ -6,14 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from sojourn.sessions._analysis import SMALL_DIFFERENCE
-from sojourn.sessions._format import chi_squared_words, gamma_words, percent
+from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, percent
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._groups import GroupTest
     from sojourn.sessions._price import ProblemPrice
 
-__all__ = ["group_words", "price_words"]
+__all__ = ["group_law_words", "group_words", "price_words"]
 
 
 def price_words(analysis: Analysis, price: ProblemPrice) -> str:
@@ -35,8 +35,9 @@ def price_words(analysis: Analysis, price: ProblemPrice) -> str:
 def _group_values(analysis: Analysis) -> str:
     """Return what plans for each group gain over one plan for all."""
     gains = [
-        f"{best - common:.3g} in group {i + 1}"
-        for i, (best, common) in enumerate(values or (0.0, 0.0) for values in analysis.group_values)
+        f"{values[0] - values[1]:.3g} in group {i + 1}"
+        for i, values in enumerate(analysis.group_values)
+        if values is not None
     ]
     return f" A plan for each group's law gains {', '.join(gains)} over one plan for all." if gains else ""
 
@@ -63,6 +64,12 @@ _CONSEQUENCES = {
         "(terminated), and fit a law to the remaining ends."
     ),
 }
+
+
+def group_law_words(analysis: Analysis, i: int) -> str:
+    """Return the best law of a group, and whether its data contradict it; a dash if it has none."""
+    fit = analysis.group_fits[i] if analysis.group_fits else None
+    return "–" if fit is None else law_words(fit) + ", does not fit" * analysis.contradicted_groups[i]
 
 
 def group_words(test: GroupTest) -> str:

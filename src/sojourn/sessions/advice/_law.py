@@ -49,9 +49,11 @@ def _data_leaving(law: LengthLaw) -> str:
     """Describe how people leave by the data themselves, which the best fit does not describe."""
     steps = dict.fromkeys(max(quantile(law, share), 1) for share in (1.0 - 1e-12, 0.5, 0.1))
     parts = [f"{number(float(law.remaining(step)))} from step {step:,} on" for step in steps]
+    share = float(law.hazard(1))
+    who = f"{percent(share)} leave" if share else "no one leaves"
     return (
-        f"By the data, {percent(float(law.hazard(1)))} leave after the first step. How many steps remain on "
-        f"average for those who get there: {', '.join(parts)}."
+        f"By the data, {who} after the first step. How many steps remain on average for those who get there: "
+        f"{', '.join(parts)}."
     )
 
 
@@ -70,34 +72,75 @@ def _law_leaving(analysis: Analysis) -> str:
     text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
     if analysis.best_is_contradicted:
         return text  # how leaving changes would be a property of its family
-    steps = np.unique(np.geomspace(early, late, 200).round())
-    some = law.hazard(steps)
     if isinstance(law, Geometric):
         return f"{text} The log does not show that this changes with the step."
-    if some.max() < 1.1 * some.min():
+    shape, step = _shape(analysis, law, early, late)
+    if shape == "flat":
         since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
+        if analysis.rules_out_geometric:
+            return f"{text} {since} changes little with the step, though by more than chance explains."
         return f"{text} {since} is about as likely at every step."
     if not analysis.rules_out_geometric:
         return f"{text} The log is too small to tell this from leaving that is as likely at every step."
+    change, doubts = _change_words(analysis, shape, step, early, late), _doubts(analysis, shape, early, late)
+    return f"{text} By the best fit, l{change[1:]}{doubts}" if doubts else f"{text} {change}"
+
+
+def _shape(analysis: Analysis, law: LengthLaw, early: int, late: int) -> tuple[str, int]:
+    """Return how the chance of leaving changes between two steps, and the step of its peak or dip."""
+    steps = np.unique(np.geomspace(early, late, 200).round())
+    some = law.hazard(steps)
+    begin, end = float(some[0]), float(some[-1])
+    if some.max() < 1.1 * some.min():
+        return "flat", early
     peak, log = int(steps[np.argmax(some)]), analysis.log
     n_before = int(log.counts[log.observed & (log.lengths <= peak)].sum())
     if some.max() > 1.1 * max(begin, end) and n_before >= _FEW_ENDS:  # else only its family says so
-        return f"{text} Leaving first speeds up, to {percent(some.max())} at step {peak:,}, then slows down."
+        return "peak", peak
     if some.min() < 0.9 * min(begin, end):
-        dip = int(steps[np.argmin(some)])
-        return f"{text} Leaving first slows down, to {percent(some.min())} at step {dip:,}, then speeds up."
-    if end < begin and not analysis.determines_remaining:
+        return "dip", int(steps[np.argmin(some)])
+    return ("down", late) if end < begin else ("up", late)
+
+
+_SHAPES = {
+    "flat": "is about as likely at every step",
+    "peak": "first speeds up, then slows down",
+    "dip": "first slows down, then speeds up",
+    "down": "slows down",
+    "up": "speeds up",
+}
+
+
+def _doubts(analysis: Analysis, shape: str, early: int, late: int) -> str:
+    """Return which law that fits about as well says something else about how leaving changes."""
+    for one in analysis.tied_fits:
+        other, _ = _shape(analysis, one.fit.law, early, late)
+        if other != shape:
+            return f" By {law_words(one.fit)}, which fits about as well, leaving {_SHAPES[other]}."
+    return ""
+
+
+def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: int) -> str:
+    """Describe how the chance of leaving changes by the best fit."""
+    law = analysis.law
+    if shape in ("peak", "dip"):
+        first, then = _SHAPES[shape].split(", ")
+        return f"Leaving {first}, to {percent(float(law.hazard(step)))} at step {step:,}, {then}."
+    if shape == "up":
+        return "Leaving speeds up: the longer a session has lasted, the more likely it is to end."
+    if not analysis.determines_remaining:
         return (
-            f"{text} Leaving slows down. Those who have stayed long tend to stay longer; how much longer, "
-            "the log does not say."
+            "Leaving slows down. Those who have stayed long tend to stay longer; how much longer, the log "
+            "does not say."
         )
-    if end < begin:
-        stay, fresh = number(float(law.remaining(late))), number(float(law.remaining(early)))
-        return (
-            f"{text} Leaving slows down. Those who have stayed long tend to stay longer: {stay} more steps "
-            f"on average from step {late:,} on, against {fresh} from step {early} on."
-        )
-    return f"{text} Leaving speeds up: the longer a session has lasted, the more likely it is to end."
+    stay, fresh = number(float(law.remaining(late))), number(float(law.remaining(early)))
+    past = min(analysis.log.longest + 1, MAX_STEP)
+    is_unseen = float(law.tail(past)) > 0.5 * float(law.tail(late))
+    by, unseen = ("by the best fit ", "most of them beyond the longest session, ") if is_unseen else ("", "")
+    return (
+        f"Leaving slows down. Those who have stayed long tend to stay longer: {by}{stay} more steps on "
+        f"average from step {late:,} on, {unseen}against {fresh} from step {early} on."
+    )
 
 
 def law_advice(analysis: Analysis) -> str:
@@ -184,6 +227,8 @@ def _resampled(analysis: Analysis) -> str:
         return ""
     times = found.families.get(analysis.best.fit.family, 0)
     text = f"; {times} of {found.n} resampled logs choose the same family"
+    if analysis.best.fit.edge:
+        return text  # the range of its family limits the discounts
     where = [0, int(np.searchsorted(found.steps, min(analysis.quantile_from_first(0.1), found.steps[-1])))]
     parts = [
         f"{' to '.join(map(gamma_words, found.discount[:, i].tolist()))} at step {found.steps[i]:,}"
@@ -254,4 +299,5 @@ def horizon_words(analysis: Analysis) -> str:
     horizons = [(effective_horizon(law, truncation), truncation) for truncation in analysis.truncations]
     parts = [f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}" for n, delta in horizons]
     text = f"Beyond the effective horizon all steps together weigh at most Δ: it is {', '.join(parts)}"
-    return f"{text} ({longest})."
+    is_far = any(n is None or n > analysis.log.longest for n, _ in horizons)
+    return f"{text} ({longest}{'; what is beyond is extrapolated' * is_far})."
