@@ -94,6 +94,26 @@ def test_judging_by_the_seeds_of_the_choice_is_refused(experiment, tmp_path):
         tune(experiment, tmp_path / "s", over=["bonus.scale"], seeds=[2, 3])
 
 
+@pytest.mark.parametrize("seeds", [[], [-1], [1.5], [2**53 + 1]], ids=str)
+def test_impossible_seeds_are_refused(experiment, tmp_path, seeds):
+    with pytest.raises(ValueError, match="seeds must be"):
+        tune(experiment, tmp_path / "s", over=["bonus.scale"], seeds=seeds)
+
+
+def test_another_run_that_replaces_the_manifest_changes_nothing(experiment, tmp_path):
+    other = replace(experiment, name=tuning_name(experiment), cells=experiment.cells[:1])
+
+    class Shared(Store):
+        def add_manifest(self, manifest):
+            super().add_manifest(manifest)
+            return super().add_manifest(manifest_of(other))
+
+    chosen = tune(
+        experiment, Shared(tmp_path / "s"), over=["bonus.scale"], seeds=[10], executor=ThisProcess()
+    )
+    assert len(chosen.cells) < len(experiment.cells)
+
+
 def test_a_grid_that_is_not_there_is_named(experiment, tmp_path):
     with pytest.raises(ValueError, match=r"over must name grids of the experiment.*got 'bonus.scales'"):
         tune(experiment, tmp_path / "s", over=["bonus.scales"], seeds=[9])

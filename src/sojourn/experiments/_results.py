@@ -30,7 +30,7 @@ from sojourn.laws import label, read_stored_law
 from sojourn.learning import Comparison
 from sojourn.mdps import is_size_label
 
-__all__ = ["Results", "load_results"]
+__all__ = ["Results", "load_results", "results_of"]
 
 _HEADER = ("problem", "law", "agent", "seeds", "mean regret", "IQM of regret")
 
@@ -138,11 +138,7 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
     """
     store = Store(folder)
     store.check_exists()
-    files: dict[str, StoredFile] = {}
-    for file in store.trials():
-        if file.key in files:
-            warnings.warn(f"{file.path} is not the only result of its trial.", SojournWarning, stacklevel=2)
-        files.setdefault(file.key, file)
+    files = _files_by_key(store)
     manifests = _manifests(store)
     if experiment is not None:
         if experiment not in manifests:
@@ -156,10 +152,28 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
             SojournWarning,
             stacklevel=2,
         )
+    return _load(store, [manifest for _, manifest in sorted(manifests.items())], files)
+
+
+def results_of(manifest: Manifest, store: Store) -> Results:
+    """Return the finished trials of a manifest, even if another run has replaced it in the store."""
+    return _load(store, [manifest], _files_by_key(store))
+
+
+def _files_by_key(store: Store) -> dict[str, StoredFile]:
+    files: dict[str, StoredFile] = {}
+    for file in store.trials():
+        if file.key in files:
+            warnings.warn(f"{file.path} is not the only result of its trial.", SojournWarning, stacklevel=3)
+        files.setdefault(file.key, file)
+    return files
+
+
+def _load(store: Store, manifests: list[Manifest], files: Mapping[str, StoredFile]) -> Results:
     headers = _Headers(files)
     trials = [
         _result(manifest, cell, headers.of(key), files[key])
-        for _, manifest in sorted(manifests.items())
+        for manifest in manifests
         for cell in manifest.cells
         for key in cell["trials"]
         if key in files

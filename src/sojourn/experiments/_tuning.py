@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.experiments._results import load_results
+from sojourn._validation import check_whole
+from sojourn.experiments._results import results_of
 from sojourn.experiments._run import Watch, run_experiment
 from sojourn.experiments.executors._base import Executor
 from sojourn.experiments.spec._experiment import Cell, Experiment
+from sojourn.experiments.store._manifest import Manifest, manifest_of
 from sojourn.experiments.store._store import Store
+from sojourn.experiments.trials._content_checks import LARGEST_SEED
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.experiments.trials._trial import Trial
 
@@ -48,7 +51,9 @@ def tune(
         executor: Where trials are played, as in `run_experiment`.
         watch: As in `run_experiment`.
     """
-    paths, tuning_seeds = set(over), tuple(seeds)
+    paths, tuning_seeds = set(over), tuple(check_whole("seeds", seed, least=0) for seed in seeds)
+    if not tuning_seeds or max(tuning_seeds) > LARGEST_SEED:
+        raise ValueError(f"seeds must be one or more seeds of at most 2^53; got {tuning_seeds!r:.60}.")
     both = sorted(set(tuning_seeds) & set(experiment.seeds))
     if both:
         raise ValueError(f"seeds must be others than those of the experiment; got {both[0]} in both.")
@@ -67,7 +72,8 @@ def tune(
     report = run_experiment(tuning, store, executor=executor, watch=watch)
     if report.failures:
         raise RuntimeError(f"{len(report.failures)} trials failed, first {report.failures[0].name}.")
-    totals = {trial.key: _total(trial) for trial in load_results(store.folder, experiment=tuning.name)}
+    manifest = Manifest(tuning.name, tuple(manifest_of(tuning)["cells"]), "tuning")
+    totals = {trial.key: _total(trial) for trial in results_of(manifest, store)}
     best: dict[Any, tuple[float, Cell]] = {}
     for cell in tuning.cells:
         mean = float(np.mean([totals[trial.key] for trial in cell.trials]))

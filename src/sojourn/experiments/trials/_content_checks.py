@@ -17,12 +17,12 @@ from sojourn._typing import IntArray
 from sojourn.laws import read_stored_law
 from sojourn.learning import fits_strata, spread_by_ratios
 
-__all__ = ["Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
+__all__ = ["LARGEST_SEED", "Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
 
 _MOST_EPISODES = 1_000_000_000
 _MOST_RECORDED = 100_000_000
 _MOST_CHECKPOINTS = 1_000_000
-_LARGEST_SEED = 2**53
+LARGEST_SEED = 2**53
 """Limits of specs, in this version and in 0.1.0."""
 
 _LARGEST_INTEGER = 2**63 - 1
@@ -201,7 +201,7 @@ def check_header(header: Mapping[str, Any]) -> None:
         KeyError, TypeError: If it is not the header of a trial at all.
     """
     settings, seed = header["settings"], header["seed"]
-    if not _is_whole(seed) or not 0 <= seed <= _LARGEST_SEED or not _is_whole(header["results"]):
+    if not _is_whole(seed) or not 0 <= seed <= LARGEST_SEED or not _is_whole(header["results"]):
         raise ValueError("its seed is not a possible one")
     texts = (header["problem"], settings["problem"], settings["law"], settings["learner"]["type"])
     if not all(isinstance(text, str) and is_utf8(text) for text in texts):
