@@ -183,7 +183,7 @@ def test_grids_may_stand_anywhere():
         ),
         (
             ("seeds = 3", "seeds = 3\nrecord = 7"),
-            "record must be 'episodes' or { checkpoints = 200 }; got 7.",
+            "record must be 'episodes' or { checkpoints = 200 }, also with regret_episodes; got 7.",
         ),
     ],
 )

@@ -120,6 +120,13 @@ def test_a_change_of_any_kernel_file_changes_the_directory(tmp_path, monkeypatch
     assert len(found) == 2
 
 
+def test_a_relative_home_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr(_jit, "_cache_base", lambda: Path("relative", ".cache", "sojourn"))
+    monkeypatch.chdir(tmp_path)
+    assert _jit.cache_directory.__wrapped__() is None
+    assert not (tmp_path / "relative").exists()
+
+
 @pytest.mark.parametrize("shared", ["", "relative"])
 def test_a_cache_home_that_is_no_absolute_path_is_ignored(shared, tmp_path):
     where = "from sojourn._kernels._jit import cache_directory; print(cache_directory())"
@@ -187,6 +194,14 @@ def test_only_the_user_and_the_administrator_are_trusted(tmp_path, monkeypatch):
     owner = tmp_path.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     assert _jit._is_trusted(tmp_path, may_be_shared=False) == (owner == 0)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path)
+    with monkeypatch.context() as patched:
+        foreign = os.stat_result((0o120777, 0, 0, 0, owner + 2, 0, 0, 0, 0, 0))
+        patched.setattr(os, "geteuid", lambda: owner)
+        assert _jit._is_trusted(link, may_be_shared=False)
+        patched.setattr(Path, "lstat", lambda self: foreign)
+        assert not _jit._is_trusted(link, may_be_shared=False)
     os_stat = os.stat_result((0o40700, 0, 0, 0, owner + 2, 0, 0, 0, 0, 0))
-    monkeypatch.setattr(Path, "stat", lambda self: os_stat)
+    monkeypatch.setattr(Path, "stat", lambda self, **_: os_stat)
     assert not _jit._is_trusted(tmp_path, may_be_shared=False)

@@ -173,6 +173,8 @@ def cache_directory() -> Path | None:
         digest.update(source.read_bytes())
     try:
         base = _cache_base()
+        if not base.is_absolute():  # as with a relative HOME: the current folder may be anyone's
+            return None
         base.parent.mkdir(parents=True, exist_ok=True)
         folders = base, base / "kernels", base / "kernels" / digest.hexdigest()[:16]
         for folder in folders:
@@ -201,8 +203,9 @@ def _is_trusted(folder: Path, *, may_be_shared: bool) -> bool:
     if os.name != "posix":
         return True
     found = folder.stat()
+    owners = {found.st_uid, folder.lstat().st_uid}  # the owner of a link can point it elsewhere at any time
     is_closed = not found.st_mode & 0o022 or (may_be_shared and found.st_mode & stat.S_ISVTX)
-    return found.st_uid in (os.geteuid(), 0) and bool(is_closed)
+    return owners <= {os.geteuid(), 0} and bool(is_closed)
 
 
 def _cache_base() -> Path:

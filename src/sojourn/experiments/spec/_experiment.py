@@ -168,7 +168,9 @@ def _record(value: Any) -> str | dict[str, int]:
         return {name: min(_whole(number, least=2), _MOST_RECORD[name]) for name, number in value.items()}
     if isinstance(value, dict):
         raise ValueError(f"must have only checkpoints and regret_episodes; got {shown(value)}.")
-    raise ValueError(f"must be 'episodes' or {{ checkpoints = 200 }}; got {shown(value)}.")
+    raise ValueError(
+        f"must be 'episodes' or {{ checkpoints = 200 }}, also with regret_episodes; got {shown(value)}."
+    )
 
 
 def _agents(value: Any) -> dict[str, dict[str, Any]]:
