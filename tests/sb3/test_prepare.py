@@ -236,3 +236,16 @@ def test_observations_may_be_normalized_outside_but_not_rewards():
     DQN("MlpPolicy", scaled, **kwargs, **settings).learn(30)
     with pytest.raises(ValueError, match=r"^VecNormalize must have norm_reward=False: .*\.$"):
         DQN("MlpPolicy", VecNormalize(env), **kwargs, **settings).learn(30)
+
+
+def test_the_environment_that_is_only_looked_at_is_closed():
+    closed = []
+
+    class Counted(Sketch):
+        def close(self):
+            closed.append(self)
+
+    env, _ = sb3.prepare(Counted, LAW, "DQN", last=4, n_envs=2)
+    assert len(closed) == 1
+    env.close()
+    assert len(closed) == 3

@@ -126,7 +126,10 @@ def prepare(
         if seed is not None:
             made.seed(seed)
         made.clock = clock
-    return made, _arguments(shown, on_policy, relabel, n_steps)
+    arguments = _arguments(shown, on_policy, relabel, n_steps)
+    if shown is not made:
+        shown.close()
+    return made, arguments
 
 
 def _maker(env: Any, n_envs: int | None) -> Callable[[], gymnasium.Env[Any, Any]]:
