@@ -18,20 +18,23 @@ import numpy as np
 __all__ = ["array_of", "read_members", "text_of"]
 
 _END = struct.Struct("<4s4H2IH")
-_ENTRY = struct.Struct("<4s6H3I5H2I")
-_LOCAL = struct.Struct("<4s5H3I2H")
+_ENTRY = struct.Struct("<16s3IH12sI")
+"""An entry: fixed start; checksum, packed and unpacked size; length of the name; fixed rest; place."""
+
+_LOCAL = struct.Struct("<14s3I2H")
 _SIZES = struct.Struct("<2H2Q")
 """The extra field of a local header: its number, its length, and the sizes unpacked and packed."""
 
 _IN_EXTRA = 0xFFFFFFFF
-_ENTRY_START = (b"PK\1\2", 813, 45, 0, 8, 0, 33)
-_ENTRY_REST = (0, 0, 0, 0, 0o600 << 16)
-_LOCAL_START = (b"PK\3\4", 45, 0, 8, 0, 33)
+_ENTRY_START = struct.pack("<4s6H", b"PK\1\2", 813, 45, 0, 8, 0, 33)
+_ENTRY_REST = struct.pack("<4HI", 0, 0, 0, 0, 0o600 << 16)
+_LOCAL_START = struct.pack("<4s5H", b"PK\3\4", 45, 0, 8, 0, 33)
 """What NumPy writes: versions, flags, deflation, a fixed date, no comments, the mode of a new file."""
 
 _MOST_MEMBERS = 16
 _MOST_RATIO = 1032  # deflate cannot compress by a larger factor
 _CODES = {"i": "<i8", "b": "|b1", "f": "<f8"}
+_TYPES = {kind: np.dtype(code) for kind, code in _CODES.items()}
 
 
 def read_members(content: bytes) -> dict[str, bytes] | None:
@@ -54,13 +57,7 @@ def _read_members(content: bytes) -> dict[str, bytes] | None:
     members: dict[str, bytes] = {}
     expected_begin, start_of_entries = 0, place
     for _ in range(count):
-        fields = _ENTRY.unpack_from(content, place)
-        fixed, (crc, packed, unpacked, n_name), rest, begin = (
-            fields[:7],
-            fields[7:11],
-            fields[11:-1],
-            fields[-1],
-        )
+        fixed, crc, packed, unpacked, n_name, rest, begin = _ENTRY.unpack_from(content, place)
         if fixed != _ENTRY_START or rest != _ENTRY_REST or begin != expected_begin:
             return None
         if unpacked > _MOST_RATIO * (packed + 64):
@@ -68,12 +65,10 @@ def _read_members(content: bytes) -> dict[str, bytes] | None:
         place += _ENTRY.size
         name = content[place : place + n_name]
         place += n_name
-        data = begin + _LOCAL.size + n_name + _SIZES.size
-        local = _LOCAL.unpack_from(content, begin)
-        sizes = _SIZES.unpack_from(content, data - _SIZES.size)
-        if local != (*_LOCAL_START, crc, _IN_EXTRA, _IN_EXTRA, n_name, _SIZES.size):
-            return None
-        if sizes != (1, 16, unpacked, packed) or content[begin + _LOCAL.size : data - _SIZES.size] != name:
+        local = _LOCAL.pack(_LOCAL_START, crc, _IN_EXTRA, _IN_EXTRA, n_name, _SIZES.size)
+        local += name + _SIZES.pack(1, 16, unpacked, packed)
+        data = begin + len(local)
+        if content[begin:data] != local:
             return None
         expected_begin = data + packed
         if expected_begin > start_of_entries or not name.endswith(b".npy"):
@@ -82,7 +77,7 @@ def _read_members(content: bytes) -> dict[str, bytes] | None:
         member = unpacker.decompress(content[data:expected_begin], unpacked + 1)
         if len(member) != unpacked or not unpacker.eof or unpacker.unused_data or zlib.crc32(member) != crc:
             return None
-        members[name.decode("ascii").removesuffix(".npy")] = member
+        members[name[:-4].decode("ascii")] = member
     is_whole = expected_begin == start_of_entries and place == start_of_end
     return members if is_whole and len(members) == count else None
 
@@ -90,11 +85,10 @@ def _read_members(content: bytes) -> dict[str, bytes] | None:
 def array_of(member: bytes, kind: str) -> Any:
     """Return a one-dimensional array, or None if the bytes are not the usual form of one of that kind."""
     begin = 10 + int.from_bytes(member[8:10], "little")
-    code = _CODES[kind]
     n, rest = divmod(len(member) - begin, 1 if kind == "b" else 8)
-    if n < 0 or rest or member[:begin] != _array_header(code, n):
+    if n < 0 or rest or member[:begin] != _array_header(_CODES[kind], n):
         return None
-    return np.frombuffer(member, code, offset=begin)
+    return np.frombuffer(member, _TYPES[kind], offset=begin)
 
 
 @functools.lru_cache(maxsize=1024)
