@@ -311,28 +311,26 @@ def heads() -> Drawn:
 
 
 def deep() -> Drawn:
-    """Draw learning curves of deep agents, and exact limits of other ways, from evidence/deep.py."""
+    """Draw learning curves of deep agents on the problems with computed limits, from evidence/deep.py."""
     found = _evidence("deep")
     limits = json.loads((EVIDENCE / "limits.json").read_text(encoding="utf-8"))
-    names = [name for name in found.SETTINGS if name in found.load() and found.curves(name)]
-    names = [name for name in names if found.SETTINGS[name].title in limits and "long" not in name]
-    figure, panels = new_figure(len(names), width=4.4, height=3.6)
+    names = [name for name, one in found.SETTINGS.items() if one.title in limits and found.curves(name)]
+    figure, panels = new_figure(len(names), width=4.0, height=4.0)
     shown = {}
     for panel, name in zip(panels, names, strict=True):
         setting = found.SETTINGS[name]
         steps = setting.steps * np.arange(1, found.CHECKPOINTS + 1) / found.CHECKPOINTS
         for way, share in found.curves(name).items():
-            panel.plot(steps, share, color=COLORS[found.ALL.index(way)], linewidth=1.8, label=way)
+            style = "--" if way in (found.PUBLISHED, found.CORRECTED) else "-"
+            color = COLORS[found.ALL.index(way)]
+            panel.plot(steps, share, style, color=color, linewidth=1.8, label=way)
             shown[f"{name}: {way}"] = share[4::5]
-        for way in (found.SAME, found.TUNED):
-            limit = limits[setting.title][way]
-            panel.axhline(limit, color=COLORS[found.ALL.index(way)], linewidth=1.2, linestyle="--")
-            text = f"{way}: at best {100 * limit:.0f}%"
-            panel.annotate(text, (steps[-1], limit - 0.012), ha="right", va="top", fontsize=8)
-        panel.set(xlabel="training steps", ylim=(0.5, 1.02), xlim=(0, steps[-1]))
+        panel.set(xlabel="training steps", ylim=(0.3, 1.03), xlim=(0, steps[-1]))
+        panel.xaxis.set_major_formatter("{x:,.0f}")
         panel.set_title(f"{setting.title}, {setting.agent}", loc="left", fontsize=10, fontweight="bold")
-        panel.legend(frameon=False, fontsize=8, loc="lower right")
     panels[0].set(ylabel="share of the best value (IQM over seeds)")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, fontsize=8.5, loc="outside lower center", ncols=2)
     return figure, shown
 
 
@@ -354,7 +352,7 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
 }
 
 
-STACKED = ("overview", "practitioner", "scientist", "round-robin-profiles")
+STACKED = ("deep", "overview", "practitioner", "scientist", "round-robin-profiles")
 """Figures with panels side by side, which have a version for phones with the panels below each other."""
 
 

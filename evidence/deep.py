@@ -1,14 +1,15 @@
 """Train deep agents under a law with and without sojourn.sb3, and value what they learned.
 
-    python evidence/deep.py measure [NAME …]    train the agents that are not stored yet, ten seeds of each
+    python evidence/deep.py measure [NAME …]    train the agents that are not stored yet, ten seeds of each;
+                                                before that, choose the tuned γ of a setting on other seeds
     python evidence/deep.py limits              what each way earns on tables if it learns without error
     python evidence/deep.py heads               numbers of heads and errors of law.as_mixture
     python evidence/deep.py tables              write the tables in docs/deep-agents.md
 
 `measure` needs stable-baselines3 (`pip install 'sojourn[sb3]'`). Values are kept in deep.json beside this
-file, one curve per trial with its value at twenty equally spaced numbers of training steps, and trials in it
-are not repeated: stop `measure` at any time and start it again. All trials take about an hour on one idle
-core. Values are exact where the problem has a table; on CartPole they are means over common lengths. `python
+file, one curve per trial with its value at ten equally spaced numbers of training steps, and trials in it are
+not repeated: stop `measure` at any time and start it again. All trials take about an hour on one idle core.
+Values are exact where the problem has a table; on CartPole they are means over twenty games. `python
 docs/figures.py` draws the figures.
 """
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
+import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,23 +32,26 @@ from tuned import paragraph, table, write_part
 
 import sojourn as sj
 from sojourn.laws import distance, label
-from sojourn.learning import FEWEST_SEEDS, Interval, bootstrap_interval, interquartile_mean
+from sojourn.learning import Interval, bootstrap_interval, interquartile_mean
 
 HERE = Path(__file__).parent
 PAGE, STORED = HERE.parent / "docs" / "deep-agents.md", HERE / "deep.json"
-HEADS, LIMITS = HERE / "heads.json", HERE / "limits.json"
-SEEDS, CHECKPOINTS = 10, 20
+HEADS, LIMITS, GAMMAS = HERE / "heads.json", HERE / "limits.json", HERE / "gammas.json"
+SEEDS, CHECKPOINTS = range(100, 110), 10
+TUNING = range(2)
+"""Seeds on which the tuned γ is chosen; other settings were chosen on seeds 0 to 11."""
+
+GRID = (0.8, 0.9, 0.95, 0.99)
+"""Discounts among which the tuned γ is chosen, with that of the same mean length."""
+
 HEAVY, LONG = sj.Polynomial(1.4), sj.Polynomial(1.4, offset=20)
 FITTED = sj.BetaGeometric(2.375, 5.530)  # `analyze` of the shipped sample log "streaming", rounded
 NETWORK = {"net_arch": [64]}
 HEAD_SETTINGS = {"tolerance": 0.1, "last": 100}
 """The mixture of geometric laws behind the heads: four of them under `HEAVY`."""
 
-N_STEPS = 3
-"""Number of successive rewards in the targets of DQN; heads have one."""
-
-EPISODE = 32
-"""Steps per training episode on tables without an end."""
+EPISODE, LAST = 32, 16
+"""Steps per training episode on tables without an end, and steps that `sojourn.sb3` distinguishes there."""
 
 
 def two_goals(near: int = 1, far: int = 6, small: float = 0.1, large: float = 2.0, slip: float = 0.1) -> Any:
@@ -83,14 +87,17 @@ class Setting:
     ways: tuple[str, ...]
     mdp: Callable[[], Any] | None = None
     env_id: str | None = None
-    dqn: tuple[tuple[str, float], ...] = ()  # settings of DQN other than the common ones
+    env_settings: tuple[tuple[str, Any], ...] = ()
+    n_steps: int = 3  # number of successive rewards in the targets of DQN; heads have one
 
     @functools.cached_property
     def table(self) -> Any:
         """The table of the problem, or None."""
         if self.mdp is not None:
             return self.mdp()
-        return None if self.env_id == "CartPole-v1" else sj.TabularMDP.from_env(self.env_id)
+        if self.env_id == "CartPole-v1":
+            return None
+        return sj.TabularMDP.from_env(self.env_id, **dict(self.env_settings))
 
     @functools.cached_property
     def best(self) -> float:
@@ -99,15 +106,17 @@ class Setting:
             return float(self.law.survival(np.arange(1, 501)).sum())
         return float(self.table.start @ sj.plan(self.table, self.law).value)
 
+    @property
+    def same_mean(self) -> float:
+        """The γ of the same mean length."""
+        return 1.0 - 1.0 / self.law.mean
+
     @functools.cached_property
-    def gammas(self) -> dict[str, float]:
-        """The γ of the same mean length, and the one whose best policy loses least (0.99 on CartPole)."""
-        same = 1.0 - 1.0 / self.law.mean
-        if self.table is None:
-            return {SAME: same, TUNED: 0.99}
-        grid = np.unique([same, *(1.0 - np.geomspace(0.5, 0.005, 25))])
+    def planned_gamma(self) -> float:
+        """The γ whose best policy loses least, by planning on the table."""
+        grid = np.unique([self.same_mean, *(1.0 - np.geomspace(0.5, 0.005, 25))])
         values = [self._planned_for(gamma) for gamma in grid]
-        return {SAME: same, TUNED: float(grid[int(np.argmax(np.round(values, 9)))])}
+        return float(grid[int(np.argmax(np.round(values, 9)))])
 
     def _planned_for(self, gamma: float) -> float:
         row = sj.plan(self.table, sj.Geometric(gamma)).policy[:1]
@@ -117,22 +126,31 @@ class Setting:
         """Return the environment without a limit of ours."""
         from sojourn.envs import TabularEnv  # noqa: PLC0415
 
-        return TabularEnv(self.table) if self.mdp is not None else gymnasium.make(self.env_id)
+        if self.mdp is not None:
+            return TabularEnv(self.table)
+        return gymnasium.make(self.env_id, **dict(self.env_settings))
 
 
-SAME, TUNED, WEIGHTED, OURS = "γ of the same mean", "best single γ", "weighted rewards", "sojourn.sb3"
+SAME, TUNED, WEIGHTED, OURS = "γ of the same mean", "tuned γ", "weighted rewards", "sojourn.sb3"
 PUBLISHED, CORRECTED = "heads as published", "heads, corrected"
+LAST_HELD = "weighted rewards, last action held"  # only as a limit
 ALL = (OURS, WEIGHTED, SAME, TUNED, PUBLISHED, CORRECTED)
-EARLIER = (("learning_rate", 1e-3), ("learning_starts", 1_000), ("target_update_interval", 500))
+CONSTANT = (OURS, SAME, TUNED)
 CASH = functools.partial(sj.mdps.cash_or_invest, delay=8, payoff=3.0)
+LAKE = {
+    "env_id": "FrozenLake-v1",
+    "env_settings": (
+        ("reward_schedule", (20, 0, 0)),
+    ),  # a goal of 1 is small next to a new network's outputs
+    "n_steps": 1,
+}
 SETTINGS = {
     "cash, DQN": Setting("cash or invest", "DQN", HEAVY, 12_000, ALL, mdp=CASH),
     "cash, PPO": Setting("cash or invest", "PPO", HEAVY, 30_000, ALL[:4], mdp=CASH),
     "grid, DQN": Setting("two goals", "DQN", HEAVY, 12_000, ALL, mdp=two_goals),
-    "cash, DQN, long": Setting("cash or invest", "DQN", HEAVY, 30_000, (WEIGHTED,), mdp=CASH, dqn=EARLIER),
-    "cash, PPO, long": Setting("cash or invest", "PPO", HEAVY, 60_000, (WEIGHTED,), mdp=CASH),
-    "CartPole, PPO": Setting("CartPole", "PPO", LONG, 20_000, (OURS, SAME, TUNED), env_id="CartPole-v1"),
-    "lake, DQN": Setting("FrozenLake", "DQN", FITTED, 12_000, (OURS, SAME, TUNED), env_id="FrozenLake-v1"),
+    "CartPole, PPO": Setting("CartPole", "PPO", LONG, 12_000, CONSTANT, env_id="CartPole-v1"),
+    "lake, fitted": Setting("FrozenLake", "DQN", FITTED, 16_000, CONSTANT, **LAKE),
+    "lake, heavy": Setting("FrozenLake", "DQN", HEAVY, 16_000, CONSTANT, **LAKE),
 }
 
 
@@ -149,9 +167,40 @@ def save(stored: dict[str, dict[str, list[list[float]]]]) -> None:
             f"{json.dumps(way, ensure_ascii=False)}: {json.dumps(curves)}" for way, curves in ways.items()
         ]
         parts.append(f"{json.dumps(name)}: {{\n" + ",\n".join(lines) + "}")
-    temporary = STORED.with_suffix(".tmp")
-    temporary.write_text("{" + ",\n".join(parts) + "}\n", encoding="utf-8")
-    os.replace(temporary, STORED)
+    write(STORED, "{" + ",\n".join(parts) + "}\n")
+
+
+def write(path: Path, text: str) -> None:
+    """Replace a file, never leaving half of it."""
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def load_gammas() -> dict[str, dict[str, list[float]]]:
+    """Return the values of agents with constant discounts: for each setting and γ, one per tuning seed."""
+    return json.loads(GAMMAS.read_text(encoding="utf-8")) if GAMMAS.exists() else {}
+
+
+def tuned_gamma(name: str) -> float:
+    """Return the γ of the largest mean value; the middle one if several are equal."""
+    found = load_gammas()[name]
+    means = np.array([np.mean(values) for values in found.values()])
+    best = np.flatnonzero(means >= means.max() - 1e-9)
+    return float(list(found)[best[len(best) // 2]])
+
+
+def tune(name: str) -> None:
+    """Train agents with each constant discount on the tuning seeds, where they are not stored yet."""
+    setting = SETTINGS[name]
+    for gamma in sorted({round(setting.same_mean, 6), *GRID}):
+        for seed in TUNING:
+            stored = load_gammas()
+            values = stored.setdefault(name, {}).setdefault(f"{gamma:g}", [])
+            if len(values) == seed:
+                values.append(train(setting, TUNED, seed, gamma)[-1])
+                lines = [f"{json.dumps(one)}: {json.dumps(values)}" for one, values in stored.items()]
+                write(GAMMAS, "{" + ",\n".join(lines) + "}\n")
 
 
 def measure(names: list[str]) -> None:
@@ -161,23 +210,29 @@ def measure(names: list[str]) -> None:
     torch.set_num_threads(1)
     for name in names or SETTINGS:
         setting = SETTINGS[name]
-        for seed in range(SEEDS):
+        gammas = {SAME: setting.same_mean}
+        if TUNED in setting.ways:
+            tune(name)
+            gammas[TUNED] = tuned_gamma(name)
+        for n_done, seed in enumerate(SEEDS):
             for way in setting.ways:
                 stored = load()
                 curves = stored.setdefault(name, {}).setdefault(way, [])
-                if len(curves) != seed:
+                if len(curves) != n_done:
                     continue
-                curves.append(train(setting, way, seed))
+                curves.append(train(setting, way, seed, gammas.get(way)))
                 save(stored)
                 share = curves[-1][-1] / setting.best
                 print(f"{name}, {way}, seed {seed}: {share:.4f}", file=sys.stderr, flush=True)
 
 
-def train(setting: Setting, way: str, seed: int) -> list[float]:
-    """Train one agent; return its value at equally spaced numbers of steps."""
+def train(setting: Setting, way: str, seed: int, gamma: float | None = None) -> list[float]:
+    """Train one agent, with a constant discount if one is given; return its value at equal distances."""
     from stable_baselines3.common.callbacks import BaseCallback  # noqa: PLC0415
 
     env, arguments = environment(setting, way, seed)
+    if gamma is not None:
+        arguments["gamma"] = gamma
     model = agent(setting, way, env, arguments, seed)
     values: list[float] = []
 
@@ -197,19 +252,21 @@ def train(setting: Setting, way: str, seed: int) -> list[float]:
     return [round(one, 6) for one in values]
 
 
-def environment(setting: Setting, way: str, seed: int) -> tuple[Any, dict[str, Any]]:
-    """Return the training environment and the arguments that go with it."""
+def environment(
+    setting: Setting, way: str, seed: int, n_envs: int | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Return the training environment and the arguments that go with it, without a constant discount."""
     from gymnasium.wrappers import TimeLimit  # noqa: PLC0415
     from stable_baselines3.common.env_util import make_vec_env  # noqa: PLC0415
 
     from sojourn import sb3  # noqa: PLC0415
     from sojourn.envs import LawDiscount, StepIndex  # noqa: PLC0415
 
-    several = None if setting.agent == "DQN" else 8 if setting.mdp is None else 16
-    has_one_step = setting.agent == "PPO" or setting.dqn or way in (PUBLISHED, CORRECTED)
-    n_step = {} if has_one_step else {"n_steps": N_STEPS}
+    several = n_envs or (None if setting.agent == "DQN" else 8 if setting.mdp is None else 16)
+    has_one_step = setting.agent == "PPO" or way in (PUBLISHED, CORRECTED)
+    n_step = {} if has_one_step else {"n_steps": setting.n_steps}
     if way in (OURS, CORRECTED):
-        limits = {"last": EPISODE - 1, "max_steps": EPISODE} if setting.mdp is not None else {}
+        limits = {"last": LAST, "max_steps": EPISODE} if setting.mdp is not None else {}
         scaling = {"normalize": way == OURS}
         several_envs = {"n_envs": several, "seed": seed}
         return sb3.prepare(
@@ -221,7 +278,7 @@ def environment(setting: Setting, way: str, seed: int) -> tuple[Any, dict[str, A
             return LawDiscount(StepIndex(setting.plain(), EPISODE), setting.law, EPISODE)
         return TimeLimit(setting.plain(), EPISODE) if setting.mdp is not None else setting.plain()
 
-    arguments = {"gamma": 1.0 if way == WEIGHTED else setting.gammas.get(way, 0.99), **n_step}
+    arguments = {**({"gamma": 1.0} if way == WEIGHTED else {}), **n_step}
     return make() if several is None else make_vec_env(make, several, seed=seed), arguments
 
 
@@ -245,7 +302,6 @@ def agent(setting: Setting, way: str, env: Any, arguments: dict[str, Any], seed:
         "target_update_interval": 200,
         "exploration_fraction": 0.5,
         "exploration_final_eps": 0.1,
-        **dict(setting.dqn),
     }
     if way in (PUBLISHED, CORRECTED):
         mixture = setting.law.as_mixture(**HEAD_SETTINGS)
@@ -254,17 +310,36 @@ def agent(setting: Setting, way: str, env: Any, arguments: dict[str, Any], seed:
 
 
 def value(setting: Setting, way: str, model: Any, env: Any) -> float:
-    """Return the value of the agent's greedy policy under the law: exact, or on CartPole a mean."""
+    """Return the value of the agent's greedy policy under the law: exact, or on CartPole a mean of games."""
     from sojourn import sb3  # noqa: PLC0415
 
     if setting.table is None:
-        played = env if way == OURS else setting.plain()
-        return sb3.evaluate_policy(model, played, setting.law, 200, seed=1).mean
+        return pole_value(setting, way, model)
     if way == WEIGHTED:
         policy = weighted_policy(setting, model)
     else:
         policy = sb3.tabulate(model, env if way in (OURS, CORRECTED) else setting.plain())
     return float(setting.table.start @ sj.evaluate(setting.table, setting.law, policy).value)
+
+
+def pole_value(setting: Setting, way: str, model: Any, games: int = 20) -> float:
+    """Return the mean of Σ_h γ(h) over games of CartPole, which pays 1 per step until the pole falls."""
+    env = pole_games(setting, way == OURS, games)
+    env.seed(1)
+    lasts, shown = np.full(games, 500), env.reset()
+    for h in range(1, 501):
+        shown, _, dones, _ = env.step(model.predict(shown, deterministic=True)[0])
+        lasts[dones] = np.minimum(lasts[dones], h)
+        if lasts.max() <= h:
+            break
+    total = np.cumsum(setting.law.survival(np.arange(1, 501)))
+    return float(total[lasts - 1].mean())
+
+
+@functools.cache
+def pole_games(setting: Setting, is_ours: bool, games: int) -> Any:
+    """Return parallel games of CartPole, with the step in observations or without."""
+    return environment(setting, OURS if is_ours else SAME, seed=1, n_envs=games)[0]
 
 
 def weighted_policy(setting: Setting, model: Any) -> Any:
@@ -296,9 +371,11 @@ def limit(setting: Setting, way: str) -> float:
     """Return the share of the best value that a way of training earns if it learns without error."""
     mdp, law = setting.table, setting.law
     if way in (SAME, TUNED):
-        policy = sj.plan(mdp, sj.Geometric(setting.gammas[way])).policy[:1]
-    elif way == WEIGHTED:
-        policy = held(mdp, sj.plan(mdp, sj.Tabulated(law.survival(np.arange(1, EPISODE + 1)))).policy)
+        gamma = setting.same_mean if way == SAME else setting.planned_gamma
+        policy = sj.plan(mdp, sj.Geometric(gamma)).policy[:1]
+    elif way in (WEIGHTED, LAST_HELD):
+        rows = sj.plan(mdp, sj.Tabulated(law.survival(np.arange(1, EPISODE + 1)))).policy
+        policy = held(mdp, rows) if way == WEIGHTED else rows
     else:
         policy = head_policy(setting, way)
     return float(mdp.start @ sj.evaluate(mdp, law, policy).value) / setting.best
@@ -309,7 +386,8 @@ def measure_limits() -> None:
     found = {}
     for name in ("cash, DQN", "grid, DQN"):
         setting = SETTINGS[name]
-        found[setting.title] = {way: round(limit(setting, way), 6) for way in ALL}
+        ways = (OURS, WEIGHTED, LAST_HELD, *ALL[2:])
+        found[setting.title] = {way: round(limit(setting, way), 6) for way in ways}
     text = json.dumps(found, indent=1, ensure_ascii=False)
     LIMITS.write_text(text + "\n", encoding="utf-8")
 
@@ -317,13 +395,14 @@ def measure_limits() -> None:
 def limits_table() -> str:
     """Return the limits as a Markdown table."""
     found = json.loads(LIMITS.read_text(encoding="utf-8"))
-    rows = [[way, *(f"{100 * shares[way]:.1f}%" for shares in found.values())] for way in ALL]
+    ways = next(iter(found.values()))
+    rows = [[way, *(f"{100 * shares[way]:.1f}%" for shares in found.values())] for way in ways]
     return table(["", *found], rows)
 
 
 def head_policy(setting: Setting, way: str) -> Any:
     """Return the greedy policy at the fixed point of the heads' targets, or of the single clocked value."""
-    mdp, law, n = setting.table, setting.law, 1 if way == PUBLISHED else EPISODE
+    mdp, law, n = setting.table, setting.law, 1 if way == PUBLISHED else LAST + 1
     table = mdp.transitions.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
     h = np.arange(1, n + 1)
     if way == OURS:  # one head whose discount depends on the step
@@ -360,10 +439,10 @@ def summary(name: str) -> dict[str, Interval]:
 
 
 def curves(name: str) -> dict[str, Any]:
-    """Return, for each way with enough seeds, the IQM of the share of the best value at each checkpoint."""
+    """Return, for each way with all seeds, the IQM of the share of the best value at each checkpoint."""
     setting, found = SETTINGS[name], {}
     for way, stored in load().get(name, {}).items():
-        if len(stored) >= FEWEST_SEEDS:
+        if len(stored) >= len(SEEDS):
             found[way] = interquartile_mean(np.array(stored).T / setting.best)
     return found
 
@@ -379,32 +458,58 @@ def steps_needed(name: str, way: str, share: float = 0.99) -> list[int | None]:
 
 
 def tables() -> dict[str, str]:
-    """Return the parts of the page by the names of their places; cells with few seeds are left out."""
-    stored = load()
-    enough = {
-        name: {way: len(found) for way, found in stored[name].items() if len(found) >= FEWEST_SEEDS}
-        for name in SETTINGS
-        if name in stored
+    """Return the parts of the page by their names; ways without all seeds are left out."""
+    found = {}
+    for name, ways in load().items():
+        whole = {way: result for way, result in summary(name).items() if len(ways[way]) >= len(SEEDS)}
+        if whole:
+            found[name] = whole
+    with_limits = [name for name in SETTINGS if name in found and SETTINGS[name].mdp is not None]
+    standard = [name for name in SETTINGS if name in found and SETTINGS[name].mdp is None]
+    return {
+        "limits": limits_table(),
+        "results": results_table(found, with_limits),
+        "steps": steps_table({name: tuple(found[name]) for name in with_limits}),
+        "standard": results_table(found, standard),
+        "gammas": paragraph(gammas_text([*with_limits, *standard])),
     }
-    columns = [name for name, ways in enough.items() if ways and not name.endswith("long")]
-    found = {name: summary(name) for name in columns}
+
+
+def results_table(found: dict[str, dict[str, Interval]], names: list[str]) -> str:
+    """Return the final shares of the best value as a Markdown table, one column per setting."""
     rows = []
     for way in ALL:
-        cells = [found[name][way].texts()[0] if way in enough[name] else "" for name in columns]
+        cells = [found[name][way].texts()[0] if way in found[name] else "" for name in names]
         if any(cells):
             rows.append([way, *cells])
-    shown = [SETTINGS[name] for name in columns]
-    heads = [f"{one.title}, {one.agent}, {one.steps:,} steps" for one in shown]
-    laws = "; ".join(dict.fromkeys(f"{one.title}: {short_name(one.law)}" for one in shown))
-    seeds = [n for name in columns for n in enough[name].values()]
-    counted = f"{max(seeds)} seeds" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)} seeds"
-    results = table(["", *heads], rows) + "\n\n" + paragraph(f"{counted}. Laws: {laws}.")
-    return {"limits": limits_table(), "results": results}
+    shown = [SETTINGS[name] for name in names]
+    heads = [f"{one.title}, {label(one.law)}, {one.agent}, {one.steps:,} steps" for one in shown]
+    return table(["", *heads], rows)
 
 
-def short_name(law: sj.LengthLaw) -> str:
-    """Return a law's name without the names of arguments and without an offset of 0."""
-    return re.sub(r", offset=0|(?<!offset)\b(?!offset)\w+=", "", label(law))
+def steps_table(shown: dict[str, tuple[str, ...]], share: float = 0.99) -> str:
+    """Return how many seeds come close to the best value, and after how many steps, as a Markdown table."""
+    rows = []
+    for name, ways in shown.items():
+        setting = SETTINGS[name]
+        for way in ways:
+            needed = steps_needed(name, way, share)
+            reached = sorted(steps for steps in needed if steps is not None)
+            if not reached:
+                continue
+            worst = min(curve[-1] for curve in load()[name][way]) / setting.best
+            middle = f"{statistics.median(reached):,.0f}" if 2 * len(reached) > len(needed) else ""
+            counted = f"{len(reached)} of {len(needed)}"
+            trained = f"{setting.title}, {setting.agent}, {setting.steps:,} steps"
+            rows.append([trained, way, counted, f"{worst:.3f}", middle])
+    heads = ["agent", "", "seeds within 1%", "worst seed", "median steps until then"]
+    return table(heads, rows)
+
+
+def gammas_text(names: list[str]) -> str:
+    """Return the chosen discounts in words."""
+    chosen = [f"{tuned_gamma(name):g} ({SETTINGS[name].title}, {SETTINGS[name].agent})" for name in names]
+    return f"Chosen discounts: {', '.join(chosen)}."
 
 
 def measure_heads() -> None:
@@ -414,7 +519,7 @@ def measure_heads() -> None:
     for law in laws:
         mixtures = [law.as_mixture(law.mean * 10.0**-k, last=1_000) for k in (0, 0.5, 1, 1.5, 2, 2.5, 3, 4)]
         pairs = [(len(one.laws), distance(law, one, last=1_000) / law.mean) for one in mixtures]
-        found[short_name(law)] = sorted(set(pairs))
+        found[label(law)] = sorted(set(pairs))
     found["Polynomial(1.4), Riemann sum"] = [
         (n, riemann_error(HEAVY, n)) for n in (5, 10, 20, 50, 100, 300, 1_000)
     ]

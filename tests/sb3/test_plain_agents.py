@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sb3_contrib import QRDQN, TQC, TRPO, CrossQ
-from stable_baselines3 import A2C, DQN, PPO, SAC, TD3
+from stable_baselines3 import A2C, DDPG, DQN, PPO, SAC, TD3
 
 import sojourn as sj
 from sojourn import sb3
@@ -22,6 +22,7 @@ AGENTS = {
     "TRPO": (TRPO, "Pendulum-v1", {**SMALL, "n_steps": 250, "batch_size": 50}, 250),
     "SAC": (SAC, "Pendulum-v1", REPLAY, 60),
     "TD3": (TD3, "Pendulum-v1", REPLAY, 60),
+    "DDPG": (DDPG, "Pendulum-v1", REPLAY, 40),
     "PPO": (PPO, "Pendulum-v1", {**SMALL, "n_steps": 250, "batch_size": 50, "n_epochs": 2}, 500),
     "A2C": (A2C, "CartPole-v1", SMALL, 100),
 }

@@ -175,6 +175,8 @@ def test_the_agents_gamma_is_the_discount_after_the_last_step():
 def test_on_policy_the_limit_bounds_the_last_step():
     env, _ = sb3.prepare(TimeLimit(Sketch(ends=False), 30), LAW, "PPO")
     assert env.clock.last == 15
+    env, _ = sb3.prepare(TimeLimit(Sketch(ends=False), 30), sj.Uniform(1, 20), "PPO")
+    assert env.clock.last == 19
     env, _ = sb3.prepare(TimeLimit(Sketch(ends=False), 30), LAW, "DQN")
     assert env.clock.last == 256
     with pytest.raises(
