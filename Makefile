@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick install lint test pytest docs wheel bench deep lock clean
+.PHONY: help reproduce quick install lint test checks pytest docs wheel bench deep lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ lint: .venv/installed ## ruff, mypy and the check of import directions
 
 test: .venv/installed ## run all checks: lint, tests, doctests, documentation, wheel
 	$(MAKE) --jobs 4 lint pytest docs wheel
+
+checks: .venv/installed ## slow checks: a Ray cluster, gigabytes of logs, simulations, enumerated proofs (minutes)
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --hypothesis-profile ci evidence/checks
 
 WORKERS = $(shell $(BIN)/python -c 'from sojourn._threads import usable_cores; print(usable_cores() + 1)')
 

@@ -159,23 +159,3 @@ def test_bad_settings_are_refused_in_one_line(settings, message):
     with pytest.raises((TypeError, ValueError)) as caught:
         sj.UnknownLaw(**settings)
     assert message in str(caught.value)
-
-
-def test_kaplan_meier_comes_closer_where_terminal_states_hide_lengths_and_the_empirical_law_does_not():
-    # Half of the episodes cannot reach a terminal state, the others reach one after three steps.
-    transitions = np.zeros((5, 1, 5))
-    for state, following in enumerate((0, 2, 3, 4, 4)):
-        transitions[state, 0, following] = 1.0
-    mdp = sj.TabularMDP(transitions, np.zeros((5, 1)), start=[0.5, 0.5, 0.0, 0.0, 0.0], terminal=[4])
-    law, counts, h = sj.Geometric(0.9), np.array([100, 1_000, 10_000, 100_000]), np.arange(1, 300)
-    errors = np.empty((2, 4, counts.size))
-    for seed in range(4):
-        run = sj.learn(sj.UCBVI(sj.Fixed(1)), mdp, law, episodes=int(counts[-1]), seed=seed)
-        for i, n in enumerate(counts):
-            for j, estimate in enumerate((sj.KaplanMeier, sj.Empirical)):
-                found = estimate(run.lengths[:n], run.observed[:n]).survival(h)
-                errors[j, seed, i] = np.abs(found - law.survival(h)).max()
-    slopes = np.polyfit(np.log(counts), np.log(errors.mean(axis=1).T), 1)[0]
-    assert -0.6 < slopes[0] < -0.4
-    # In the limit half of those alive after three steps are taken to have ended there: 0.9³/2.
-    assert errors[1, :, -1] == pytest.approx(0.9**3 / 2, abs=0.01)

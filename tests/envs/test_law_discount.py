@@ -48,19 +48,6 @@ def test_weights_and_lengths_give_the_same_mean_return(problem, weights, actions
     assert returns(LawDiscount(env, law), actions) == pytest.approx(by_lengths, abs=1e-12)
 
 
-def test_both_have_the_mean_that_evaluate_computes():
-    """Chance in the problem too: the means of many episodes are within 4.5 standard errors of the value."""
-    problem, law = sj.mdps.river_swim(3), sj.NegativeBinomial(3.0, 0.8)
-    env, actions = TabularEnv(problem), [1] * 100
-    assert law.tail(101) < 1e-6
-    value = sj.evaluate(problem, law, np.ones((1, 3), dtype=int)).value[0]
-    for wrapped in (RandomLength(env, law), LawDiscount(env, law, max_steps=100)):
-        got = np.array([returns(wrapped, actions, seed) for seed in range(1_500)])
-        error = got.std(ddof=1) / np.sqrt(got.size)
-        assert abs(got.mean() - value) < 4.5 * error
-        assert error < 0.05 * value
-
-
 @pytest.mark.parametrize("law", [LAW, sj.Geometric(0.9), sj.QuasiHyperbolic(0.7, 0.95), sj.Uniform(2, 5)])
 def test_rewards_are_multiplied_by_survival_and_discounts_multiply_to_it(law):
     env = TabularEnv(sj.mdps.two_paths())

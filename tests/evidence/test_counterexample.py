@@ -73,13 +73,6 @@ def test_regret_is_below_the_proven_bound(evidence):
             assert evidence.regrets(name, beta).max() < bound.total
 
 
-def test_a_stored_trial_can_be_repeated(evidence):
-    wanted = ("PSRL", "1e-2", 1, 0)
-    stored = next(trial for trial in evidence.load() if evidence.identity(trial) == wanted)
-    again = evidence.play({key: stored[key] for key in ("agent", "beta", "better", "seed")})
-    assert again["regret"] == pytest.approx(stored["regret"], abs=1e-3)
-
-
 @pytest.mark.parametrize("name", ["UCBVI, PaperBonus(0.03)", "PSRL"])
 def test_valuing_few_policies_changes_nothing_else(evidence, name):
     law, mdp = sj.QuasiHyperbolic(0.1, 0.9), sj.mdps.rare_choice()

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
 
 import pytest
-from experiments.conftest import contents
-from experiments.harm import descendants
 
-from sojourn.experiments import ExecutorError, Job, Ray, read_experiment, run_experiment, verify_store
+from sojourn.experiments import ExecutorError, Job, Ray
 from sojourn.experiments.executors import _ray
-from sojourn.testing import check_executor
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of warnings that Ray raises
@@ -42,106 +38,6 @@ def connected(cluster):
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     yield ray
     ray.shutdown()
-
-
-def test_ray_conforms(cluster, connected, capfd):
-    check_executor(Ray(address=cluster.address, retries=1))
-
-
-def test_bytes_are_the_same_although_a_node_dies(cluster, store, write, tmp_path):
-    doomed = cluster.add_node(num_cpus=2)
-    seen = []
-
-    def kill_a_node(stock, outcome):
-        seen.append(outcome)
-        if len(seen) == 3:
-            cluster.remove_node(doomed, allow_graceful=False)
-
-    executor = Ray(address=cluster.address, retries=0)  # a counted try would be a failure
-    report = run_experiment(
-        read_experiment(write()), tmp_path / "other", executor=executor, watch=kill_a_node
-    )
-    assert (report.played, report.failures) == (9, ())
-    assert contents(tmp_path / "other") == contents(store)
-
-
-def test_jobs_of_a_dead_node_are_run_elsewhere(cluster, connected):
-    doomed = cluster.add_node(num_cpus=3)
-    outcomes = Ray(address=cluster.address, retries=0).run(
-        "experiments.tasks:long_nap", [Job(str(i), str(i)) for i in range(12)]
-    )
-    first = next(outcomes)
-    cluster.remove_node(doomed, allow_graceful=False)
-    found = [first, *outcomes]
-    assert sorted(int(outcome.content) for outcome in found) == list(range(12))
-    assert {outcome.tries for outcome in found} == {1}
-
-
-def test_closing_a_run_ends_its_tasks(cluster, tmp_path):
-    # With the executor's connection: `connected` above keeps one open.
-    jobs = [Job(str(i), f"beat {tmp_path / f'beat-{i}'}") for i in range(2)]
-    outcomes = Ray(address=cluster.address).run("sojourn.testing._executors:task", [Job("a", "echo"), *jobs])
-    next(outcomes)
-    deadline = time.monotonic() + 60.0
-    while len(list(tmp_path.glob("beat-*"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    outcomes.close()
-    sizes = []
-    while len(sizes) < 2 or sizes[-1] != sizes[-2]:
-        assert len(sizes) < 10
-        time.sleep(0.5)
-        sizes.append([path.stat().st_size for path in sorted(tmp_path.glob("beat-*"))])
-    assert len(sizes[-1]) == 2
-
-
-def test_sigterm_stops_a_run_on_ray_quietly(write, tmp_path):
-    # On the small cluster that the executor starts: Ray ends a driver whose node has died.
-    spec = write(("seeds = 3", "seeds = 2000"), ("[0.1, 0.01]", "[0.1]"))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--workers", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 120.0
-    while not list(tmp_path.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.terminate()
-    output, errors = process.communicate(timeout=60)
-    assert (process.returncode, output) == (143, ""), errors
-    first, *others = errors.splitlines()
-    assert first == "tiny: playing 4,000 trials."
-    assert all(" of 4,000 trials, " in line for line in others)
-    assert verify_store(tmp_path / "tiny.results").findings == ()
-
-
-def test_a_lost_head_ends_a_run_in_one_line(write, tmp_path):
-    (tmp_path / "own_slow.py").write_text(
-        "import time\nfrom sojourn import RandomPlayer\n"
-        "class Slow(RandomPlayer):\n"
-        "    def start(self, **given): time.sleep(0.3); return super().start(**given)\n"
-    )
-    spec = write(("seeds = 3", "seeds = 500"), ('type = "random"', 'type = "own_slow:Slow"'))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--workers", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 120.0
-    while not list(tmp_path.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    (head,) = [pid for pid, args in descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
-    os.kill(head, signal.SIGKILL)
-    begun = time.monotonic()
-    output, errors = process.communicate(timeout=60)
-    assert time.monotonic() - begun < 15.0
-    assert (process.returncode, output) == (1, "")
-    last = errors.splitlines()[-1]
-    assert last.startswith("Error: The head of the Ray cluster at ")
-    assert last.endswith(" is lost. Finished trials are kept; the same command resumes the run.")
-    assert "Traceback" not in errors
-    assert verify_store(tmp_path / "tiny.results").findings == ()
 
 
 def test_a_refused_connection_is_an_error_in_one_line():

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit, TransformReward
-from reference import blackjack
 
 import sojourn as sj
 from sojourn.envs import LawDiscount, RandomLength, StepIndex, TabularEnv
@@ -47,31 +46,6 @@ def test_our_own_ids_need_no_import():
     found = sj.learn(BOLD, "sojourn/RiverSwim-v0", LAW, episodes=50)
     assert_same(found, sj.learn(BOLD, sj.mdps.river_swim(), LAW, episodes=50), but=["problem"])
     assert found.problem == "sojourn/RiverSwim-v0"
-
-
-def exact_blackjack():
-    transitions, rewards, start, states = blackjack.tables()
-    transitions /= transitions.sum(axis=2, keepdims=True)
-    return sj.TabularMDP(transitions, rewards, start=start / start.sum(), terminal=len(states) - 1)
-
-
-def test_blackjack_is_learned():
-    """The values are those of the game written down as tables, within 4.5 standard errors."""
-    game, episodes = exact_blackjack(), 6_000
-    chance = game.start @ sj.evaluate(game, LAW, np.full((1, game.n_states, 2), 0.5)).value
-    best = game.start @ sj.plan(game, LAW).value
-    assert (chance, best) == pytest.approx((-0.3828605, -0.0456635), abs=1e-6)
-    settings = {"episodes": episodes, "seed": 0, "reward_range": (-1, 1)}
-    player = sj.learn(sj.RandomPlayer(), "Blackjack-v1", LAW, **settings)
-    assert abs(player.rewards.mean() - chance) < 4.5 * player.rewards.std() / np.sqrt(episodes)
-    learner = sj.learn(BOLD, "Blackjack-v1", LAW, **settings)
-    last = learner.rewards[episodes // 2 :]
-    error = last.std() / np.sqrt(last.size)
-    assert best - 0.1 < last.mean() < best + 4.5 * error
-    assert last.mean() - 4.5 * error > chance
-    assert set(np.unique(learner.rewards)) == {-1.0, 0.0, 1.0}
-    assert all(len(observation) == 3 for observation in learner.observations)
-    assert len(learner.observations) > 200
 
 
 def test_a_run_without_a_table_has_no_regret():

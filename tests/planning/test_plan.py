@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,27 +152,6 @@ def test_small_problems_agree_with_enumeration_of_all_policies(seed):
     best = sj.plan(as_mdp(transitions, rewards), law)
     expected = reference.best_by_enumeration(transitions, rewards, law.survival(np.arange(1, 5)))
     np.testing.assert_allclose(best.value, expected, atol=1e-12)
-
-
-def test_plans_agree_with_quantecon():
-    from quantecon.markov import DiscreteDP, backward_induction
-
-    mdp = sj.mdps.garnet(60, 4, 3, seed=3)
-    states, actions = np.divmod(np.arange(240), 4)
-    rival = DiscreteDP(mdp.rewards.reshape(-1), mdp.transitions, 0.97, states, actions)
-    np.testing.assert_allclose(
-        sj.plan(mdp, sj.Geometric(0.97), tolerance=1e-9).value,
-        rival.solve(method="policy_iteration").v,
-        atol=1e-8,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # quantecon warns about β = 1
-        undiscounted = DiscreteDP(mdp.rewards.reshape(-1), mdp.transitions, 1.0, states, actions)
-        values, policies = backward_induction(undiscounted, 40)
-    best = sj.plan(mdp, sj.Fixed(40))
-    np.testing.assert_allclose(best.value, values[0], atol=1e-11)
-    played = np.array([[best.action(s, h) for s in range(60)] for h in range(1, 41)])
-    assert (played == policies).all()
 
 
 LIGHT = [

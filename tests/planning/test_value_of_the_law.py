@@ -34,21 +34,6 @@ def test_the_best_stationary_policy_is_that_of_an_enumeration(law, seed):
     assert best - 1e-7 <= bound <= best + 1e-6
 
 
-def test_a_search_that_is_cut_short_still_bounds_the_best_policy():
-    mdp, law = sj.mdps.cash_or_invest(3), sj.Polynomial(p=1.4)
-    best = best_by_enumeration(mdp, law)
-    policy, bound = find_stationary_policy(mdp, law, tolerance=1e-7, max_plans=1)
-    assert start_value(mdp, law, policy[np.newaxis]) <= best + 1e-7
-    assert bound >= best - 1e-7
-    whole = sj.value_of_the_law(mdp, law)
-    cut = sj.value_of_the_law(mdp, law, max_plans=1)
-    assert whole.is_exact
-    assert whole.stationary.loss > 0.01  # the best policy changes with the step
-    assert cut.stationary.least <= whole.stationary.loss + 1e-6 <= cut.stationary.most + 2e-6
-    if not cut.is_exact:
-        assert "that was found" in cut.table()
-
-
 def test_nothing_is_lost_under_a_geometric_law():
     found = sj.value_of_the_law(sj.mdps.river_swim(5), sj.Geometric(0.9))
     for loss in (found.geometric, found.single_gamma, found.stationary):

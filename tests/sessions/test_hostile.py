@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sojourn.sessions import read_sessions, read_steps
 
-from .alone import needs_peak, read_alone
 from .hostile import CASES
 
 
@@ -55,71 +54,6 @@ def test_rows_without_a_header_are_counted_from_the_first_line(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"\n3\nx\n5\n")
     assert [one.row for one in read_sessions(path).account.first_rejected] == [3]
-
-
-@needs_peak
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "endless line",
-        "endless line of numbers",
-        "quotes without end",
-        "blank lines",
-        "blank lines first",
-        "spaces",
-        "short lines",
-    ],
-)
-def test_memory_stays_small_whatever_the_file_holds(kind, tmp_path):
-    path = tmp_path / "log.csv"
-    with path.open("wb") as file:
-        if kind == "blank lines first":
-            file.write(b"\n" * (1 << 23))
-        file.write(b"length\n5\n")
-        if kind == "endless line":
-            file.truncate(600 << 20)  # zeros
-        elif kind == "endless line of numbers":
-            for _ in range(80):
-                file.write(b"1,2,3,4," * (1 << 17))
-        elif kind == "quotes without end":
-            for _ in range(10):
-                file.write(b'"4\n' * (1 << 17))
-        else:
-            file.write({"spaces": b" \n", "short lines": b"x\n"}.get(kind, b"\n") * (1 << 20))
-            file.write(b"\n" * (1 << 23))
-    account = "log.account.n_rows == log.account.n_used + log.account.n_rejected, log.account.n_used"
-    megabytes, _, adds_up, used = read_alone(path, account)
-    assert (adds_up, used) == ("True", "1")
-    assert megabytes < 512
-
-
-@needs_peak
-@pytest.mark.parametrize("column", ["episode", "state", "action"])
-def test_one_long_word_among_many_steps_takes_little_memory(column, tmp_path):
-    # An array of twenty thousand words as long as the longest would take 10 GB.
-    row = {"episode": "e", "step": "1", "state": "x", "action": "go", "reward": "1", "ended": "1"}
-    lines = [",".join(row), ",".join((row | {column: "y" * 130_000}).values())]
-    lines += [f"{i},1,s{i % 3},go,1,1" for i in range(20_000)]
-    path = tmp_path / "log.csv"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    megabytes, _, used, message = read_alone(
-        path, "log.account.n_used, str(log.account.first_rejected[0]).replace(' ', '_')"
-    )
-    assert (used, message) == (
-        "20000",
-        f"row_2:_{column}_must_have_at_most_1,000_characters;_got_130,000.",
-    )
-    assert megabytes < 512
-
-
-@needs_peak
-def test_one_long_group_name_takes_little_memory(tmp_path):
-    code = "type(log).from_columns([3] * 20_001, group=['g'] * 20_000 + ['y' * 130_000])"
-    path = tmp_path / "log.csv"
-    path.write_text("length\n3\n", encoding="utf-8")
-    megabytes, _, groups, peak = read_alone(path, f"{code}.n_groups, peak()")
-    assert groups == "2"
-    assert megabytes <= int(peak) < 512
 
 
 @settings(max_examples=150, deadline=None)

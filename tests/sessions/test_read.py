@@ -13,8 +13,6 @@ from sojourn.sessions import SessionLog, analyze, read_sessions
 from sojourn.sessions.reading import _csv, _sources
 from sojourn.sessions.reading._tables import CsvColumn
 
-from .alone import needs_peak, read_alone
-
 
 def write(path, text):
     path.write_text(text, encoding="utf-8")
@@ -182,30 +180,6 @@ def test_columns_in_memory_are_checked():
         SessionLog.from_columns([1, 0])
     with pytest.raises(ValueError, match=r"^group must be as many as lengths; got 1 groups for 2 lengths.$"):
         SessionLog.from_columns([1, 2], group=["a"])
-
-
-@needs_peak
-def test_ten_million_rows_are_read_within_half_a_minute_and_a_gigabyte(tmp_path):
-    rng = np.random.default_rng(0)
-    lengths, ended, group = (
-        rng.geometric(0.02, 100_000),
-        rng.random(100_000) < 0.6,
-        rng.integers(0, 4, 100_000),
-    )
-    rows = zip(lengths, ended, group, strict=True)
-    block = "".join(f"u{i:06d},{n},{seen},g{g}\n" for i, (n, seen, g) in enumerate(rows))
-    path = tmp_path / "log.csv"
-    with path.open("w", encoding="utf-8") as file:
-        file.write("user,length,ended,group\n")
-        for _ in range(100):
-            file.write(block)
-    figures = "len(log), log.lengths @ log.counts, log.n_open, __import__('time').process_time()"
-    megabytes, _, n, steps, n_open, seconds = read_alone(path, figures)
-    assert float(seconds) < 30.0  # of the processor, which does not depend on the load of the machine
-    assert int(n) == 10_000_000
-    assert int(steps) == 100 * int(lengths.sum())
-    assert int(n_open) == 100 * int(np.sum(~ended))
-    assert megabytes < 1_000
 
 
 def test_large_files_are_read_in_blocks(tmp_path, monkeypatch):

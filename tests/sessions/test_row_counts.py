@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from sojourn.sessions import _row_counts
 from sojourn.sessions.reading._tables import CsvColumn, CsvText
 
-from .alone import needs_peak, read_alone
-
 wholes = st.sampled_from([1, 2, 3, 2**31, 2**31 + 1, 2**40, 2**52, 2**53])
 rows = st.tuples(wholes, st.booleans(), wholes, st.sampled_from([0, 1, 999, 70_000]))
 
@@ -71,17 +69,3 @@ def test_vectorized_parsing_agrees_with_parsing_one_by_one(cells):
     words, where = column.words()
     assert [words[i] for i in where.tolist()] == [cell.decode("utf-8", "replace") for cell in cells]
     assert len(set(column._hashes(column._first_bytes()).tolist())) == len(set(cells))
-
-
-@needs_peak
-def test_rows_that_rarely_repeat_take_little_memory(tmp_path):
-    rng = np.random.default_rng(0)
-    n, path = 1_000_000, tmp_path / "log.csv"
-    lengths = rng.integers(1, 2**53, n)
-    columns = (lengths, rng.integers(0, 2, n), rng.integers(1, lengths + 1), rng.integers(0, 900, n))
-    with path.open("w", encoding="utf-8") as file:
-        file.write("length,ended,entry,group\n")
-        file.writelines(f"{a},{b},{c},g{d}\n" for a, b, c, d in zip(*columns, strict=True))
-    _, megabytes, distinct, entries = read_alone(path, "log.lengths.size, log.entry.sum()")
-    assert (int(distinct), int(entries)) == (n, int(columns[2].sum()))
-    assert megabytes < 100  # a gigabyte for ten million

@@ -1,0 +1,1 @@
+from experiments.conftest import store, tiny_store, write  # noqa: F401, because pytest uses these fixtures
