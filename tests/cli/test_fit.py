@@ -120,7 +120,7 @@ def test_hostile_logs_end_in_a_fit_or_in_one_line(run, name, tmp_path):
     content, expected = CASES[name]
     path = tmp_path / "log.csv"
     path.write_bytes(content)
-    done = run("fit", str(path), "--json", "--group", "none", "--accept-rejects")
+    done = run("fit", str(path), "--json", "--accept-rejects")
     assert "Traceback" not in done.output
     if done.exit_code:
         assert done.exit_code == 2

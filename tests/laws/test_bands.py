@@ -139,3 +139,11 @@ def test_the_block_search_finds_the_same_step_as_a_full_scan():
         excess, step = band.excess(law)
         assert excess == pytest.approx(max(above.max(), below.max()), abs=1e-15)
         assert step in (int(begins[above.argmax()]), int(band.steps[below.argmax()]))
+
+
+def test_a_few_open_rows_after_the_last_end_contradict_no_law():
+    band = sj.survival_band([1, 8, 40], [True, False, False], counts=[500, 495, 5])
+    late, early = (sj.Tabulated([1.0] + [0.5] * n + [0.1] * 30) for n in (7, 6))  # fall after steps 8 and 7
+    assert band.reach == 8
+    assert band.holds(late)
+    assert band.excess(early)[1] == 8

@@ -18,6 +18,9 @@ __all__ = ["Band", "band_of_sample", "survival_band"]
 _CHUNK = 1 << 16
 """Number of stairs (intervals on which the band is constant) that are evaluated together."""
 
+_FEW_AT_RISK, _FEW_OF_ALL = 30, 0.1
+"""If fewer rows than this number or share are at risk and none ends, they do not bound the survival."""
+
 _SPLIT = 16
 """Number of parts into which a block of stairs is split."""
 
@@ -37,6 +40,8 @@ class Band:
         confidence: Probability that the band contains the true survival function at every step at once.
         first: The step at which the first row came under observation. If it is above 1, the data say nothing
             about earlier steps, and estimate and band are for P(H ≥ h | H ≥ first), which is 1 up to `first`.
+        reach: Laws are compared with the lower end up to this step: later hardly any rows are at risk, and
+            none ends. None for all steps.
     """
 
     steps: IntArray
@@ -46,6 +51,7 @@ class Band:
     kind: str
     confidence: float
     first: int = 1
+    reach: int | None = None
 
     def of(self, h: ArrayLike) -> FloatArray:
         """Return the estimate at given steps; past the data, its last value."""
@@ -72,10 +78,11 @@ class Band:
     def excess(self, law: LengthLaw) -> tuple[float, int]:
         """Return the largest distance by which a law leaves the band, and its step; ≤ 0 if it stays inside.
 
-        A law may fall within a stair of the band, so it is evaluated where each stair begins and ends. If the
-        data begin late, it is conditional on reaching their first step.
+        A law may fall within a stair of the band, so it is evaluated where each stair begins and ends, or at
+        `reach`. If the data begin late, it is conditional on reaching their first step.
         """
         size = self.steps.size
+        reach = int(self.steps[-1]) if self.reach is None else self.reach
 
         def begins(stairs: IntArray) -> IntArray:
             return np.asarray(np.where(stairs > 0, self.steps[stairs - 1] + 1, 1))
@@ -85,8 +92,10 @@ class Band:
             return np.concatenate(parts)
 
         above, top = _widest(lambda i: survival(begins(i)), lambda i: self.upper[i], size)
-        below, bottom = _widest(lambda i: self.lower[i], lambda i: survival(self.steps[i]), size)
-        at = begins(np.array([top])) if above >= below else self.steps[[bottom]]
+        below, bottom = _widest(
+            lambda i: self.lower[i], lambda i: survival(np.minimum(self.steps[i], reach)), size
+        )
+        at = begins(np.array([top])) if above >= below else np.minimum(self.steps[[bottom]], reach)
         return max(above, below), int(at[0])
 
     def holds(self, law: LengthLaw) -> bool:
@@ -177,7 +186,15 @@ def band_of_sample(sample: Sample, *, confidence: float = 0.95) -> Band:
     np.minimum.accumulate(upper, out=upper)
     lower = np.maximum(estimate - half, 0.0)[::-1]
     lower = np.maximum.accumulate(lower, out=lower)[::-1]
-    return Band(tops, estimate, lower, upper, kind, float(confidence), int(sample.entries[0]))
+    return Band(tops, estimate, lower, upper, kind, float(confidence), int(sample.entries[0]), _reach(sample))
+
+
+def _reach(sample: Sample) -> int:
+    """Return the last step at which a row ends, or enough rows are at risk to know that few would end."""
+    n_open = np.cumsum(sample.censored_counts[::-1])[::-1]
+    enough = sample.censored[n_open >= min(_FEW_AT_RISK, _FEW_OF_ALL * sample.n)]
+    last_end = int(sample.ends[-1]) if sample.ends.size else 0
+    return max(last_end + 1, int(enough[-1]) if enough.size else 1)
 
 
 def _hall_wellner(

@@ -9,7 +9,7 @@ from sojourn.sessions._analysis import SMALL_DIFFERENCE
 from sojourn.sessions._format import gamma_words
 from sojourn.sessions.advice._data import length_words, session_words
 from sojourn.sessions.advice._groups import group_words, price_words
-from sojourn.sessions.advice._law import gamma_advice, horizon_words, law_advice, leaving_words
+from sojourn.sessions.advice._law import gamma_advice, horizon_words, law_advice, leaving_words, unknown_price
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis, RankedFit
@@ -29,7 +29,9 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
         ("How far to plan", horizon_words(analysis)),
     ]
     if analysis.price is not None:
-        found.append(("On the problem", price_words(analysis, analysis.price)))
+        known = analysis.determines_mean
+        words = price_words(analysis, analysis.price) if known else unknown_price(analysis)
+        found.append(("On the problem", words))
     if analysis.groups is not None:
         found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
     return tuple(found)

@@ -22,7 +22,7 @@ from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis
 
-__all__ = ["gamma_advice", "horizon_words", "law_advice", "leaving_words"]
+__all__ = ["gamma_advice", "horizon_words", "law_advice", "leaving_words", "unknown_price"]
 
 _NEGLIGIBLE = 1e-6
 """A probability that is treated as zero."""
@@ -285,6 +285,11 @@ def _unseen_steps(analysis: Analysis) -> str:
     if analysis.determines_remaining:
         return f"before step {analysis.first:,}, the first step seen"
     return "beyond its longest session"
+
+
+def unknown_price(analysis: Analysis) -> str:
+    """Say that what a single γ costs on a problem is not determined."""
+    return f"The log does not determine what a single γ costs: it depends on steps {_unseen_steps(analysis)}."
 
 
 def horizon_words(analysis: Analysis) -> str:
