@@ -4,7 +4,6 @@
     python benchmarks/learning.py river    RiverSwim at bonus scale 1, against a compiled dense sweep
     python benchmarks/learning.py garnet   exact regret on garnets with up to 4,000 states
     python benchmarks/learning.py heavy    exact regret on Taxi under heavy tails
-    python benchmarks/learning.py growth   growth of time and memory with S, N and T
 
 Times are processor time, the best of several runs. Machines are noisy: read the ratios, not the times. Every
 target is printed as kept or not kept. Beside targets for exact regret stands the time of a bare loop that
@@ -423,33 +422,8 @@ def best_times(mdp: sj.TabularMDP, law: sj.LengthLaw, agent: sj.UCBVI, episodes:
     return found[0], found[1]
 
 
-def growth() -> bool:
-    print("Growth: microseconds per episode (play, replan, value) on garnets with 3 actions and 3 successors")
-    print(f"  {'S':>8}{'N':>8}{'T':>8}{'µs':>10}{'MiB':>8}")
-    law = sj.Geometric(0.95)
-    for n_states, horizon, episodes in [
-        (100, 50, 500),
-        (1_000, 50, 500),
-        (4_000, 50, 500),
-        (1_000, 100, 500),
-        (1_000, 200, 500),
-        (1_000, 50, 2_000),
-    ]:
-        mdp = sj.mdps.garnet(n_states, 3, 3, seed=0)
-        problem, reference = problem_arrays(mdp), Reference(mdp, law)
-        agent = sj.UCBVI(law, sj.PaperBonus(0.001), horizon=horizon)
-        learner = start_on(agent, mdp, episodes, np.random.default_rng(0))
-        starts, drawn = draw(mdp, law, episodes)
-        clock = time.process_time()
-        learner.play(EpisodeBatch(problem, reference.arrays, np.random.default_rng(2), starts, drawn))
-        seconds = time.process_time() - clock
-        size = sum(array.nbytes for array in learner._tables) / 2**20
-        print(f"  {n_states:>8,}{horizon:>8}{episodes:>8,}{seconds / episodes * 1e6:>10.1f}{size:>8.1f}")
-    return True
-
-
 def main() -> int:
-    parts = {"taxi": taxi, "river": river, "garnet": garnet, "heavy": heavy, "growth": growth}
+    parts = {"taxi": taxi, "river": river, "garnet": garnet, "heavy": heavy}
     if len(sys.argv) > 1:
         return 0 if parts[sys.argv[1]]() else 1
     return max(subprocess.run([sys.executable, __file__, part], check=False).returncode for part in parts)

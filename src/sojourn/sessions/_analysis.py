@@ -258,9 +258,11 @@ class Analysis:
 
     def plan(self) -> Plan | None:
         """Return the plan for the best law on the problem that was given; None without a problem."""
-        from sojourn.planning import plan  # noqa: PLC0415
+        if self.problem is None:
+            return None
+        from sojourn.planning import plan  # noqa: PLC0415 - loads numba
 
-        return None if self.problem is None else plan(self.problem, self.law)
+        return plan(self.problem, self.law)
 
     def quantile_from_first(self, share: float) -> int:
         """Return the step after which at most this share remains of the sessions that reach step `first`."""

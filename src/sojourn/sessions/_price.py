@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sojourn.laws import Geometric, LengthLaw, closest_geometric
-from sojourn.mdps import TabularMDP
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
+
+if TYPE_CHECKING:
+    from sojourn.mdps import TabularMDP
 
 __all__ = ["ProblemPrice", "compare_plans", "held_out_loss", "price_geometric"]
 

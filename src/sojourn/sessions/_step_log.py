@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sojourn._typing import BoolArray, FloatArray, IntArray
-from sojourn.mdps import TabularMDP
 from sojourn.sessions._groups import MAX_GROUPS, GroupTest, log_rank
 from sojourn.sessions._log import Account, SessionLog
 from sojourn.sessions._row_counts import RowCounts
+
+if TYPE_CHECKING:
+    from sojourn.mdps import TabularMDP
 
 __all__ = ["StepLog"]
 
@@ -71,6 +73,8 @@ class StepLog:
         Raises:
             ValueError: If no problem can be estimated from the log; one line says why.
         """
+        from sojourn.mdps import TabularMDP  # noqa: PLC0415 - loads scipy.sparse
+
         if not self.states:
             raise ValueError(
                 f"{self.name} must have the columns 'state', 'action' and 'reward' for a problem."

@@ -86,8 +86,9 @@ def _inside(x: FloatArray, gradient: FloatArray, low: FloatArray, high: FloatArr
 def _newton(gradient: FloatArray, hessian: FloatArray, damping: float) -> FloatArray:
     """Return a damped Newton step that leads uphill."""
     scale = np.maximum(np.abs(np.diag(hessian)), 1e-8)
+    diagonal = np.diag(scale)
     while True:
-        matrix = damping * np.diag(scale) - hessian
+        matrix = damping * diagonal - hessian
         try:
             np.linalg.cholesky(matrix)  # raises LinAlgError unless the step leads uphill
             move = np.linalg.solve(matrix, gradient)
