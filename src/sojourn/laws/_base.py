@@ -34,8 +34,9 @@ _MAX_TABLE = 2**16
 
 def steps(h: ArrayLike) -> FloatArray:
     """Return steps as floats of the same shape; they must be whole numbers from 1 to 2**53."""
-    if type(h) is int and 1 <= h <= MAX_STEP:  # the general way takes 12 µs longer
-        return np.array(float(h))
+    alone: Any = h
+    if type(alone) is int and 1 <= alone <= MAX_STEP:  # the general way takes 12 µs longer
+        return np.array(float(alone))
     rule = "h must be whole numbers from 1 to 2**53"
     try:
         given = np.asarray(h)
