@@ -50,11 +50,14 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """Inline `function` into the kernels that call it: a call with many arrays would cost more than its work.
 
+    LLVM inlines the machine code. With numba's `inline="always"`, which copies the source into every caller,
+    kernels would be equally fast and take a third longer to compile.
+
     If it is called from Python, it is compiled on its own and not cached. Inlining is not free: numba counts
     references to all arrays that are passed, including those inside of structs, unless the function has
     neither loops nor branches. In hot loops, pass arrays that were unpacked outside of the loop.
     """
-    return cast(F, numba.njit(inline="always")(function))
+    return cast(F, numba.njit(forceinline=True)(function))
 
 
 _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or getattr(
