@@ -137,20 +137,15 @@ LAST_HELD = "weighted rewards, last action held"  # only as a limit
 ALL = (OURS, WEIGHTED, SAME, TUNED, PUBLISHED, CORRECTED)
 CONSTANT = (OURS, SAME, TUNED)
 CASH = functools.partial(sj.mdps.cash_or_invest, delay=8, payoff=3.0)
-LAKE = {
-    "env_id": "FrozenLake-v1",
-    "env_settings": (
-        ("reward_schedule", (20, 0, 0)),
-    ),  # a goal of 1 is small next to a new network's outputs
-    "n_steps": 1,
-}
+LAKE = (("reward_schedule", (20, 0, 0)),)  # a goal that pays 1 is small next to a new network's outputs
 SETTINGS = {
     "cash, DQN": Setting("cash or invest", "DQN", HEAVY, 12_000, ALL, mdp=CASH),
     "cash, PPO": Setting("cash or invest", "PPO", HEAVY, 30_000, ALL[:4], mdp=CASH),
     "grid, DQN": Setting("two goals", "DQN", HEAVY, 12_000, ALL, mdp=two_goals),
     "CartPole, PPO": Setting("CartPole", "PPO", LONG, 12_000, CONSTANT, env_id="CartPole-v1"),
-    "lake, fitted": Setting("FrozenLake", "DQN", FITTED, 16_000, CONSTANT, **LAKE),
-    "lake, heavy": Setting("FrozenLake", "DQN", HEAVY, 16_000, CONSTANT, **LAKE),
+    "lake, DQN": Setting(
+        "FrozenLake", "DQN", FITTED, 16_000, CONSTANT, env_id="FrozenLake-v1", env_settings=LAKE, n_steps=1
+    ),
 }
 
 
