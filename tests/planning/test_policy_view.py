@@ -94,6 +94,12 @@ def test_the_map_of_taxi_says_where_the_passenger_is() -> None:
     )
 
 
+def test_the_map_of_taxi_shows_places_that_occur_if_no_action_ever_changes() -> None:
+    found = decisions_on_map(sj.plan(sj.TabularMDP.from_env("Taxi-v4"), sj.Geometric(0.9)))
+    assert (found.actions >= 0).all()
+    assert not found.changes.any()
+
+
 def _open_scenes() -> list[int]:
     """Scenes that can be reached: the passenger is never at the destination while the taxi is under way."""
     return [place * 4 + goal for place in range(5) for goal in range(4) if place != goal]

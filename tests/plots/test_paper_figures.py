@@ -150,6 +150,10 @@ def test_taxi_figure_shows_several_steps_with_titles():
     assert figure.get_suptitle() == "$a$ law"
     assert [ax.get_title(loc="left").partition(":")[0] for ax in figure.axes] == ["Step 1", "Step 20"]
     assert figure.axes[-1].get_xlabel() == "exact"
+    changing = [ax.get_title(loc="left").partition(":")[0] for ax in taxi_figure(policy).axes]
+    assert changing == ["Step 1", "Step 2"]
+    never = [ax.get_title(loc="left") for ax in taxi_figure(policy[:1]).axes]
+    assert never == ["Every step: passenger at Y, to R"]
     _, (ax,) = new_figure(1)
     taxi_figure(policy, title="a law", ax=ax)
     assert ax.get_title(loc="left") == "a law\nStep 1: passenger at Y, to R"

@@ -50,9 +50,23 @@ def test_figures_are_drawn_for_short_long_and_heavy_laws(law, tmp_path):
     assert [panel.get_title(loc="left") for panel in figure.axes] == [
         "Survival",
         "Hazard",
-        "Implied discount",
+        "Expected remaining steps",
     ]
     assert (tmp_path / "sessions.png").stat().st_size > 1_000
+
+
+def test_remaining_steps_are_the_laws_own():
+    analysis = found(sj.Geometric(0.9))
+    curves = session_curves(analysis)
+    direct = [analysis.law.survival(np.arange(h, h + 2_000)).sum() / analysis.law.survival(h) for h in (1, 7)]
+    np.testing.assert_allclose(curves.remaining[0, [0, 6]], direct, rtol=1e-9)
+
+
+def test_remaining_steps_that_the_log_does_not_determine_are_not_drawn():
+    lengths = sj.Geometric(0.99).sample(np.random.default_rng(0), 2_000)
+    analysis = analyze(SessionLog.from_columns(np.minimum(lengths, 10), lengths < 10))
+    assert not analysis.determines_remaining
+    assert [panel.get_title(loc="left") for panel in session_figure(analysis).axes] == ["Survival", "Hazard"]
 
 
 def test_one_panel_can_be_drawn_alone():

@@ -249,7 +249,10 @@ class MapDecisions:
 
 
 def decisions_on_map(plan: Plan) -> MapDecisions:
-    """Return the actions on the map; of several states per cell, those in which the most actions change."""
+    """Return the actions on the map; of several states per cell, those in which the most actions change.
+
+    If equally many change, such as none, those in the most cells of which there is something to decide.
+    """
     mdp = plan.mdp
     if mdp is None or mdp.grid is None:
         raise ValueError("plan must know its problem, and the problem must have a grid.")
@@ -260,7 +263,7 @@ def decisions_on_map(plan: Plan) -> MapDecisions:
     decides[list(mdp.terminal)] = False
     on_map = np.arange(rows * columns * per_cell).reshape(rows * columns, per_cell)
     differs = (plan.policy[1:] != plan.policy[:-1])[:, on_map] & decides[on_map]
-    scene = int(differs.sum(axis=(0, 1)).argmax())
+    scene = int(np.lexsort((decides[on_map].sum(axis=0), differs.sum(axis=(0, 1))))[-1])
     states = on_map[:, scene]
     actions = np.where(decides[states], plan.policy[:, states].astype(np.int64), -1)
     detail = ""

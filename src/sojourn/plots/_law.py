@@ -15,7 +15,15 @@ from sojourn._typing import FloatArray
 from sojourn.laws import MAX_STEP, LengthLaw, is_heavy, label, quantile, same_mean
 from sojourn.plots._style import COLORS, add_legend, add_note, new_figure, root_figure, set_labels, tidy
 
-__all__ = ["LawCurves", "axis_limits", "draw_law", "law_curves", "law_figure", "set_step_axis"]
+__all__ = [
+    "LawCurves",
+    "axis_limits",
+    "draw_law",
+    "law_curves",
+    "law_figure",
+    "set_remaining_axis",
+    "set_step_axis",
+]
 
 _LAST_SURVIVAL, _LAST_SURVIVAL_HEAVY = 1e-3, 1e-4
 """Steps are drawn until the survival of the law falls below this; the second is for heavy tails."""
@@ -107,7 +115,7 @@ def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
         set_labels(panel, title=title, x="step h", y=text)
         set_step_axis(panel, float(curves.h[-1]), heavy=curves.heavy)
         if values is curves.remaining:
-            _set_remaining_axis(panel, values)
+            set_remaining_axis(panel, values)
         elif is_survival and curves.heavy:
             panel.set_yscale("log")
             panel.set_ylim(0.6 * _LAST_SURVIVAL_HEAVY, 1.7)
@@ -115,7 +123,7 @@ def draw_law(curves: LawCurves, axes: Sequence[Axes]) -> None:
             panel.set_ylim(*axis_limits(values, whole=is_survival))
 
 
-def _set_remaining_axis(panel: Axes, values: FloatArray) -> None:
+def set_remaining_axis(panel: Axes, values: FloatArray) -> None:
     """Start the axis of remaining steps at 0, or make it logarithmic if they grow a lot."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if high > _MANY_TIMES * low:

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sojourn._typing import FloatArray
-from sojourn.laws import Fit, is_heavy, quantile
-from sojourn.plots._law import axis_limits, set_step_axis
+from sojourn.laws import Fit, LengthLaw, is_heavy, quantile
+from sojourn.plots._law import axis_limits, set_remaining_axis, set_step_axis
 from sojourn.plots._style import (
     COLORS,
     SOFT,
@@ -39,7 +39,7 @@ _FEW_STEPS = 60
 """Up to this many steps, survival is drawn as a step function."""
 
 _DATA_COLOR = SOFT
-_PANELS = ("Survival", "Hazard", "Implied discount")
+_PANELS = ("Survival", "Hazard", "Expected remaining steps")
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class SessionCurves:
         h: Steps from `first` on, `(n,)`.
         survival: γ(h)/γ(first) of the laws, `(k, n)`.
         hazard: P(H = h | H ≥ h) of the laws, `(k, n)`.
+        remaining: Mean number of steps from h on by the laws, `(k, n)`, NaN past a longest length; None if
+            the log does not determine it.
         estimate: Kaplan–Meier estimate of γ(h), `(n,)`; NaN past the data.
         lower: Lower end of the confidence band of the estimate, `(n,)`.
         upper: Upper end of that band, `(n,)`.
@@ -70,6 +72,7 @@ class SessionCurves:
     h: FloatArray
     survival: FloatArray
     hazard: FloatArray
+    remaining: FloatArray | None
     estimate: FloatArray
     lower: FloatArray
     upper: FloatArray
@@ -77,6 +80,11 @@ class SessionCurves:
     dots: FloatArray
     dot_hazard: FloatArray
     dot_error: FloatArray
+
+    @property
+    def n_panels(self) -> int:
+        """Number of panels: the last one only if the log determines the remaining steps."""
+        return len(_PANELS) - (self.remaining is None)
 
 
 def session_curves(analysis: Analysis) -> SessionCurves:
@@ -104,6 +112,7 @@ def session_curves(analysis: Analysis) -> SessionCurves:
         h=h,
         survival=np.array([band.of_law(law, h) for law in fitted]),
         hazard=np.array([law.hazard(h) for law in fitted]),
+        remaining=np.array([_remaining(law, h) for law in fitted]) if analysis.determines_remaining else None,
         estimate=np.where(h <= band.steps[-1], band.of(h), np.nan),
         lower=lower,
         upper=upper,
@@ -112,6 +121,10 @@ def session_curves(analysis: Analysis) -> SessionCurves:
         dot_hazard=shares,
         dot_error=errors,
     )
+
+
+def _remaining(law: LengthLaw, h: FloatArray) -> FloatArray:
+    return np.where(h <= (np.inf if law.longest is None else law.longest), law.remaining(h), np.nan)
 
 
 _NOTES = {"best": ", best by BIC", "next": ", second best", "geometric": ""}
@@ -128,13 +141,14 @@ def _select_fits(analysis: Analysis) -> list[tuple[str, Fit]]:
 
 
 def draw_sessions(curves: SessionCurves, axes: Sequence[Axes], *, first: int = 0) -> None:
-    """Draw survival, hazard and implied discount, one per given axes, starting with number `first`."""
-    for panel, title in zip(axes, _PANELS[first:], strict=False):
+    """Draw survival, hazard and expected remaining steps, one per given axes, starting with number `first`.
+
+    The last panel has no data, only what the fitted laws say; there is none if the log does not determine it.
+    """
+    draw = (_draw_survival, _draw_hazard, _draw_remaining)[first : curves.n_panels]
+    for panel, draw_one in zip(axes, draw, strict=False):
         tidy(panel)
-        if title == "Survival":
-            _draw_survival(panel, curves)
-        else:
-            _draw_hazard(panel, curves, discount=title == "Implied discount")
+        draw_one(panel, curves)
         set_step_axis(panel, float(curves.h[-1]), heavy=curves.heavy)
 
 
@@ -148,7 +162,7 @@ def _draw_survival(panel: Axes, curves: SessionCurves) -> None:
     for name, style, values in zip(curves.names, curves.styles, curves.survival, strict=True):
         panel.plot(curves.h, values, label=name, **_LINE_STYLES[style], **steps)
     given = f", given step {curves.first:,}" if curves.first > 1 else ", γ(h)"
-    set_labels(panel, title="Survival", x="step h", y=f"chance to reach step h{given}")
+    set_labels(panel, title=_PANELS[0], x="step h", y=f"chance to reach step h{given}")
     if curves.heavy:
         panel.set_yscale("log")
         least = max(float(curves.survival[0].min()), 1e-6)
@@ -157,11 +171,10 @@ def _draw_survival(panel: Axes, curves: SessionCurves) -> None:
         panel.set_ylim(-0.03, 1.04)
 
 
-def _draw_hazard(panel: Axes, curves: SessionCurves, *, discount: bool) -> None:
-    heights = 1.0 - curves.dot_hazard if discount else curves.dot_hazard
+def _draw_hazard(panel: Axes, curves: SessionCurves) -> None:
     panel.errorbar(
         curves.dots,
-        heights,
+        curves.dot_hazard,
         curves.dot_error,
         fmt="o",
         markersize=3.0,
@@ -171,15 +184,20 @@ def _draw_hazard(panel: Axes, curves: SessionCurves, *, discount: bool) -> None:
         alpha=0.8,
         zorder=2,
     )
-    rows = 1.0 - curves.hazard if discount else curves.hazard
-    for style, values in zip(curves.styles, rows, strict=True):
+    for style, values in zip(curves.styles, curves.hazard, strict=True):
         panel.plot(curves.h, values, **_LINE_STYLES[style])
-    words = ("chance of one more step, ρ(h)", "chance that step h is the last")
-    title, text = (_PANELS[2], words[0]) if discount else (_PANELS[1], words[1])
-    set_labels(panel, title=title, x="step h", y=text)
-    reference = 1.0 if discount else 0.0  # the value if no session ended, always within the axis
-    ends = np.clip(np.concatenate((heights - curves.dot_error, heights + curves.dot_error)), 0.0, 1.0)
-    panel.set_ylim(*axis_limits(np.concatenate((rows.ravel(), ends, [reference])), whole=False))
+    set_labels(panel, title=_PANELS[1], x="step h", y="chance that step h is the last")
+    ends = curves.dot_hazard + np.outer((-1.0, 1.0), curves.dot_error)
+    shown = np.concatenate((curves.hazard.ravel(), ends.clip(0.0, 1.0).ravel(), [0.0]))
+    panel.set_ylim(*axis_limits(shown, whole=False))
+
+
+def _draw_remaining(panel: Axes, curves: SessionCurves) -> None:
+    assert curves.remaining is not None
+    for style, values in zip(curves.styles, curves.remaining, strict=True):
+        panel.plot(curves.h, values, **_LINE_STYLES[style])
+    set_labels(panel, title=_PANELS[2], x="step h", y="mean number of steps from h on")
+    set_remaining_axis(panel, curves.remaining)
 
 
 _LINE_STYLES: dict[str, dict[str, Any]] = {
@@ -190,13 +208,13 @@ _LINE_STYLES: dict[str, dict[str, Any]] = {
 
 
 def session_figure(analysis: Analysis) -> Figure:
-    """Draw a session log's survival with its band, its hazard and implied discount, and the fitted laws.
+    """Draw a session log's survival with its band, its hazard, the fitted laws and the steps they expect.
 
     Returns:
         The figure. It has no window: write it with `figure.savefig("sessions.pdf")`.
     """
     curves = session_curves(analysis)
-    figure, panels = new_figure(3, height=3.4)
+    figure, panels = new_figure(curves.n_panels, height=3.4)
     draw_sessions(curves, panels)
     handles, names = panels[0].get_legend_handles_labels()
     add_legend(figure, handles, [wrap_text(name, 60) for name in names], loc="outside lower center", ncols=3)

@@ -75,7 +75,7 @@ def _cell(text: str) -> str:
 
 
 def count_verdicts(claims: Sequence[Claim]) -> str:
-    """Return a sentence with the number of claims by verdict, such as "Of 3 claims, 2 hold and 1 fails."."""
+    """Return a sentence with the number of claims by verdict, such as "3 claims: 2 “holds”, 1 “fails”."."""
     counts = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in ClaimVerdict}
     parts = [f"{n} “{verdict.value}”" for verdict, n in counts.items() if n]
     return f"{len(claims)} claims: {', '.join(parts)}."

@@ -28,7 +28,7 @@ __all__ = ["session_report"]
 _PANELS = (
     "Survival: the share of sessions that reach each step, with its confidence band and the fitted laws.",
     "Hazard: the share of the sessions at a step that end there, in the data and in the fitted laws.",
-    "Implied discount from each step to the next, in the data and in the fitted laws.",
+    "Expected remaining steps: the mean number of steps from each step on, by the fitted laws.",
 )
 
 
@@ -82,7 +82,7 @@ def session_report(analysis: Analysis) -> str:
 
 def _figures(curves: SessionCurves) -> list[tuple[str, str]]:
     figures = []
-    for place, alt in enumerate(_PANELS):
+    for place, alt in enumerate(_PANELS[: curves.n_panels]):
         figure, panels = new_figure(1, width=4.2, height=3.3)
         draw_sessions(curves, panels, first=place)
         figures.append((alt, svg_image(figure)))

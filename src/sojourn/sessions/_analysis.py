@@ -346,7 +346,7 @@ class Analysis:
         return as_dict(self, labels=labels)
 
     def plot(self) -> Any:
-        """Draw survival, hazard and implied discount; see `sojourn.plots.session_figure`."""
+        """Draw survival, hazard and expected remaining steps; see `sojourn.plots.session_figure`."""
         from sojourn.plots import session_figure  # noqa: PLC0415
 
         return session_figure(self)

@@ -159,7 +159,8 @@ def _map_figure(plan: Plan, view: PolicyView) -> Figure:
     for chart, panel in zip(maps, panels, strict=True):
         draw_policy_map(chart, panel)
     n_states = f"{view.n_changing:,} of {view.n_states:,} states"
-    _add_title(figure, view, f"In {n_states} the action changes with the step.")
+    changes = f"In {n_states} the action changes with the step."
+    _add_title(figure, view, changes if view.n_changing else view.summary())
     known = [one for one in view.policies if one.value is not None]
     words = "; ".join(f"{one.name} earns {view.earns(one)}" for one in known)
     if len(maps) > 1:

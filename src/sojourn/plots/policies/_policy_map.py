@@ -15,7 +15,7 @@ from sojourn.plots._style import COLORS, FAINT, GRAY, INK, set_labels
 if TYPE_CHECKING:
     from sojourn.planning import Plan  # loads numba
 
-__all__ = ["PolicyMap", "draw_arrow", "draw_policy_map", "policy_maps"]
+__all__ = ["PolicyMap", "draw_arrow", "draw_policy_map", "policy_maps", "rows_of_changes"]
 
 _ARROWS = {
     "left": (-1, 0),
@@ -56,20 +56,20 @@ def policy_maps(plan: Plan, *, most: int) -> list[PolicyMap]:
     from sojourn.planning.policy_view import decisions_on_map  # noqa: PLC0415 - loads numba
 
     found = decisions_on_map(plan)
-    rows = _shown_rows(found.changes.sum(axis=(1, 2)), most)
+    rows = rows_of_changes(found.changes.sum(axis=(1, 2)), most)
     maps = []
     for i, row in enumerate(rows):
         before = found.actions[rows[max(i - 1, 0)]]
         is_held = row + 1 == len(found.actions) and row + 1 != plan.law.longest
         words = f"{'From step' if is_held else 'Step'} {row + 1:,}"
         title = "Every step" if len(rows) == 1 else words
-        detail = f", {found.detail}" if found.detail and i == 0 else ""
+        detail = f"\n{found.detail}" if found.detail and i == 0 else ""
         changed = found.actions[row] != before
         maps.append(PolicyMap(found.actions[row], changed, found.action_names, f"{title}{detail}"))
     return maps
 
 
-def _shown_rows(n_changed: IntArray, most: int) -> list[int]:
+def rows_of_changes(n_changed: IntArray, most: int) -> list[int]:
     """Return the first row, and those by which equal shares of all changes have happened, up to the last."""
     total = np.cumsum(n_changed)
     if not total.size or total[-1] == 0:

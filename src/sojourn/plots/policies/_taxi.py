@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from sojourn._typing import IntArray, PolicyArray
 from sojourn._validation import check_whole
 from sojourn.plots._style import COLORS, INK, SOFT, new_figure, root_figure, set_labels
-from sojourn.plots.policies._policy_map import draw_arrow
+from sojourn.plots.policies._policy_map import draw_arrow, rows_of_changes
 
 __all__ = ["TaxiMap", "draw_taxi", "taxi_figure", "taxi_map"]
 
@@ -22,6 +22,7 @@ _WALLS = ((1, 0), (1, 1), (0, 3), (0, 4), (2, 3), (2, 4))
 
 _ARROWS = {0: (0, 1), 1: (0, -1), 2: (1, 0), 3: (-1, 0)}
 _LABELS = {4: "pick up", 5: "drop off"}
+_MOST_PANELS = 4
 
 
 @dataclass(frozen=True)
@@ -32,26 +33,32 @@ class TaxiMap:
         actions: `(5, 5)` actions 0 … 5: south, north, east, west, pick up, drop off.
         passenger: Stand where the passenger waits, or "taxi".
         destination: Stand to which the passenger wants to go.
-        step: Step, counted from 1.
+        step: Step, counted from 1; None if the actions are the same at every step.
     """
 
     actions: IntArray
     passenger: str
     destination: str
-    step: int
+    step: int | None
 
 
 def taxi_map(policy: PolicyArray, *, passenger: str = "Y", destination: str = "R", step: int = 1) -> TaxiMap:
     """Return what a policy `(N, S)` for Taxi does at one step; its last row is used for all later steps."""
+    shown = _on_map(policy, passenger, destination)
+    row = min(check_whole("step", step, least=1), len(shown)) - 1
+    is_fixed = bool((shown == shown[0]).all())
+    return TaxiMap(shown[row], passenger, destination, None if is_fixed else step)
+
+
+def _on_map(policy: PolicyArray, passenger: str, destination: str) -> IntArray:
+    """Return the actions of all steps on the map, `(N, 5, 5)`."""
     places = [*_STANDS, "taxi"]
     for name, value, known in (("passenger", passenger, places), ("destination", destination, list(_STANDS))):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
-    table = np.asarray(policy)
-    row = table[min(check_whole("step", step, least=1), len(table)) - 1]
     place, goal = places.index(passenger), list(_STANDS).index(destination)
     states = ((np.arange(5)[:, None] * 5 + np.arange(5)) * 5 + place) * 4 + goal
-    return TaxiMap(np.asarray(row[states], dtype=np.int64), passenger, destination, step)
+    return np.asarray(np.asarray(policy)[:, states], dtype=np.int64)
 
 
 def draw_taxi(chart: TaxiMap, ax: Axes) -> None:
@@ -71,7 +78,8 @@ def draw_taxi(chart: TaxiMap, ax: Axes) -> None:
     ax.set_xticks(np.arange(-0.5, 5.0), [""] * 6)
     ax.set_yticks(np.arange(-0.5, 5.0), [""] * 6)
     where = "in the taxi" if chart.passenger == "taxi" else f"at {chart.passenger}"
-    set_labels(ax, title=f"Step {chart.step}: passenger {where}, to {chart.destination}", x="", y="")
+    when = "Every step" if chart.step is None else f"Step {chart.step:,}"
+    set_labels(ax, title=f"{when}: passenger {where}, to {chart.destination}", x="", y="")
 
 
 def taxi_figure(
@@ -79,25 +87,32 @@ def taxi_figure(
     *,
     passenger: str = "Y",
     destination: str = "R",
-    step: int = 1,
+    step: int | None = None,
     steps: Sequence[int] | None = None,
     title: str = "",
     ax: Axes | None = None,
 ) -> Figure:
     """Draw what a policy does in every cell of Taxi's grid, at one step or at several side by side.
 
+    Without `step` and `steps` a new figure has up to four panels: step 1, and steps by which actions have
+    changed. If they never change, there is one panel, and its title says so.
+
     Args:
         policy: `(N, S)` actions for Taxi's states, such as `plan.policy`.
         passenger: Where the passenger is: "R", "G", "Y", "B", or "taxi".
         destination: Where the passenger wants to go: "R", "G", "Y" or "B".
-        step: Step, counted from 1.
+        step: Step, counted from 1; by default 1 if `ax` is given.
         steps: Several steps instead, such as `(1, 20)`; a new figure has one panel per step.
         title: Title above all panels, such as the law that the policy was planned for.
         ax: Axes to draw on; a new figure by default.
     """
     if steps is not None and (ax is not None or not len(steps)):
         raise ValueError(f"steps must not be empty, and must be None if ax is given; got {steps!r}.")
-    shown = [step] if steps is None else list(steps)
+    shown = [step or 1] if steps is None else list(steps)
+    if step is None and steps is None and ax is None:
+        table = _on_map(policy, passenger, destination)
+        n_changed = (table[1:] != table[:-1]).sum(axis=(1, 2))
+        shown = [row + 1 for row in rows_of_changes(n_changed, _MOST_PANELS)]
     charts = [taxi_map(policy, passenger=passenger, destination=destination, step=one) for one in shown]
     panels = new_figure(len(charts), width=3.4, height=3.7 if title else 3.5)[1] if ax is None else [ax]
     for chart, panel in zip(charts, panels, strict=True):
