@@ -24,6 +24,7 @@ extensions = [
     "formulas",
     "guides",
     "links",
+    "order",
     "phones",
 ]
 exclude_patterns = ["_sphinx", "_static", "README.md"]

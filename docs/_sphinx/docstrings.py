@@ -26,8 +26,10 @@ def escape_line(line: str) -> str:
 
 
 def escape(*event: Any) -> None:
-    """Escape the lines of a docstring in place, except its doctests."""
+    """Escape the lines of a docstring in place, except its doctests; leave out lists of private modules."""
     lines, in_doctest = event[-1], False
+    if "Modules:" in lines:
+        del lines[lines.index("Modules:") :]
     for place, line in enumerate(lines):
         in_doctest = line.lstrip().startswith((">>>", "...")) or (in_doctest and bool(line.strip()))
         if not in_doctest:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-_ONCE = r"(?:[^()]|\([^()]*\))*"
-_TWICE = rf"(?:[^()]|\({_ONCE}\))*"
-_PART = re.compile(
-    rf"\^(?:\{{(?P<braces>[^{{}}]*)\}}|\((?P<brackets>{_TWICE})\)|(?P<plain>[−-]?[\w.]*\w))"
-    r"|(?<=\S)_(?:\{(?P<below>[^{}]*)\}|(?P<letter>[^\W_]|∞)(?!\w))"
-)
+from sojourn.reports._formulas import FORMULA_PART
+
 _LEFT_ALONE = (
     nodes.literal,
     nodes.literal_block,
@@ -29,7 +23,7 @@ def typeset(text: str) -> list[nodes.Node]:
     """Split a text into nodes, with a superscript after each ^ and a subscript after each _."""
     parts: list[nodes.Node] = []
     end = 0
-    for found in _PART.finditer(text):
+    for found in FORMULA_PART.finditer(text):
         if found.start() > end:
             parts.append(nodes.Text(text[end : found.start()]))
         raised = found["braces"] or found["brackets"] or found["plain"]
@@ -48,7 +42,7 @@ def typeset_page(app: Sphinx, doctree: nodes.document) -> None:
         above, is_code = text.parent, False
         while above is not None and not is_code:
             above, is_code = above.parent, isinstance(above, _LEFT_ALONE)
-        if not is_code and _PART.search(text.astext()):
+        if not is_code and FORMULA_PART.search(text.astext()):
             text.parent.replace(text, typeset(text.astext()))
 
 

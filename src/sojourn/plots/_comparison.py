@@ -52,6 +52,9 @@ _MAX_POINTS = 600
 _MAX_LINE_LENGTH = 84
 """Characters per line of the legend below the panel."""
 
+_HEIGHT, _LINE_HEIGHT = 3.8, 0.19
+"""Height of a figure with one panel, and of each line of its legend, in inches."""
+
 _MAX_TITLE_LENGTH = 60
 """Characters per line of the bold title."""
 
@@ -259,7 +262,7 @@ def comparison_figure(
     """Draw the mean cumulative regret of every learner, with its 95% interval over seeds as a band.
 
     With fewer than five seeds, each seed is drawn as a thin line instead. Up to eight lines have short names
-    at their ends; the legend below has the full names.
+    at their ends; the legend below has only the names that are longer, and those of agents without a line.
 
     Args:
         comparison: Result of `sojourn.compare`.
@@ -277,31 +280,39 @@ def comparison_figure(
     extra = bound_curves(bounds or {}, curves.k)
     is_own = ax is None
     if ax is None:
-        names = (*curves.names, *(bound.name for bound in extra))
-        n_lines = sum(1 + wrap_text(name, _MAX_LINE_LENGTH).count("\n") for name in names)
-        _, (ax,) = new_figure(1, width=6.9, height=3.8 + 0.19 * n_lines)
+        _, (ax,) = new_figure(1, width=6.9, height=_HEIGHT)
     draw_comparison(curves, ax, log=log, bounds=extra)
+    labels = _label_ends(ax, curves, extra, log=log) if is_own else ()
+    _add_curve_legend(ax, curves, extra, log=log, inside=not is_own, labels=labels)
+    figure = root_figure(ax)
     if is_own:
-        _label_ends(ax, curves, extra, log=log)
-    _add_curve_legend(ax, curves, extra, log=log, inside=not is_own)
-    return root_figure(ax)
+        n_lines = sum(1 + text.get_text().count("\n") for text in figure.legends[0].get_texts())
+        figure.set_figheight(_HEIGHT + _LINE_HEIGHT * n_lines)
+    return figure
 
 
-def _label_ends(ax: Axes, curves: ComparisonCurves, bounds: Sequence[BoundCurve], *, log: bool) -> None:
-    """Write a short name right of the end of each line, in its color, so that no two names overlap."""
+def _label_ends(
+    ax: Axes, curves: ComparisonCurves, bounds: Sequence[BoundCurve], *, log: bool
+) -> tuple[str, ...]:
+    """Write a short name right of the end of each line, in its color, so that no two names overlap.
+
+    Returns:
+        The names that were written; none if there are too many lines.
+    """
     names, styles = short_names(curves.names), line_styles(curves)
     shown = np.flatnonzero(_drawable(curves, log=log)).tolist()
     lines = [(float(curves.mean[i, -1]), names[i], styles[i]["color"]) for i in shown]
     known = [bound for bound in bounds if bound.value[-1] > 0.0]
     lines += [(float(each.value[-1]), one_line(each.name, most=_MAX_LABEL_LENGTH), INK) for each in known]
     if len(lines) > _MAX_LABELS:
-        return
+        return ()
     ax.get_ylim()  # the limits are only known after autoscaling
     ends = np.array([(curves.k[-1], height) for height, _, _ in lines]).reshape(-1, 2)
     heights = ax.transAxes.inverted().transform(ax.transData.transform(ends))[:, 1]
     for (_, name, color), height in zip(lines, spread_heights(heights, _LABEL_GAP).tolist(), strict=True):
         style: dict[str, Any] = {"color": color, "fontsize": 8.5, "parse_math": False}
         ax.text(1.01, height, name, transform=ax.transAxes, va="center", ha="left", **style)
+    return tuple(name for _, name, _ in lines)
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -340,17 +351,30 @@ def spread_heights(heights: FloatArray, gap: float) -> FloatArray:
 
 
 def _add_curve_legend(
-    ax: Axes, curves: ComparisonCurves, bounds: Sequence[BoundCurve], *, log: bool, inside: bool
+    ax: Axes,
+    curves: ComparisonCurves,
+    bounds: Sequence[BoundCurve],
+    *,
+    log: bool,
+    inside: bool,
+    labels: Sequence[str] = (),
 ) -> None:
-    """Add a legend that names all learners, including those without a curve, and explains the bands."""
+    """Add a legend that explains the bands and names the learners, except those whose line has its full name.
+
+    Learners without a curve are named too.
+    """
     shown, styles = _drawable(curves, log=log), line_styles(curves)
     lines, names = [], []
     for i, name in enumerate(curves.names):
+        if shown[i] and name in labels:
+            continue
         reason = "no exact regret" if np.isnan(curves.mean[i]).any() else "too little regret to show"
         lines.append(Line2D([], [], **styles[i]) if shown[i] else Line2D([], [], linestyle=""))
         names.append(wrap_text(name if shown[i] else f"{name}: {reason}", _MAX_LINE_LENGTH))
     for i, bound in enumerate(bounds):
         is_known = bool((bound.value > 0.0).any())
+        if is_known and bound.name in labels:
+            continue
         lines.append(Line2D([], [], **_bound_style(i)) if is_known else Line2D([], [], linestyle=""))
         name = bound.name if is_known else f"{bound.name}: nothing proven here"
         names.append(wrap_text(name, _MAX_LINE_LENGTH))

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from sojourn import __version__
 from sojourn._files import write_atomically
+from sojourn.reports._formulas import typeset
 
 __all__ = ["render", "write_page"]
 
@@ -35,6 +36,7 @@ def render(template: str, **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.filters["formulas"] = typeset
     style = resources.files("sojourn.reports").joinpath("templates/page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = (

@@ -37,6 +37,8 @@ def reproduction_report(
         title="Online Reinforcement Learning with Uncertain Episode Lengths",
         summary=summary,
         claims=rows,
-        meanings={} if quick else used_verdicts(claims),
+        meanings=[]
+        if quick
+        else [(word.value, meaning, VERDICT_TONES[word]) for word, meaning in used_verdicts(claims).items()],
         **chapter_context(chapters, command=command),
     )

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from sojourn._typing import FloatArray
-from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic, parse_law
-from sojourn.learning import Comparison, learn
+from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic, label, parse_law
+from sojourn.learning import FEWEST_SEEDS, Comparison, learn
 from sojourn.mdps import TabularMDP
 from sojourn.plots import law_figure, panels_figure
 from sojourn.reports import Chapter, Claim, Picture, ReportTable
@@ -35,8 +35,7 @@ def figure1(runner: ExperimentRunner) -> Chapter:
     won, lost = zip(*(won_and_lost(c, N_PAPER_AGENTS) for c in comparisons), strict=True)
     improved = [paper_reports_improvement(c.law) for c in comparisons]
     deviation = max(_deviation_from_random(comparison) for comparison in comparisons)
-    episodes = 20 if runner.quick else 100
-    alike = [_all_behave_alike(comparison.law, episodes) for comparison in comparisons]
+    alike = [_all_behave_alike(comparison.law, comparison.episodes) for comparison in comparisons]
     named = [c.law for c, said in zip(comparisons, improved, strict=True) if said]
     needed = min(_visits_needed(law, 11.0) / (law.mean * _EPISODES) for law in named)
     ending = min(_visits_needed_to_end(law) for law in named)
@@ -93,10 +92,12 @@ def panel_table(comparisons: list[Comparison], caption: str) -> ReportTable:
         best = 1 + int(np.argmin(total.mean[rivals]))
         texts, name = total.texts(), paper_names(comparison)[best].removeprefix("UCB-VI ")
         rows.append(
-            (str(comparison.law), texts[0], f"{name}: {texts[best]}", comparison.difference.texts()[best])
+            (label(comparison.law), texts[0], f"{name}: {texts[best]}", comparison.difference.texts()[best])
         )
     header = ("law", "general", "best rival", "best rival minus general")
-    return ReportTable(f"{caption}; {len(comparisons[0].seeds)} seeds, 95% intervals", header, rows)
+    n_seeds = len(comparisons[0].seeds)
+    ranges = "95% intervals" if n_seeds >= FEWEST_SEEDS else "in parentheses the smallest and the largest"
+    return ReportTable(f"{caption}; {n_seeds} seeds, {ranges}", header, rows)
 
 
 def paper_reports_improvement(law: LengthLaw) -> bool:

@@ -8,11 +8,12 @@ from sojourn.agents import UCBVI, Bernstein, Hoeffding, RandomPlayer
 from sojourn.laws import Fixed, LengthLaw
 from sojourn.learning import Comparison
 
-__all__ = ["N_PAPER_AGENTS", "paper_agents", "paper_names", "random_row", "rows_by_name"]
+__all__ = ["N_PAPER_AGENTS", "paper_agents", "paper_names", "random_row", "rows_by_name", "spec_name"]
 
 _SHARES = {0.5: "½ mean", 1.0: "mean", 1.5: "1½ mean"}
 """Fixed horizons of the paper's UCB-VI variants, as multiples of the mean length."""
 
+_GENERAL = "general, the law itself"
 _BONUSES = (Hoeffding, Bernstein)
 
 N_PAPER_AGENTS = 1 + len(_BONUSES) * len(_SHARES)
@@ -35,10 +36,23 @@ def _paper_name(agent: Any, law: LengthLaw) -> str:
     if isinstance(agent, RandomPlayer):
         return "chance"
     if not isinstance(agent.law, Fixed):
-        return "general, the law itself"
+        return _GENERAL
     length = agent.law.length
     share = min(_SHARES, key=lambda multiple: abs(multiple * law.mean - length))
     return f"UCB-VI {type(agent.bonus).__name__}, H = {_SHARES[share]}"
+
+
+def spec_name(name: str, law: str) -> str:
+    """Return the display name of an agent from its name and its assumed law in a spec.
+
+    Example:
+        >>> spec_name("hoeffding", "fixed 0.5 mean"), spec_name("general", "")
+        ('UCB-VI Hoeffding, H = ½ mean', 'general, the law itself')
+    """
+    if not law:
+        return _GENERAL
+    multiple = law.removeprefix("fixed").removesuffix("mean").strip()
+    return f"UCB-VI {name.capitalize()}, H = {_SHARES[float(multiple or 1.0)]}"
 
 
 def random_row(comparison: Comparison) -> int:

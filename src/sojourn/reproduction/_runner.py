@@ -77,6 +77,11 @@ class ExperimentRunner:
         """Number of seeds on which settings are chosen."""
         return 1 if self.quick else len(TUNING_SEEDS)
 
+    @property
+    def tuning_seeds(self) -> str:
+        """The seeds on which settings are chosen, in words: "3 other seeds"."""
+        return f"{self.n_tuning} other seed{'s' * (self.n_tuning > 1)}"
+
     def compare(self, name: str, *, over: Sequence[str] = ()) -> list[Comparison]:
         """Run an experiment, with the settings in `over` tuned on other seeds, and compare its learners."""
         experiment = self.read(name)

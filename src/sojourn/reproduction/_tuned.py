@@ -13,7 +13,7 @@ from sojourn.planning import plan
 from sojourn.plots import panels_figure, scale_curves, scales_figure, taxi_figure
 from sojourn.reports import Chapter, Claim, Picture, ReportTable
 from sojourn.reproduction._figure1 import panel_table, paper_reports_improvement
-from sojourn.reproduction._learners import N_PAPER_AGENTS, paper_names
+from sojourn.reproduction._learners import N_PAPER_AGENTS, paper_names, spec_name
 from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction.claims import judge_improvement, won_and_lost
 
@@ -57,7 +57,7 @@ def figure1_tuned(runner: ExperimentRunner) -> Chapter:
         "as well as the best version UCB-VI.”",
         judge_improvement(won, lost, improved),
         "Read with bonus scales that the paper does not state. We give every learner the scale that was "
-        f"best on one law of each family, on {runner.n_tuning} other seeds. Over {episodes:,} episodes "
+        f"best on one law of each family, on {runner.tuning_seeds}. Over {episodes:,} episodes "
         f"({n_seeds} seeds) it then beats every variant in {named} of the {sum(improved)} panels that the "
         f"paper names and in {sum(won)} of all {len(won)}, and some variant beats it in {sum(lost)} (paired "
         "95% intervals; “some variant” is adjusted for the number of variants). Other scales, and more "
@@ -68,7 +68,7 @@ def figure1_tuned(runner: ExperimentRunner) -> Chapter:
         "figure1-tuned",
         "Figure 1, tuned",
         "The paper must have scaled its bonuses and does not say how. Here every learner plays at the bonus "
-        f"scale, from one grid, with the least regret on {runner.n_tuning} other seeds and one law of each "
+        f"scale, from one grid, with the least regret on {runner.tuning_seeds} and one law of each "
         "family. If that scale is 0, there is no bonus at all, and learners with the same horizon are the "
         "same. docs/evidence.md has one panel with 5,000 episodes.",
         tuple(pictures),
@@ -113,8 +113,9 @@ def _sensitivity_picture(runner: ExperimentRunner, name: str, episodes: int) -> 
     for trial in load_results(runner.store.folder, experiment=tuning_name(experiment)):
         if trial.law == _TUNED_ON[0] and trial.varied[_SCALE] in scales:
             base, horizon = trial.agent.partition(" (")[0], trial.varied.get("law", "")
-            name_shown = f"{base} {horizon}".strip()
-            totals.setdefault(name_shown, {}).setdefault(float(trial.varied[_SCALE]), []).append(
+            totals.setdefault(spec_name(base, horizon), {}).setdefault(
+                float(trial.varied[_SCALE]), []
+            ).append(
                 float(trial.cumulative_regret[-1])  # type: ignore[index]
             )
     title = f"Geometric 0.95, {episodes:,} episodes"
