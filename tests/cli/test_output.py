@@ -8,11 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from sojourn.cli.commands._reproduce import print_claims
+from sojourn.cli.commands._reproduce import PART_WEIGHTS, OverallProgress, print_claims
 from sojourn.cli.output._ascii import spell_missing_symbols
 from sojourn.cli.output._numbers import format_bounds, format_number, shorten
 from sojourn.cli.output._streams import print_json, print_message
 from sojourn.reports import Claim, ClaimVerdict
+from sojourn.reproduction import PARTS
 
 
 @pytest.mark.parametrize(
@@ -95,3 +96,18 @@ def test_a_reproduction_prints_one_line_per_claim(capsys, monkeypatch):
     quick = capsys.readouterr().out
     assert "fails" not in quick
     assert quick.count("· quick run ") == 2
+
+
+def test_reproduce_estimates_the_time_left_from_the_parts_that_were_played():
+    assert list(PART_WEIGHTS) == list(PARTS)
+    overall = OverallProgress([])
+    assert overall.start("figure1", 0.0) == ""
+    overall.count(SimpleNamespace(trials=range(8), missing=range(8)))
+    # Weight 12 of 100 took 120 s, so the other 88 take 880 s.
+    assert overall.start("figure1-tuned", 120.0) == " (12% done, about 14 min 40 s left)"
+    overall.count(
+        SimpleNamespace(trials=range(8), missing=())
+    )  # all stored: no time
+    assert overall.start("theory", 125.0) == " (29% done, about 11 min 50 s left)"
+    some = OverallProgress(["price"])
+    assert some.start("price", 0.0) == some.start("figures and report", 9.0) == ""

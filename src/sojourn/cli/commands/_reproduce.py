@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from sojourn.experiments import Inventory, Outcome
     from sojourn.reproduction import Reproduction, Watch
 
-__all__ = ["EXAMPLES", "print_claims", "reproduce"]
+__all__ = ["EXAMPLES", "PART_WEIGHTS", "OverallProgress", "print_claims", "reproduce"]
 
 EXAMPLES = (
     "sojourn reproduce --quick",
@@ -35,6 +36,9 @@ EXAMPLES = (
 
 _MOST_LETTERS = 60
 """Largest number of letters of a claim that are printed."""
+
+PART_WEIGHTS = {"figure1": 12, "figure1-tuned": 17, "theory": 20, "unknown": 9, "price": 2, "shape": 40}
+"""Rough shares of the time of a full run, in percent; only the estimate of the time left depends on them."""
 
 _MARKS = {"good": ("✓", "green"), "mixed": ("~", "yellow"), "bad": ("✗", "red"), "open": ("?", "magenta")}
 
@@ -98,7 +102,7 @@ def print_claims(made: Reproduction, *, quick: bool) -> None:
 
 def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | None) -> Reproduction:
     """Play the parts, with one progress display at a time."""
-    with stopped_by_sigterm(), _Display() as display:
+    with stopped_by_sigterm(), _Display(parts) as display:
         with show_progress("Loading"), reading_input():
             from sojourn.experiments import ExecutorError, Processes  # noqa: PLC0415
             from sojourn.reproduction import reproduce as play  # noqa: PLC0415
@@ -121,15 +125,56 @@ def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | No
             raise typer.Exit(FAILED) from error
 
 
+class OverallProgress:
+    """Estimates the time left for all parts, from the time that finished parts took and rough weights.
+
+    Args:
+        parts: Names of the parts that are made; all if there are none.
+    """
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        self._ahead = {name: weight for name, weight in PART_WEIGHTS.items() if not parts or name in parts}
+        self._total = sum(self._ahead.values())
+        self._part: str | None = None
+        self._since = self._seconds = self._played = 0.0
+        self._n_trials = self._n_missing = 0
+
+    def count(self, inventory: Inventory) -> None:
+        """Count the trials of an experiment of the current part."""
+        self._n_trials += len(inventory.trials)
+        self._n_missing += len(inventory.missing)
+
+    def start(self, name: str, now: float) -> str:
+        """Begin a part; return how much of the whole is done and about how long the rest takes, if known.
+
+        Parts whose trials were stored by an earlier run took no time and do not count.
+        """
+        if self._part is not None:
+            weight = self._ahead.pop(self._part, 0)
+            share = self._n_missing / self._n_trials if self._n_trials else 1.0
+            self._played += share * weight
+            self._seconds += now - self._since if share else 0.0
+        self._part, self._since, self._n_trials, self._n_missing = name, now, 0, 0
+        left = sum(self._ahead.values())
+        if not self._played or not left:
+            return ""
+        time_left = format_duration(self._seconds / self._played * left)
+        return f" ({100 * (self._total - left) // self._total}% done, about {time_left} left)"
+
+
 class _Display(contextlib.ExitStack):
     """Shows which part is being made, and the trials of its experiments while they are played."""
 
     n_workers = 1
     _part = ""
 
+    def __init__(self, parts: Sequence[str]) -> None:
+        super().__init__()
+        self._overall = OverallProgress(parts)
+
     def start_part(self, name: str, number: int, n_parts: int) -> None:
-        """Show the name and number of a part, until its first experiment starts."""
-        self._part = f"Part {number} of {n_parts}, {name}"
+        """Show the name and number of a part, and the time left, until its first experiment starts."""
+        self._part = f"Part {number} of {n_parts}{self._overall.start(name, time.monotonic())}, {name}"
         self._show_work()
 
     def _show_work(self) -> None:
@@ -142,6 +187,8 @@ class _Display(contextlib.ExitStack):
         shown = self.enter_context(RunProgress(f"{self._part}: {name}", self.n_workers))
 
         def watch(inventory: Inventory, outcome: Outcome | None) -> None:
+            if outcome is None:
+                self._overall.count(inventory)
             shown(inventory, outcome)
             if shown.is_done:
                 self._show_work()

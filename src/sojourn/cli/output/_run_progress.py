@@ -103,7 +103,7 @@ class RunProgress:
         )
         self._bar.start()
         self._task = self._bar.add_task(
-            self._name[:60], total=len(inventory.trials), completed=len(inventory.done), progress=""
+            self._name[:72], total=len(inventory.trials), completed=len(inventory.done), progress=""
         )
 
     def _describe_speed(self, now: float) -> str:
