@@ -105,9 +105,7 @@ def test_reproduce_estimates_the_time_left_from_the_parts_that_were_played():
     overall.count(SimpleNamespace(trials=range(8), missing=range(8)))
     # Weight 12 of 100 took 120 s, so the other 88 take 880 s.
     assert overall.start("figure1-tuned", 120.0) == " (12% done, about 14 min 40 s left)"
-    overall.count(
-        SimpleNamespace(trials=range(8), missing=())
-    )  # all stored: no time
+    overall.count(SimpleNamespace(trials=range(8), missing=()))  # all stored: no time
     assert overall.start("theory", 125.0) == " (29% done, about 11 min 50 s left)"
     some = OverallProgress(["price"])
     assert some.start("price", 0.0) == some.start("figures and report", 9.0) == ""
