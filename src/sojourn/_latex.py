@@ -53,7 +53,9 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: Seq
         <BLANKLINE>
         \par\footnotesize 5 seeds.
     """
-    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (header, *rows)]
+    # A row that begins with [ or * would be read as an argument of the \\ before it.
+    texts = [" & ".join(map(latex_text, row)) + r" \\" for row in (header, *rows)]
+    lines = ["{}" + text if text.startswith(("[", "*")) else text for text in texts]
     return "\n".join(
         [
             rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",

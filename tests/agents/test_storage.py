@@ -263,6 +263,14 @@ def test_tables_that_would_lead_compiled_loops_astray_are_refused(name, edit, me
         load_learner(saved)
 
 
+def test_an_assumed_law_that_is_not_finite_is_refused(saved):
+    with np.load(saved) as file:
+        found = {name: file[name] for name in file.files}
+    np.savez(saved, **{**found, "outlook.caps": found["outlook.caps"] * np.nan})
+    with pytest.raises(ValueError, match="a table holds infinity or NaN"):
+        load_learner(saved)
+
+
 def test_parts_that_are_not_in_use_are_not_taken_from_the_file(saved):
     learner = load_learner(saved)
     n_states, n_pairs, n_arcs = learner.tables.sizes

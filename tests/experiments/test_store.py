@@ -79,7 +79,7 @@ def test_timing_logs_of_version_0_1_0_are_read(store):
     log.path.write_text(
         f'0b0fa5d9 {{"trial": "{"a" * 32}", "seconds": 1.5}}\n1234abcd {{"trial": "b", "seconds": null}}\n'
         '{"trial": "c", "seconds": NaN}\n{"trial": "d", "seconds": -1}\n{"trial"\n[]\n7\n'
-        f'{{"trial": "e", "seconds": 1{"0" * 400}}}\n'
+        f'{{"trial": "e", "seconds": 1{"0" * 400}}}\n{{"trial": "f", "seconds": 1e308}}\n'
     )
     assert log.read() == {"a" * 32: 1.5}
 

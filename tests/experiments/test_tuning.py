@@ -17,6 +17,7 @@ from sojourn.experiments import (
     tune,
     tuning_name,
 )
+from sojourn.experiments._tuning import _rivals
 from sojourn.experiments.store._manifest import manifest_of
 
 SPEC = """
@@ -117,3 +118,8 @@ def test_another_run_that_replaces_the_manifest_changes_nothing(experiment, tmp_
 def test_a_grid_that_is_not_there_is_named(experiment, tmp_path):
     with pytest.raises(ValueError, match=r"over must name grids of the experiment.*got 'bonus.scales'"):
         tune(experiment, tmp_path / "s", over=["bonus.scales"], seeds=[9])
+
+
+def test_a_number_and_its_text_are_different_values_of_a_grid(experiment):
+    one, other = (replace(experiment.cells[0], varied={"start": start}) for start in (1, "1"))
+    assert _rivals(one, set()) != _rivals(other, set())

@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn.cli._app import app
+from sojourn.errors import MemoryLimitError
 from sojourn.experiments import (
     Outcome,
     Results,
@@ -323,9 +324,28 @@ def test_names_that_spreadsheets_take_for_formulas_are_escaped(tmp_path):
     }
     for name in ("=1+1", "+1", "-1", "@x", "\tx", "\rx", *escaped):
         object.__setattr__(first, "agent", name)
-        object.__setattr__(first, "varied", {"scale": -0.5, "law": name})
+        object.__setattr__(first, "varied", {"scale": -0.5, "law": name, "list": ["a;=1"]})
         export_csv(Results(store, (first,)), tmp_path / "table.csv")
         with (tmp_path / "table.csv").open(newline="") as file:
             row = next(csv.DictReader(file))
         expected = escaped.get(name, f"'{name}")
         assert (row["agent"], row["agent.law"], row["agent.scale"]) == (expected, expected, "-0.5")
+        assert row["agent.list"] == "['a;'=1']"
+
+
+def test_long_trials_are_exported_piece_by_piece(tmp_path, monkeypatch):
+    results = load_results(forge_store(tmp_path / "store"))
+    export_csv(results, tmp_path / "whole.csv")
+    monkeypatch.setattr("sojourn.experiments._export._PIECE_ROWS", 2)
+    export_csv(results, tmp_path / "pieces.csv")
+    assert (tmp_path / "pieces.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_the_size_of_a_comparison_is_checked_before_it_is_made(tmp_path, monkeypatch):
+    def refuse(n_bytes, what, remedy):
+        raise MemoryLimitError(f"{what} needs {n_bytes} bytes; {remedy}.")
+
+    results = load_results(forge_store(tmp_path / "store"))
+    monkeypatch.setattr("sojourn.experiments._comparisons.check_fits", refuse)
+    with pytest.raises(MemoryLimitError, match="needs 80 bytes"):  # 1 agent, 2 seeds, 5 episodes
+        results.comparisons()

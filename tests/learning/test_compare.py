@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -371,3 +371,4 @@ def test_latex_has_the_cells_of_the_table():
     assert r"$\gamma$ & 3" in text
     assert text.count(r"\\") == 3
     assert text.isascii()
+    assert "\n{}[x] &" in replace(found, names=("[x]", "b")).to_latex()  # not an argument of the line before

@@ -38,10 +38,16 @@ def test_a_comparison_is_read_back_as_it_was(found, tmp_path):
         {"cumulative_regret": np.array("text")},
         {"names": ["a"]},
         {"names": ["a", "a"]},
-        {"law": "os:system('true')"},
+        {"law": "tabulated('law.csv')"},
         {"seeds": "ab"},
         {"seeds": [], "rewards": np.zeros((2, 0))},
         {"regret_episodes": "many"},
+        {"regret_episodes": 3},
+        {"regret_episodes": 3, "regret_error": -np.ones((2, 2, 6))},
+        {"seeds": [0.5, 1]},
+        {"seeds": [1, 1]},
+        {"rewards": np.full((2, 2), np.inf)},
+        {"rewards": np.ones((2, 2), np.float16)},
     ],
     ids=str,
 )
@@ -52,6 +58,16 @@ def test_damaged_files_are_refused(found, tmp_path, change):
         (arrays if isinstance(value, np.ndarray) else about)[key] = value
     with pytest.raises(ValueError, match=r"damaged|Comparison\.save"):
         sj.load_comparison(write_archive(tmp_path / "bad.npz", about, arrays))
+
+
+def test_a_law_of_a_users_own_is_shown_by_its_text_and_not_called(found, tmp_path):
+    about, arrays = read_archive(
+        found.save(tmp_path / "good.npz"), form="sojourn comparison 1", writer="Comparison.save"
+    )
+    about["law"] = f"os:mkdir({str(tmp_path / 'made')!r})"
+    again = sj.load_comparison(write_archive(tmp_path / "own.npz", about, arrays))
+    assert "lengths from os:mkdir" in again.table()
+    assert not (tmp_path / "made").exists()
 
 
 def test_control_characters_of_a_file_are_escaped(found, tmp_path):

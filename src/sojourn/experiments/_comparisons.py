@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from sojourn._memory import check_fits
 from sojourn._text import one_line, unique_name
 from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._failure_reasons import describe_error
@@ -59,6 +61,8 @@ def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult]
     first = trials[0]
     law, checkpoints = read_stored_law(first.law), first.uncached().checkpoints
     shape = (len(by_agent), len(seeds))
+    n_bytes = 8 * math.prod(shape) * checkpoints.size * (1 if first.regret_episodes is None else 2)
+    check_fits(n_bytes, "A comparison of all agents and seeds", "select fewer, or record fewer checkpoints")
     cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
     rewards, n_valued = np.empty(shape), first.regret_episodes
     error = None if n_valued is None else np.full(cumulative.shape, np.nan)

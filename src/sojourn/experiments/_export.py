@@ -39,6 +39,7 @@ _GRID_PREFIX = "agent."
 _LONGEST_LAW = 60  # characters of a law up to which it is written out
 _LARGEST = 2**53  # largest number of a spec
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
+_PIECE_ROWS = 1 << 16  # rows of a CSV file that are in memory as text at a time: about 40 MB
 
 
 def _grids(results: Results) -> list[str]:
@@ -89,9 +90,11 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
             columns, size = _columns(trial), trial.checkpoints.size
             before = [*_texts(trial, laws).values(), *(trial.varied.get(g, "") for g in grids)]
             start = ",".join(_cell(value) for value in (*before, trial.seed))
-            texts = (_digits(columns.get(name), size) for name in ("episode", *_SUMS))
-            lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*texts, strict=True))
-            file.write("".join(lines).encode())
+            for first in range(0, size, _PIECE_ROWS):
+                part = slice(first, min(first + _PIECE_ROWS, size))
+                texts = (_digits(columns.get(name), part) for name in ("episode", *_SUMS))
+                lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*texts, strict=True))
+                file.write("".join(lines).encode())
             n_rows += size
             if progress is not None:
                 progress((i + 1) / len(results))
@@ -100,16 +103,16 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
     return n_rows
 
 
-def _digits(column: Any, size: int) -> list[str]:
-    """Return numbers with all digits, and empty texts for unknown ones."""
+def _digits(column: Any, part: slice) -> list[str]:
+    """Return numbers of a part of a column with all digits, and empty texts for unknown ones."""
     if column is None:
-        return [""] * size
-    return ["" if math.isnan(value) else repr(value) for value in column.tolist()]
+        return [""] * (part.stop - part.start)
+    return ["" if math.isnan(value) else repr(value) for value in column[part].tolist()]
 
 
 def _cell(value: Any) -> str:
     """Return a value as a cell of a CSV file; text never begins a formula."""
-    text = without_formula(value) if isinstance(value, str) else repr(value)
+    text = repr(value) if isinstance(value, (int, float)) else without_formula(str(value))
     if any(mark in text for mark in ',"\n\r'):
         return '"' + text.replace('"', '""') + '"'
     return text

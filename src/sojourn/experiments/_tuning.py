@@ -96,7 +96,7 @@ def _trials(cell: Cell, seeds: tuple[int, ...]) -> tuple[Trial, ...]:
 
 def _rivals(cell: Cell, paths: set[str]) -> Any:
     """Return a key that cells share if only the best of them is kept."""
-    others = tuple(sorted((path, str(value)) for path, value in cell.varied.items() if path not in paths))
+    others = tuple(sorted((path, repr(value)) for path, value in cell.varied.items() if path not in paths))
     return cell.settings["problem"], cell.settings["law"], cell.name, others
 
 

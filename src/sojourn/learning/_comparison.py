@@ -158,8 +158,9 @@ class Comparison:
                 f"; those of the {n_differences} differences hold together" if n_differences > 1 else ""
             )
             notes = [f"{about}In brackets: 95% bootstrap intervals of IQMs{together}."]
-        if self.regret_error is not None and self.regret_episodes is not None:
-            error = float(np.nanmax(self.regret_error[:, :, -1]))
+        errors = np.empty(0) if self.regret_error is None else self.regret_error[:, :, -1]
+        if np.isfinite(errors).any() and self.regret_episodes is not None:
+            error = float(np.nanmax(errors))
             within = " Intervals over seeds include it." if n_seeds >= FEWEST_SEEDS else ""
             notes.append(
                 f"Regret is estimated from {self.regret_episodes:,} of {self.episodes:,} episodes per trial; "

@@ -9,6 +9,7 @@ import numpy as np
 
 from sojourn._files import read_archive, write_archive
 from sojourn._text import one_line
+from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw, MissingLaw, law_to_text, read_stored_law
 from sojourn.learning._comparison import Comparison
 
@@ -58,9 +59,9 @@ def load_comparison(path: str | Path) -> Comparison:
         arrays: dict[str, Any] = {name: found[name] for name in _ARRAYS}
         error, drawn = found.get("regret_error"), about["regret_episodes"]
         names = tuple(one_line(str(name)) for name in about["names"])
-        seeds = tuple(int(seed) for seed in about["seeds"])
+        seeds = tuple(check_whole("seeds", seed, least=0) for seed in about["seeds"])
         law, problem = read_stored_law(about["law"]), one_line(str(about["problem"]))
-        drawn = None if drawn is None else int(drawn)
+        drawn = None if drawn is None else check_whole("regret_episodes", drawn, least=1)
     except (KeyError, OverflowError, TypeError, ValueError) as wrong:
         raise ValueError(f"{path} is not a file that Comparison.save wrote, or it is damaged.") from wrong
     shape = (len(names), len(seeds), arrays["checkpoints"].size)
@@ -69,12 +70,15 @@ def load_comparison(path: str | Path) -> Comparison:
         and min(shape) > 0
         and arrays["cumulative_regret"].shape == shape
         and arrays["regret_width"].shape == arrays["rewards"].shape == shape[:2]
-        and (error is None or error.shape == shape)
+        and (drawn is None if error is None else error.shape == shape)
     )
     numbers = [*arrays.values(), *([] if error is None else [error])]
-    kinds = [array.dtype.kind for array in numbers]
-    if not fits or kinds[0] != "i" or set(kinds[1:]) != {"f"} or len(set(names)) != len(names):
+    are_floats = all(array.dtype == np.float64 for array in numbers[1:])
+    are_different = len(set(names)) == len(names) and len(set(seeds)) == len(seeds)
+    if not (fits and are_floats and are_different and arrays["checkpoints"].dtype.kind == "i"):
         raise ValueError(f"{path} is a damaged comparison: its arrays do not fit each other.")
+    if any(np.isinf(array).any() for array in numbers) or (error is not None and (error < 0.0).any()):
+        raise ValueError(f"{path} is a damaged comparison: it holds infinity, or an error below 0.")
     if (np.diff(arrays["checkpoints"]) <= 0).any() or arrays["checkpoints"][0] < 1:
         raise ValueError(f"{path} is a damaged comparison: its checkpoints do not rise.")
     return Comparison(

@@ -159,7 +159,7 @@ def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
     played = arrays["played"]
     _check_indices(tables, played, n_actions, n_states)
     states, pairs = slice(tables.sizes[0]), slice(tables.sizes[1])
-    numbers = (tables.value[states], tables.q[pairs], tables.reward_total[pairs], assumed.bonus)
+    numbers = (tables.value[states], tables.q[pairs], tables.reward_total[pairs], *assumed)
     if not all(np.isfinite(part).all() for part in numbers):
         raise _DamagedError("a table holds infinity or NaN")
     return UCBVIState(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -41,7 +42,7 @@ def report(
         n_trials, left_out = len(reported_trials(results)), describe_left_out(results)
         task.describe(f"Writing {path.name}")
         name = [] if experiment is None else ["--experiment", experiment]
-        page = results_report(results, command=" ".join(["sojourn report", store.name, *name]))
+        page = results_report(results, command=shlex.join(["sojourn", "report", store.name, *name]))
         write_page(page, path)
     if as_json:
         print_json({"file": str(path), "trials": n_trials})

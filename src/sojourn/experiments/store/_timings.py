@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from sojourn._files import open_regular_file, read_at_most
 __all__ = ["TimingLog"]
 
 _MAX_BYTES = 1 << 28
+_MOST_SECONDS = 1e9  # no trial takes 30 years; sums of larger numbers might overflow
 
 
 class TimingLog:
@@ -46,6 +46,6 @@ class TimingLog:
             with contextlib.suppress(ArithmeticError, KeyError, TypeError, ValueError, RecursionError):
                 # From the last brace: version 0.1.0 wrote a checksum before it, a power cut half a line.
                 entry = json.loads(line[line.rfind(b"{") :])
-                if 0.0 <= float(entry["seconds"]) < math.inf:
+                if 0.0 <= float(entry["seconds"]) <= _MOST_SECONDS:
                     timings[str(entry["trial"])] = float(entry["seconds"])
         return timings
