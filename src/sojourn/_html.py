@@ -162,8 +162,8 @@ def bar_picture(rows: Sequence[tuple[str, float, float, float, str]], title: str
 
     Values and ends that are NaN are not drawn.
     """
-    left = min(190.0, 8.0 + 6.2 * max(len(label) for label, *_ in rows))
-    right = 8.0 + 6.2 * max(len(text) for *_, text in rows)
+    left = min(218.0, 8.0 + 7.0 * max(len(label) for label, *_ in rows))
+    right = 8.0 + 7.0 * max(len(text) for *_, text in rows)
     ends = [end for _, *numbers, _ in rows for end in numbers if math.isfinite(end)]
     low, high = min(0.0, *ends, 0.0), max(0.0, *ends, 0.0)
     scale = (_WIDTH - left - right) / (high - low) if high > low else 0.0
@@ -177,7 +177,7 @@ def bar_picture(rows: Sequence[tuple[str, float, float, float, str]], title: str
         if math.isfinite(first) and math.isfinite(last):
             one, two = (left + scale * (end - low) for end in (first, last))
             shapes.append(_stroke((one, y + 8), (two, y + 8), 1.5))
-        shapes.append(_label(_WIDTH - right + 8.0, y + 12, text))
+        shapes.append(_label(_WIDTH - 1.0, y + 12, text, "end"))
     return _svg(shapes, 24 + 20 * len(rows))
 
 

@@ -14,7 +14,7 @@ from sojourn._kernels import NO_PREFERENCE
 from sojourn._memory import check_fits
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
-from sojourn.laws import LengthLaw
+from sojourn.laws import LengthLaw, label
 from sojourn.mdps import TabularMDP
 from sojourn.planning._evaluate import policy_bounds
 from sojourn.planning._sparse_problem import SparseProblem
@@ -141,7 +141,7 @@ class Plan:
             ("states", f"{n_states:,}"),
             ("layers", layers),
         ]
-        title = f"Plan for {self.problem}, lengths from {_law_text(self.law)}"
+        title = f"Plan for {self.problem}, lengths from {label(self.law)}"
         words = [(name, view.words(view.policies[0], i)) for i, name in enumerate(view.state_names)]
         table = _html.table("What to do at which step", words)
         note = f"<div style='opacity:0.7'>{view.summary()}</div>"
