@@ -93,3 +93,5 @@ def test_bad_settings_raise_a_one_line_error():
         GeometricTail(0.9, 3)
     with pytest.raises(ValueError, match=r"^last must be a whole number ≥ 0; got -1\.$"):
         StepClock(sj.Geometric(0.9), -1)
+    with pytest.raises(ValueError, match=r"^last must be below the law's longest length, 4; got 4\.$"):
+        StepClock(sj.Uniform(1, 4), 4)

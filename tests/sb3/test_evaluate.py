@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 
 import sojourn as sj
 from sojourn import sb3
@@ -119,6 +120,46 @@ def test_trained_agents_of_both_kinds_are_tabulated():
     assert sb3.tabulate(model, env).shape == (6, MDP.n_states)
     with pytest.raises(TypeError, match=r"^model must learn on policy if deterministic is False; got DQN\.$"):
         sb3.tabulate(model, env, deterministic=False)
+
+
+def test_agents_see_scaled_observations_where_they_were_trained_on_them():
+    env, kwargs = sb3.prepare(lambda: TabularEnv(MDP), LAW, DQN, last=5, n_envs=1)
+    scaled = VecNormalize(env, norm_reward=False)
+    small = {"policy_kwargs": {"net_arch": [8]}, "device": "cpu", "seed": 0}
+    model = DQN("MlpPolicy", scaled, **kwargs, learning_starts=5, buffer_size=50, **small).learn(20)
+    expected = []
+    for h in range(6):
+        seen = np.eye(MDP.n_states + 1)[: MDP.n_states]
+        seen[:, -1] = np.log(h + 1) / np.log(6)
+        seen = (seen - scaled.obs_rms.mean) / np.sqrt(scaled.obs_rms.var + scaled.epsilon)
+        expected.append(model.predict(seen.clip(-10, 10), deterministic=True)[0])
+    shown = []
+
+    class Seen:
+        def predict(self, seen, deterministic=True):
+            shown.append(seen)
+            return model.predict(seen, deterministic=deterministic)
+
+    np.testing.assert_array_equal(sb3.tabulate(model, env), expected)
+    np.testing.assert_array_equal(sb3.tabulate(Seen(), scaled), expected)
+    sb3.evaluate_policy(Seen(), scaled, sj.Fixed(1), 1)
+    first = np.append(np.eye(MDP.n_states)[0], 0.0)
+    np.testing.assert_allclose(shown[-7], scaled.normalize_obs(first), rtol=1e-6)
+
+
+def test_wrappers_outside_and_another_clock_are_refused():
+    env, kwargs = sb3.prepare("CartPole-v1", LAW, "DQN", last=5)
+    model = DQN("MlpPolicy", env, **kwargs, policy_kwargs={"net_arch": [8]}, device="cpu", buffer_size=10)
+    outside = gymnasium.wrappers.TransformObservation(env, lambda seen: 2 * seen, env.observation_space)
+    with pytest.raises(ValueError, match=r"^env must have TransformObservation inside .* wrap .* first; .*"):
+        sb3.evaluate_policy(model, outside, LAW, 1)
+    with pytest.raises(TypeError, match=r"^env must have no VecFrameStack around it: .*\.$"):
+        sb3.evaluate_policy(model, VecFrameStack(DummyVecEnv([lambda: env]), 2), LAW, 1)
+    for settings in ({"last": 6}, {"last": 5, "normalize": False}):
+        other, _ = sb3.prepare("CartPole-v1", LAW, "DQN", **settings)
+        with pytest.raises(ValueError, match=r"^env must be prepared as for training, with StepClock.*\.$"):
+            sb3.evaluate_policy(model, other, LAW, 1)
+    assert sb3.evaluate_policy(model, model.get_env(), LAW, 1).returns.size == 1
 
 
 def test_a_second_law_and_a_missing_table_are_refused():

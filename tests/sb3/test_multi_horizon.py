@@ -83,6 +83,10 @@ def test_saved_agents_play_as_before(tmp_path):
 
 
 def test_bad_settings_raise_a_one_line_error():
+    for settings in ({"normalize": True}, {"normalize": False, "n_steps": 3}):
+        env, kwargs = sb3.prepare(TabularEnv(MDP), LAW, sb3.MultiHorizonDQN, last=6, **settings)
+        with pytest.raises(ValueError, match=r"^replay_buffer_kwargs must leave rewards as they are, .*\.$"):
+            sb3.MultiHorizonDQN("MlpPolicy", env, LAW, **kwargs)
     with pytest.raises(ValueError, match=r"^replay_buffer_kwargs must hold the features .*\.$"):
         sb3.MultiHorizonDQN("MlpPolicy", TabularEnv(MDP), LAW)
     with pytest.raises(TypeError, match=r"^mixture must be a Mixture of Geometric laws, .*\.$"):

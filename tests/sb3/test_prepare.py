@@ -158,6 +158,13 @@ def test_features_and_limits_follow_the_law(law, settings, kind, limit):
     assert taken == (limit or 600)
 
 
+@pytest.mark.parametrize("algorithm", ["DQN", "PPO"])
+def test_training_episodes_are_no_longer_than_the_longest_length(algorithm):
+    env, _ = sb3.prepare("CartPole-v1", sj.Fixed(5), algorithm)
+    env.reset(seed=0)
+    assert [env.step(h % 2)[3] for h in range(5)] == [False] * 4 + [True]
+
+
 def test_on_policy_discrete_observations_show_a_short_clock_as_one_hot():
     for last, expected in ((10, spaces.MultiDiscrete([3, 11])), (65, spaces.Box(0.0, 1.0, (4,), np.float32))):
         env, _ = sb3.prepare(TabularEnv(sj.mdps.river_swim(3)), LAW, "PPO", last=last)
@@ -217,6 +224,18 @@ def test_on_policy_an_early_truncation_is_refused_when_it_happens():
 def test_bad_settings_raise_a_one_line_error(settings, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         sb3.prepare(**{"env": "CartPole-v1", "law": LAW, "algorithm": "DQN", **settings})
+
+
+def test_wrong_types_and_a_taken_key_raise_a_one_line_error():
+    for law in (0.99, None):
+        with pytest.raises(TypeError, match=rf"^law must be a LengthLaw, .*; got {law}\.$"):
+            sb3.prepare("CartPole-v1", law, "DQN")
+    with pytest.raises(TypeError, match=r"^algorithm must be the name or class of an agent, .*; got None\.$"):
+        sb3.prepare("CartPole-v1", LAW, None)
+    taken = Sketch()
+    taken.observation_space = spaces.Dict({"step": spaces.Discrete(3)})
+    with pytest.raises(ValueError, match=r"^env must not have 'step' among the keys .* got \['step'\]\.$"):
+        sb3.prepare(taken, LAW, "DQN")
 
 
 def test_stacked_environments_are_refused_with_the_remedy():

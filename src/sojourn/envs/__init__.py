@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sojourn.envs import vector
 from sojourn.envs._ids import IDS
+from sojourn.envs._law import as_law
 from sojourn.envs._law_discount import LawDiscount
 from sojourn.envs._numbered import NumberedEnv, open_env
 from sojourn.envs._random_length import RandomLength
@@ -23,6 +24,7 @@ __all__ = [
     "RandomLength",
     "StepIndex",
     "TabularEnv",
+    "as_law",
     "metadata_with_law",
     "open_env",
     "vector",

@@ -128,7 +128,7 @@ class StepClock:
 
     Args:
         law: The law of lengths.
-        last: N, the last step that is distinguished; ≥ 0.
+        last: N, the last step that is distinguished; ≥ 0, and below the law's longest length.
         normalize: Whether targets are normalized.
 
     Attributes:
@@ -151,6 +151,9 @@ class StepClock:
 
     def __post_init__(self) -> None:
         tailed = GeometricTail(self.law, self.last)
+        longest = self.law.longest
+        if longest is not None and self.last >= longest:
+            raise ValueError(f"last must be below the law's longest length, {longest}; got {self.last}.")
         h = np.arange(1, self.last + 2)
         if self.normalize:
             weights = 1.0 / tailed.remaining(h)
@@ -169,5 +172,9 @@ class StepClock:
 
     @cached_property
     def tail_cost(self) -> float:
-        """Σ_{h>N} |γ(h) − γ'(h)|: for rewards in [0, R], at most R times this is lost by the tail."""
+        """Σ_{h>N} |γ(h) − γ'(h)|: for rewards in [a, b], at most (b − a) times this is lost by the tail.
+
+        If episodes can end before the law ends them, the steps after that count as rewards of 0: then [a, b]
+        must contain 0.
+        """
         return distance(self.law, self.effective_law)

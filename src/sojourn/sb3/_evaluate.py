@@ -10,12 +10,13 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize, VecTransposeImage
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvWrapper
 
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 from sojourn._validation import check_whole
-from sojourn.envs import LawDiscount, RandomLength, StepIndex
-from sojourn.laws import LengthLaw, draw_lengths, parse_law
+from sojourn.envs import LawDiscount, RandomLength, StepIndex, as_law
+from sojourn.laws import LengthLaw, draw_lengths
 from sojourn.learning import Estimate, estimate_mean
 from sojourn.mdps import TabularMDP
 from sojourn.planning import evaluate
@@ -101,7 +102,7 @@ def evaluate_policy(
         model: An agent, or anything with SB3's `predict`.
         env: The environment that `prepare` returned, or the plain environment of an agent without a clock.
             The limit on training episodes is lifted; a TimeLimit that was there before stays, and cuts off
-            episodes.
+            episodes. It is reset: during training, such as in a callback, use another one.
         law: The law of lengths, or its text.
         episodes: Number of episodes.
         seed: Seed of the lengths and of the environment.
@@ -109,12 +110,14 @@ def evaluate_policy(
         max_steps: Largest number of steps per episode: by default 10,000.
 
     Raises:
-        ValueError: If the environment already ends episodes by a law, or weights rewards.
+        ValueError: If the environment already ends episodes by a law, or weights rewards; if it was not
+            prepared as for the agent's training; if wrappers around it would not be played.
     """
-    law = parse_law(law) if isinstance(law, str) else law
+    law = as_law(law)
     episodes = check_whole("episodes", episodes, least=1)
     limit = _MOST_STEPS if max_steps is None else check_whole("max_steps", max_steps, least=1)
-    inner, index = _bare(env)
+    played = _played(model, env)
+    inner = played.env
     lengths = draw_lengths(law, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))), episodes)
     returns, n_cut = np.zeros(episodes), 0
     observation, _ = inner.reset(seed=seed)
@@ -123,8 +126,7 @@ def evaluate_policy(
             observation, _ = inner.reset()
         total = 0.0
         for taken in range(min(int(length), limit)):
-            shown = observation if index is None else index.join(observation, np.int64(taken))
-            action, _ = model.predict(shown, deterministic=deterministic)
+            action, _ = model.predict(played.show(observation, np.int64(taken)), deterministic=deterministic)
             observation, reward, terminated, truncated, _ = inner.step(_plain(action, inner.action_space))
             total += float(reward)
             if terminated or truncated:
@@ -156,14 +158,15 @@ def tabulate(model: Any, env: Any, *, deterministic: bool = True) -> PolicyArray
         later steps. There is one row if observations do not show the step. States are those of the
         environment's table (`TabularMDP.from_env`): an end state that no observation shows has action 0.
     """
-    inner, index = _bare(env)
+    played = _played(model, env)
+    inner, index = played.env, played.index
     space = inner.observation_space
     if not isinstance(space, spaces.Discrete) or not isinstance(inner.action_space, spaces.Discrete):
         raise TypeError(f"env must have Discrete observations and actions for a table; got {space}.")
     states = np.arange(space.start, space.start + space.n)
     rows = []
     for taken in range(1 if index is None else index.features.size):
-        shown = states if index is None else index.join(states, np.full(states.size, taken))
+        shown = played.show(states, np.full(states.size, taken))
         if deterministic:
             actions = np.asarray(model.predict(shown, deterministic=True)[0]).reshape(-1)
             rows.append(actions - inner.action_space.start)
@@ -188,7 +191,7 @@ def _probabilities(model: Any, observations: Any) -> FloatArray:
 
 def _exact_value(model: Any, env: Any, law: LengthLaw, deterministic: bool) -> float | None:
     """Return the exact value of the agent's policy if the environment has a table; otherwise None."""
-    mdp = _table(_bare(env)[0])
+    mdp = _table(_played(model, env).env)
     if mdp is None:
         return None
     policy = tabulate(model, env, deterministic=deterministic)
@@ -203,34 +206,79 @@ def _table(env: gymnasium.Env[Any, Any]) -> TabularMDP | None:
         return None
 
 
-def _layers(env: Any) -> Iterator[Any]:
-    """Yield the wrappers of an environment from the outside in, and the environment itself."""
+@dataclass(frozen=True)
+class _Played:
+    """An environment without the wrappers of training, and how the agent sees its observations."""
+
+    env: gymnasium.Env[Any, Any]
+    index: StepIndex | None
+    scaling: VecNormalize | None
+
+    def show(self, observations: Any, taken: Any) -> Any:
+        """Return what the agent sees, one or a batch, after `taken` steps."""
+        shown = observations if self.index is None else self.index.join(observations, taken)
+        return shown if self.scaling is None else self.scaling.normalize_obs(shown)
+
+
+def _played(model: Any, env: Any) -> _Played:
+    """Return the environment inside the wrappers of `prepare`, as the agent sees it."""
+    one, scaling = _unstacked(env)
+    if scaling is None and hasattr(model, "get_vec_normalize_env"):
+        scaling = model.get_vec_normalize_env()
+    layers = list(_layers(one))
+    for layer in layers:
+        if isinstance(layer, (RandomLength, LawDiscount)):
+            rule = f"env must not have {type(layer).__name__} inside, or the law counts twice"
+            raise ValueError(f"{rule}; got {one}.")
+    index = next((layer for layer in layers if isinstance(layer, StepIndex)), None)
+    clock = next((layer for layer in layers if isinstance(layer, LawClock)), None)
+    if clock is not None:
+        _check_clock(model, clock)
+    for layer in layers[: layers.index(clock or index or one)]:
+        if not isinstance(layer, Monitor):
+            rule = f"env must have {type(layer).__name__} inside the wrappers of prepare, not around them"
+            raise ValueError(f"{rule}: wrap the environment first; got {one}.")
+    outermost = index or clock
+    inner = one if outermost is None else outermost.env
+    while isinstance(inner, (Monitor, TrainingLimit)):
+        inner = inner.env
+    return _Played(inner, index, scaling)
+
+
+def _unstacked(env: Any) -> tuple[gymnasium.Env[Any, Any], VecNormalize | None]:
+    """Return one of the stacked environments, and the wrapper that scales its observations, if any."""
+    scaling = None
+    while isinstance(env, VecEnvWrapper):
+        if isinstance(env, VecNormalize):
+            scaling = env
+        elif not isinstance(env, (VecMonitor, VecTransposeImage)):
+            raise TypeError(f"env must have no {type(env).__name__} around it: it would not be played.")
+        env = env.venv
     if isinstance(env, VecEnv):
-        while hasattr(env, "venv"):
-            env = env.venv
-        env = env.envs[0] if hasattr(env, "envs") else env
+        if not hasattr(env, "envs"):
+            raise TypeError(
+                f"env must be in this process; got {type(env).__name__}. Call prepare without n_envs for one."
+            )
+        env = env.envs[0]
     if not isinstance(env, gymnasium.Env):
         raise TypeError(f"env must be an environment that prepare returned, or a Gymnasium one; got {env!r}.")
+    return env, scaling
+
+
+def _layers(env: Any) -> Iterator[Any]:
+    """Yield the wrappers of an environment from the outside in, and the environment itself."""
     yield env
     while isinstance(env, gymnasium.Wrapper):
         env = env.env
         yield env
 
 
-def _bare(env: Any) -> tuple[gymnasium.Env[Any, Any], StepIndex | None]:
-    """Return the environment inside the wrappers of `prepare`, and the wrapper that shows the step."""
-    layers = list(_layers(env))
-    for layer in layers:
-        if isinstance(layer, (RandomLength, LawDiscount)):
-            rule = f"env must not have {type(layer).__name__} inside, or the law counts twice"
-            raise ValueError(f"{rule}; got {env}.")
-    index = next((layer for layer in layers if isinstance(layer, StepIndex)), None)
-    clock = next((layer for layer in layers if isinstance(layer, LawClock)), None)
-    outermost = index or clock
-    inner = layers[0] if outermost is None else outermost.env
-    while isinstance(inner, (Monitor, TrainingLimit)):
-        inner = inner.env
-    return inner, index
+def _check_clock(model: Any, env: LawClock) -> None:
+    """Raise an error if an agent was trained with another clock than that of an environment."""
+    for name in ("replay_buffer_kwargs", "rollout_buffer_kwargs"):
+        trained = (getattr(model, name, None) or {}).get("clock")
+        if trained is not None and not np.array_equal(trained.discounts, env.clock.discounts):
+            raise ValueError(f"env must be prepared as for training, with {trained}; got {env.clock}.")
 
 
 def _plain(action: Any, space: spaces.Space[Any]) -> Any:

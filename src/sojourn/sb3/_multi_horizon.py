@@ -54,11 +54,17 @@ class MultiHorizonDQN(DQN):
     ) -> None:
         self.published = check_flag("published", published)
         if mixture is not None:  # None where SB3 loads a saved agent, which restores its settings
-            features = (settings.get("replay_buffer_kwargs") or {}).get("features")
+            replay = settings.get("replay_buffer_kwargs") or {}
+            features, clock = replay.get("features"), replay.get("clock")
             if not published and features is None:
                 raise ValueError(
                     "replay_buffer_kwargs must hold the features of the step: use the keyword arguments of "
                     "prepare, or published=True."
+                )
+            if clock is not None and (clock.normalize or replay.get("n_steps", 1) != 1):
+                raise ValueError(
+                    "replay_buffer_kwargs must leave rewards as they are, because each head has its own "
+                    "discount: call prepare with normalize=False and n_steps=1."
                 )
             heads = _heads(mixture, None if published else features)
             settings["policy_kwargs"] = {**(settings.get("policy_kwargs") or {}), "heads": heads}

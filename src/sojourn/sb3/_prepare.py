@@ -12,8 +12,8 @@ from gymnasium.wrappers import TimeLimit
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
 from sojourn._validation import check_choice, check_flag, check_whole, did_you_mean
-from sojourn.envs import FEATURES, StepIndex
-from sojourn.laws import LengthLaw, parse_law
+from sojourn.envs import FEATURES, StepIndex, as_law
+from sojourn.laws import LengthLaw
 from sojourn.sb3._clock import StepClock, default_last
 from sojourn.sb3._law_clock import LawClock, TrainingLimit, TrainingMonitor
 from sojourn.sb3._replay import LawDictReplayBuffer, LawReplayBuffer
@@ -69,12 +69,13 @@ def prepare(
         vec_env_class: How parallel environments are run: `DummyVecEnv` or `SubprocVecEnv`.
         last: Number N of steps that the agent distinguishes. Later steps count as a geometric tail of the
             same weight (`GeometricTail`), at a certified cost: `env.clock.tail_cost` times the range of
-            rewards. By default all steps up to the law's longest length, or as many as keep the cost below
-            1% of the mean length, and at most 256. For agents that learn on policy it must be below a
-            TimeLimit of the environment. By default it is then at most half of the TimeLimit, unless the law
-            has no longer episodes, because the values of the tail are learned only from steps after N.
+            rewards (with 0 in it if episodes can end by themselves). By default all steps up to the law's
+            longest length, or as many as keep the cost below 1% of the mean length, and at most 256.
+            For agents that learn on policy it must be below a TimeLimit of the environment. By default it is
+            then at most half of the TimeLimit, unless the law has no longer episodes, because the values of
+            the tail are learned only from steps after N.
         max_steps: Largest number of steps per training episode, after which it is truncated. By default the
-            environment's own TimeLimit, the law's longest length, or 2·N.
+            environment's own TimeLimit, or 2·N if it has none, and no more than the law's longest length.
         normalize: Whether values are means of later rewards (the normalized Bellman equation) or sums. Both
             have the same best policy; means have the same size at every step and are learned faster.
         relabel: Probability that an agent that learns off policy replays a transition at a random step.
@@ -96,7 +97,7 @@ def prepare(
         ((5,), ['gamma', 'replay_buffer_class', 'replay_buffer_kwargs'])
     """
     on_policy = _learns_on_policy(algorithm)
-    law = parse_law(law) if isinstance(law, str) else law
+    law = as_law(law)
     check_flag("normalize", normalize)
     make = _maker(env, n_envs)
 
@@ -107,12 +108,19 @@ def prepare(
         if clock is None:
             n_distinguished = _last_step(law, last, limit if on_policy else None)
             clock = StepClock(law, n_distinguished, normalize=normalize)
-        limit = limit or clock.effective_law.longest or EPISODE_FACTOR * clock.last or None
+        longest = clock.effective_law.longest
+        if max_steps is None and longest is not None:  # later steps count nothing
+            limit = min(limit or longest, longest)
+        limit = limit or EPISODE_FACTOR * clock.last or None
         if limit is not None and limit != _time_limit(inner):
             inner = TrainingLimit(inner, limit)
         inner = TrainingMonitor(inner)  # inside the other wrappers: logs show the environment's own rewards
         form = _feature(feature, clock, inner.observation_space if on_policy else None)
         if form is not None:
+            space = inner.observation_space
+            if isinstance(space, spaces.Dict) and "step" in space.spaces:
+                rule = "env must not have 'step' among the keys of its observations, where the step is added"
+                raise ValueError(f"{rule}: rename it; got {list(space.spaces)}.")
             inner = StepIndex(inner, clock.last, feature=form, law=law if form == "remaining" else None)
         return LawClock(inner, clock, on_policy=on_policy)
 
@@ -170,7 +178,9 @@ def _arguments(env: LawClock, on_policy: bool, relabel: float, n_steps: int) -> 
 
 def _learns_on_policy(algorithm: str | type) -> bool:
     """Return whether an algorithm learns on policy; raise an error if it cannot use these buffers."""
-    name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "__name__", repr(algorithm))
+    if not isinstance(algorithm, (str, type)):
+        raise TypeError(f'algorithm must be the name or class of an agent, such as "DQN"; got {algorithm!r}.')
+    name = algorithm if isinstance(algorithm, str) else algorithm.__name__
     bases = [name] if isinstance(algorithm, str) else [kind.__name__ for kind in algorithm.__mro__]
     known = {one.lower(): one for one in (*OFF_POLICY, *ON_POLICY, *REFUSED)}
     for base in bases:
