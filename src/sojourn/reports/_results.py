@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn._text import unique_name
+from sojourn._text import one_line, unique_name
 from sojourn.experiments import Results, TrialResult
 from sojourn.laws import label
 from sojourn.learning import TABLE_HEADER, Comparison
@@ -12,6 +12,8 @@ from sojourn.reports._findings import describe_best, describe_winners
 from sojourn.reports._page import render
 
 __all__ = ["describe_left_out", "reported_trials", "results_report"]
+
+_MOST_LETTERS = 200  # of the name of an experiment
 
 
 def results_report(results: Results, *, command: str) -> str:
@@ -34,7 +36,12 @@ def results_report(results: Results, *, command: str) -> str:
     taken: dict[str, str] = {}  # different laws with the same label are numbered, as in `Results.table`
     cases = [(name, case) for name in names for case in results.select(experiment=name).comparisons()]
     chapters = [
-        _chapter(name, case, unique_name(label(case.law), repr(case.law), taken), is_alone=len(cases) == 1)
+        _chapter(
+            one_line(name, _MOST_LETTERS),
+            case,
+            unique_name(label(case.law), repr(case.law), taken),
+            is_alone=len(cases) == 1,
+        )
         for name, case in cases
     ]
     n_trials = f"{len(shown):,} trial{'s' * (len(shown) > 1)}"
@@ -42,7 +49,7 @@ def results_report(results: Results, *, command: str) -> str:
     return render(
         "results.html",
         kind="Results",
-        title=results.folder.name,
+        title=one_line(results.folder.name),
         summary=describe_winners([case for _, case in cases]),
         counts=counts.rstrip(),
         **chapter_context(chapters, command=command),
