@@ -69,6 +69,14 @@ def test_code_blocks_print_what_the_document_shows(document, tmp_path):
         assert WIDTH.sub(r"\1", printed) == WIDTH.sub(r"\1", output), code
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=place)
+def test_code_fits_the_width_of_a_page(document):
+    blocks = re.findall(
+        r"^```(?:python|py|console|toml)\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert [line for block in blocks for line in block.splitlines() if len(line) > 84] == []
+
+
 @pytest.mark.parametrize("folder", ["tutorials", "how-to"])
 def test_tutorials_and_how_to_pages_have_code_blocks(folder):
     pages = list((ROOT / "docs" / folder).glob("*.md"))

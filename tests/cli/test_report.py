@@ -13,7 +13,7 @@ def test_a_report_is_written_beside_the_store(run, store, tmp_path):
     result = run("report", str(store))
     assert result.exit_code == 0
     path = tmp_path / "tiny.html"
-    assert result.stderr == f"Wrote the report on 4 trials to {path}.\n"
+    assert result.stderr == f"Wrote the report on 2 trials to {path}.\n"
     page = path.read_text(encoding="utf-8")
     assert "<h1>tiny.results</h1>" in page
     assert page.count("<figure>") == 1
@@ -61,11 +61,11 @@ def test_tuning_experiments_are_left_out_unless_named(run, store, tmp_path):
     run_experiment(experiment, store, executor=ThisProcess())
     result = run("report", str(store))
     assert result.stderr == (
-        f"Wrote the report on 4 trials to {tmp_path / 'tiny.html'}.\n"
+        f"Wrote the report on 2 trials to {tmp_path / 'tiny.html'}.\n"
         "1 tuning experiment is left out; --experiment NAME shows one.\n"
     )
     one = run("report", str(store), "--experiment", "chosen by", "--to", str(tmp_path / "one.html"))
-    assert one.stderr == f"Wrote the report on 4 trials to {tmp_path / 'one.html'}.\n"
+    assert one.stderr == f"Wrote the report on 2 trials to {tmp_path / 'one.html'}.\n"
     assert "<h2>chosen by: " in (tmp_path / "one.html").read_text(encoding="utf-8")
 
 
@@ -74,5 +74,5 @@ def test_an_experiment_may_be_named_like_tuning(run, store, tmp_path):
     more = run("run", str(tmp_path / "x-tuning.toml"), "--store", str(store), "--on", "here")
     assert more.exit_code == 0, more.stderr
     result = run("report", str(store))
-    assert result.stderr == f"Wrote the report on 8 trials to {tmp_path / 'tiny.html'}.\n"
+    assert result.stderr == f"Wrote the report on 2 trials to {tmp_path / 'tiny.html'}.\n"
     assert "<h2>x-tuning: " in (tmp_path / "tiny.html").read_text(encoding="utf-8")

@@ -136,7 +136,7 @@ def test_damage_is_reported_and_repaired(run, spec):
     result = run("run", str(spec), "--on", "here")
     assert result.exit_code == 0
     assert result.stderr.splitlines()[1].startswith("Warning: A damaged trial was set aside as ")
-    assert "1 trials played" in result.stdout
+    assert "1 trial played" in result.stdout
 
 
 def test_a_terminal_shows_a_bar(spec):

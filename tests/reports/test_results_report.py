@@ -23,9 +23,13 @@ class Stored(list):
 
     def __init__(self, *names):
         super().__init__(
-            SimpleNamespace(experiment=name, purpose="tuning" if name.startswith("chosen") else "evaluation")
+            SimpleNamespace(
+                experiment=name,
+                purpose="tuning" if name.startswith("chosen") else "evaluation",
+                key=f"{name} {seed}",
+            )
             for name in names
-            for _ in range(2)
+            for seed in range(2)
         )
 
     def select(self, experiment):
@@ -59,6 +63,13 @@ def test_tuning_experiments_are_left_out_and_counted(names, shown, summary):
     assert f'<p class="soft">{summary}</p>' in page
     headings = [part.partition(":")[0] for part in page.split("<h2>")[1:-1]]
     assert headings == shown
+
+
+def test_trials_that_occur_twice_are_counted_once():
+    results = Stored("a")
+    results[1].key = results[0].key
+    counts = "1 trial of 1 experiment. 1 more is the same as others and played once."
+    assert f'<p class="soft">{counts}</p>' in results_report(results, command="x")
 
 
 def test_only_figures_with_several_panels_are_wider_than_a_phone():

@@ -44,8 +44,10 @@ def results_report(results: Results, *, command: str) -> str:
         )
         for name, case in cases
     ]
-    n_trials = f"{len(shown):,} trial{'s' * (len(shown) > 1)}"
-    counts = f"{n_trials} of {len(names):,} experiment{'s' * (len(names) > 1)}. {describe_left_out(results)}"
+    n_played = len({trial.key for trial in shown})
+    n_trials = f"{n_played:,} trial{'s' * (n_played > 1)}"
+    counts = f"{n_trials} of {len(names):,} experiment{'s' * (len(names) > 1)}. {_describe_repeats(shown)}"
+    counts = f"{counts}{describe_left_out(results)}"
     return render(
         "results.html",
         kind="Results",
@@ -54,6 +56,13 @@ def results_report(results: Results, *, command: str) -> str:
         counts=counts.rstrip(),
         **chapter_context(chapters, command=command),
     )
+
+
+def _describe_repeats(shown: list[TrialResult]) -> str:
+    n_repeats = len(shown) - len({trial.key for trial in shown})
+    if not n_repeats:
+        return ""
+    return f"{n_repeats:,} more {'is' if n_repeats == 1 else 'are'} the same as others and played once. "
 
 
 def reported_trials(results: Results) -> list[TrialResult]:

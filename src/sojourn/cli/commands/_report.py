@@ -39,7 +39,7 @@ def report(
         from sojourn.reports import describe_left_out, reported_trials, results_report, write_page  # noqa: PLC0415
 
         results = load_results(store, experiment=experiment)
-        n_trials, left_out = len(reported_trials(results)), describe_left_out(results)
+        n_trials, left_out = len({one.key for one in reported_trials(results)}), describe_left_out(results)
         task.describe(f"Writing {path.name}")
         name = [] if experiment is None else ["--experiment", experiment]
         page = results_report(results, command=shlex.join(["sojourn", "report", store.name, *name]))
@@ -47,6 +47,7 @@ def report(
     if as_json:
         print_json({"file": str(path), "trials": n_trials})
     else:
-        print_message(f"Wrote the report on {format_number(n_trials)} trials to {path}.")
+        trials = f"{format_number(n_trials)} trial{'s' * (n_trials != 1)}"
+        print_message(f"Wrote the report on {trials} to {path}.")
         if left_out:
             print_message(left_out)

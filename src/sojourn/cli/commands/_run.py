@@ -181,7 +181,7 @@ def _print_outcome(store: Store, report: Report, seconds: float) -> None:
     if report.played == report.elsewhere == 0 and not report.failures:
         text = f"Nothing to do: all {report.total:,} trials are done."
     else:
-        text = f"{report.played:,} trials played in {format_duration(seconds)}"
+        text = f"{report.played:,} trial{'s' * (report.played != 1)} played in {format_duration(seconds)}"
         text += f", {report.reused:,} were already done" if report.reused else ""
         text += f", {report.elsewhere:,} were played by another run" if report.elsewhere else ""
         text += f", {len(report.failures):,} failed" if report.failures else ""
