@@ -19,7 +19,7 @@ def test_a_report_is_written_beside_the_store(run, store, tmp_path):
     assert page.count("<figure>") == 1
     assert "IQM of regret" in page
     data = json.loads(run("report", str(store), "--to", str(tmp_path / "other.html"), "--json").stdout)
-    assert data == {"file": str(tmp_path / "other.html"), "trials": 4}
+    assert data == {"file": str(tmp_path / "other.html"), "trials": 2}
     assert (tmp_path / "other.html").read_text(encoding="utf-8") == page
 
 
