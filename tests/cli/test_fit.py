@@ -269,6 +269,9 @@ def test_there_is_no_advice_if_many_rows_are_rejected(run, tmp_path):
     assert "There is no advice: 10% of the rows cannot be used" in words
     assert "if they are durations, say how long a step is (--step 1min)" in words
     assert run("fit", str(path), "--accept-rejects").exit_code == 0
+    path.write_text("steps,n\n1,30\n2,25\n3,20\n4,15\n2.5,110\n")
+    words = " ".join(run("fit", str(path), "--count", "n").stderr.split())
+    assert "There is no advice: 55% of the sessions cannot be used" in words
     done = run("fit", str(path), "--observed", "steps", "--length", "steps")
     assert done.exit_code == 2
 

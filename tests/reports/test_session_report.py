@@ -38,6 +38,16 @@ class Reader(HTMLParser):
         self.text += data
 
 
+def test_the_facts_show_only_what_the_findings_say_is_determined():
+    still_open = SessionLog.from_columns(np.repeat([2, 9, 10], 1_000), np.repeat([True, True, False], 1_000))
+    facts = " ".join(Reader(session_report(analyze(still_open))).text.split("Findings")[0].split())
+    assert "mean lengthnot determined median length9" in facts
+    assert "best single γnot determined" in facts
+    no_family_fits = analyze(SessionLog.from_columns([2] * 500 + [9] * 500))
+    facts = " ".join(Reader(session_report(no_family_fits)).text.split("Findings")[0].split())
+    assert "mean length5.5 median length2" in facts
+
+
 @pytest.fixture(scope="module")
 def page():
     rng = np.random.default_rng(0)

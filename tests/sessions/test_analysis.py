@@ -11,6 +11,7 @@ from scipy import stats
 import sojourn as sj
 from sojourn.laws import FAMILIES, closest_geometric, distance, fit_sample, take_sample
 from sojourn.sessions import SessionLog, analyze, compare_groups, gamma_words, group_words, price_geometric
+from sojourn.sessions._analysis import _is_contradicted
 from sojourn.sessions._hazard_test import compare_hazards
 
 
@@ -499,7 +500,9 @@ def test_a_log_that_contradicts_a_single_gamma_is_not_called_too_small():
 
 def test_a_small_change_that_is_certain_is_not_denied():
     log = SessionLog.from_columns(np.repeat(range(1, 7), [88_000, 9_900, 1_750, 280, 60, 10]))
-    assert "changes little with the step, though by more" in dict(analyze(log).advice())["How people leave"]
+    assert (
+        "leaving changes little; over all steps it changes" in dict(analyze(log).advice())["How people leave"]
+    )
 
 
 def test_families_that_fit_as_well_may_say_something_else_about_leaving():
@@ -545,13 +548,47 @@ def test_where_the_best_family_does_not_fit_the_advice_describes_the_data():
     assert "at least one in ten 30 or more" in advice["How long they last"]
 
 
+def test_the_mean_is_not_determined_where_the_data_hardly_show_when_most_sessions_end():
+    # A log-normal law that falls soon after the data: by it most of the mean is in them, but 88% are open.
+    law = sj.LogNormal(3.0, 0.25)
+    ends = law.sample(np.random.default_rng(0), 5_000)
+    found = analyze(SessionLog.from_columns(np.minimum(ends, 16), ends < 16))
+    share = np.mean(ends >= 16)
+    assert found.unseen < 0.5 < share
+    assert found.unended == pytest.approx(share, rel=1e-12)
+    assert not found.determines_mean
+    assert f"the data hardly show when {100 * share:.0f}% of the sessions end" in advice_on(
+        found, "How long they last"
+    )
+    # The longest session ended, but only 2 were seen beyond step 5: Kaplan–Meier's last half rests on them.
+    times = [500, 498, 1, 1]
+    few = SessionLog.from_columns(
+        np.repeat([3, 5, 9, 12], times), np.repeat([True, False, True, True], times)
+    )
+    assert analyze(few).unended == pytest.approx(0.5 - 2 / 1_000, rel=1e-12)
+    assert analyze(SessionLog.from_columns(ends)).unended == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_law_of_small_hazards_is_contradicted_by_a_factor_of_2():
+    # 0.5% leave per step, but only 0.1% at the first 100 steps; no difference is as large as 2 points.
+    rng = np.random.default_rng(0)
+    early, late = rng.geometric(0.001, 5_000), 100 + rng.geometric(0.005, 5_000)
+    sample = take_sample(np.where(early <= 100, early, late))
+    test = compare_hazards(sample, fit_sample(sample, "geometric").law, n_parameters=1)
+    assert test.p_value < 0.01
+    assert abs(test.observed - test.expected) < 0.02
+    assert _is_contradicted(0.0, test)
+
+
 def test_the_mean_is_not_determined_where_no_family_fits_and_many_are_open():
     found = analyze(
         SessionLog.from_columns(np.repeat([2, 9, 10], 1_000), np.repeat([True, True, False], 1_000))
     )
     assert not found.determines_mean
+    assert repr(found).count("not determined by this log") == 2  # the mean and the single γ
+    assert "the data contradict it" in repr(found)
     text = dict(found.advice())["How long they last"]
-    assert "the best family does not fit, and 33% get to the longest session" in text
+    assert "the best family does not fit, and the data hardly show when 33% of the sessions end" in text
     leaving = dict(found.advice())["How people leave"]
     assert leaving.startswith("By the best fit, ")
     assert leaving.endswith("leave there.")

@@ -76,6 +76,9 @@ def test_a_column_named_for_one_meaning_is_not_taken_for_another():
 def test_what_is_not_a_duration_is_rejected(cell):
     account = read_sessions({"duration": ["90", cell]}, step="30s").account
     assert "duration must be a duration: seconds" in str(account.first_rejected[0])
+    dates = {"start": ["4/10/1848", "2026-01-01"], "end": ["4/11/1848", "2026-01-02"]}
+    account = read_sessions(dates, step="1d").account
+    assert str(account.first_rejected[0]).endswith("or seconds since 1970; got '4/10/1848'.")
 
 
 @pytest.mark.parametrize(("step", "got"), [("0", "'0'"), ("soon", "'soon'"), (-1, "-1")])
@@ -488,6 +491,10 @@ def test_intervals_of_one_subject_are_pointed_out():
     table = {"id": ["a", "a", "a", "b", "b", "c"], "sex": [1, 1, 1, 1, 1, 1]}
     intervals = {"entry": [0, 3, 5, 0, 2, 0], "length": [3, 5, 9, 2, 4, 7]}
     notes = " ".join(read_sessions(table | intervals, observed="none").account.notes)
+    assert "Rows with the same 'id' adjoin" in notes
+    covariate = {"id": list("aaaaabbbb"), "weight": [5, 5, 5, 6, 6, 7, 7, 8, 8]}
+    times = {"entry": [0, 1, 2, 3, 4, 0, 1, 2, 3], "length": [1, 2, 3, 4, 5, 1, 2, 3, 4]}
+    notes = " ".join(read_sessions(covariate | times, observed="none").account.notes)
     assert "Rows with the same 'id' adjoin" in notes
     # In any order, or without adjoining rows, they may be sessions of their own.
     notes = read_sessions(table | intervals | {"id": list("abcdef")}, observed="none").account.notes

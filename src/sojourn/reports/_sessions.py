@@ -44,7 +44,7 @@ def session_report(analysis: Analysis) -> str:
         ('<!DOCTYPE html>', False)
     """
     log, law, curves = analysis.log, analysis.law, session_curves(analysis)
-    advice = analysis.advice()
+    advice, is_known = analysis.advice(), analysis.determines_mean
     return render(
         "sessions.html",
         kind="Session lengths",
@@ -53,10 +53,13 @@ def session_report(analysis: Analysis) -> str:
         facts=[
             ("sessions", f"{len(log):,}"),
             ("still open", percent(log.n_open / len(log))),
-            ("mean length", number(law.mean) if analysis.determines_mean else "not determined"),
-            ("median length", number(quantile(law, 0.5))),
+            ("mean length", number(analysis.described_law.mean) if is_known else "not determined"),
+            ("median length", _median(analysis)),
             ("best family", analysis.best.fit.family.replace("_", " ")),
-            ("best single γ", gamma_words(analysis.geometric.gamma)),
+            (
+                "best single γ",
+                gamma_words(analysis.described_geometric.gamma) if is_known else "not determined",
+            ),
         ],
         findings=[(heading, text) for heading, text in advice if heading != "How long they last"],
         figures=_figures(curves),
@@ -78,6 +81,17 @@ def session_report(analysis: Analysis) -> str:
         notes=log.account.notes,
         band=_band(analysis),
     )
+
+
+def _median(analysis: Analysis) -> str:
+    """Return the median length, as far as the log shows it."""
+    law, longest = analysis.described_law, analysis.log.longest
+    if analysis.first > 1:
+        return "not determined"
+    if not analysis.determines_mean and analysis.kaplan_meier is not None:
+        law = analysis.kaplan_meier
+    median = quantile(law, 0.5)
+    return number(median) if median <= longest else f"more than {number(longest)}"
 
 
 def _figures(curves: SessionCurves) -> list[tuple[str, str]]:

@@ -60,7 +60,7 @@ SMALL_DIFFERENCE = 0.02
 """A share of the mean, of the sessions, of expected ends or of those who may leave that matters little."""
 
 _FEWEST_ENDS = 10
-"""A group with fewer observed ends gets no law: they hardly tell one from another."""
+"""A group with fewer observed ends gets no law; steps with fewer sessions at risk show hardly any ends."""
 
 _MAX_SCHEDULE = 100_000
 """Largest number of steps of a schedule of discounts."""
@@ -201,6 +201,12 @@ class Analysis:
         return self.law if data_law is None else data_law
 
     @cached_property
+    def described_geometric(self) -> Geometric:
+        """The geometric law closest to `described_law`: the single γ that the advice names."""
+        law = self.described_law
+        return self.geometric if law is self.law else closest_geometric(law)
+
+    @cached_property
     def kaplan_meier(self) -> KaplanMeier | None:
         """The Kaplan–Meier law with a geometric tail, given H ≥ `first`.
 
@@ -283,22 +289,34 @@ class Analysis:
     @property
     def still_open(self) -> float:
         """Estimated survival at the longest session, given H ≥ `first`, if that session is open; else 0."""
-        at_end = self.log.lengths == self.log.longest
-        return 0.0 if self.log.observed[at_end].all() else float(self.band.estimate[-1])
+        return _still_open(self.log.sample, self.band)
+
+    @cached_property
+    def unended(self) -> float:
+        """Estimated share of the sessions whose end the data hardly show, given H ≥ `first`.
+
+        It is `still_open`, or the share that outlasts the last step at which 10 sessions are at risk, less
+        the sessions that are still seen there.
+        """
+        return _unended(self.log.sample, self.band)
 
     @property
     def determines_remaining(self) -> bool:
-        """Whether the log determines the mean from step `first` on: at least half of it is in the data.
+        """Whether the log determines the mean from step `first` on.
 
+        At least half of it must be in the data, and these must show the end of at least half of the sessions.
         If the best fit is at the edge of its family, almost all of it must be, because the tail beyond the
         data is then an artifact of the family's range. If the data contradict the best fit, almost all
-        sessions must have ended, because the fit is then no guide to the steps beyond the data.
+        sessions must have ended, because the fit is then no guide to the steps beyond the data; if they have,
+        the mean is that of the data.
         """
-        if self.best_is_contradicted and self.still_open > SMALL_DIFFERENCE:
+        if self.best_is_contradicted and self.unended > SMALL_DIFFERENCE:
             return False
-        if self.best.fit.edge and max(self.unseen, self.still_open) > SMALL_DIFFERENCE:
+        if self.best_is_contradicted and self.first == 1 and self.kaplan_meier is not None:
+            return True
+        if self.best.fit.edge and max(self.unseen, self.unended) > SMALL_DIFFERENCE:
             return False
-        return self.unseen <= 0.5
+        return max(self.unseen, self.unended) <= 0.5
 
     @property
     def determines_mean(self) -> bool:
@@ -459,12 +477,30 @@ def _check_fit(fit: Fit, sample: Sample) -> tuple[float | None, bool]:
     is_contradicted = _is_contradicted(band.excess(fit.law)[0], _test_hazards(sample, fit))
     if band.first > 1:
         return None, is_contradicted
+    left = _unended(sample, band)
     if is_contradicted:
-        is_open = bool(sample.censored.size) and int(sample.censored[-1]) == sample.longest
-        left = float(band.estimate[-1]) if is_open else 0.0
         return None if left > SMALL_DIFFERENCE else _seen_mean(band), True
     beyond = float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / fit.law.mean
-    return fit.law.mean if beyond <= (SMALL_DIFFERENCE if fit.edge else 0.5) else None, False
+    return fit.law.mean if max(beyond, left) <= (SMALL_DIFFERENCE if fit.edge else 0.5) else None, False
+
+
+def _still_open(sample: Sample, band: Band) -> float:
+    """Return the estimated survival at the longest session if that session is open; else 0."""
+    is_open = bool(sample.censored.size) and int(sample.censored[-1]) == sample.longest
+    return float(band.estimate[-1]) if is_open else 0.0
+
+
+def _unended(sample: Sample, band: Band) -> float:
+    """Return the estimated share of the sessions whose end the data hardly show; see `Analysis.unended`."""
+    at = np.concatenate([sample.entries, sample.censored, sample.ends + 1])
+    changes = np.concatenate([sample.entry_counts, -sample.censored_counts, -sample.end_counts])
+    steps, where = np.unique(at, return_inverse=True)
+    at_risk = np.cumsum(np.bincount(where, weights=changes))
+    left, enough = _still_open(sample, band), np.flatnonzero(at_risk >= _FEWEST_ENDS)
+    if not enough.size or int(steps[enough[-1] + 1]) > sample.longest:
+        return left
+    few = enough[-1] + 1
+    return max(left, float(band.of(steps[few])) - float(at_risk[few] / sample.entry_counts.sum()))
 
 
 def _seen_mean(band: Band) -> float:
@@ -480,7 +516,8 @@ def _is_contradicted(excess: float, test: HazardTest | None) -> bool:
     """Whether the data contradict a fit, by its survival or its chances of leaving, by enough to matter."""
     if excess >= MISFIT or test is None:
         return excess >= MISFIT
-    return test.p_value < REJECTED and abs(test.observed - test.expected) >= SMALL_DIFFERENCE
+    low, high = sorted((test.observed, test.expected))
+    return test.p_value < REJECTED and (high - low >= SMALL_DIFFERENCE or high >= 2.0 * low)
 
 
 def _best_law(log: SessionLog) -> LengthLaw:

@@ -79,14 +79,20 @@ def analysis_text(analysis: Analysis) -> str:
 
 
 def _facts(analysis: Analysis) -> list[tuple[str, str]]:
-    is_inside = "inside" if analysis.best.in_band else "outside"
-    mean = step_words(analysis.law.mean) if analysis.determines_mean else "not determined by this log"
-    verdict = "ruled out" if analysis.rules_out_geometric else "not ruled out"
+    fit = "inside" if analysis.best.in_band else "outside"
+    fit += f" the {percent(analysis.band.confidence)} band"
+    if analysis.best_is_contradicted:
+        fit += ", but the data contradict it" if analysis.best.in_band else "; the data contradict it"
+    mean = gamma = "not determined by this log"
+    if analysis.determines_mean:
+        verdict = "ruled out" if analysis.rules_out_geometric else "not ruled out"
+        mean = step_words(analysis.described_law.mean)
+        gamma = f"{gamma_words(analysis.described_geometric.gamma)}, {verdict}"
     return [
         ("best law", law_words(analysis.best.fit)),
-        ("fit", f"{is_inside} the {percent(analysis.band.confidence)} band"),
+        ("fit", fit),
         ("mean length", mean),
-        ("best single γ", f"{gamma_words(analysis.geometric.gamma)}, {verdict}"),
+        ("best single γ", gamma),
     ]
 
 

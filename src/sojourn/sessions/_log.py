@@ -85,6 +85,7 @@ class Account:
         notes: Other notes about how the file was read.
         columns: Pairs of a meaning and the column it was read from, such as ("lengths", "steps").
         difference: In which way the rejected rows are unlike the others; empty if in none.
+        rejected_sessions: Share of the sessions that the rejected rows stand for; None without counts.
     """
 
     n_rows: int = 0
@@ -94,6 +95,7 @@ class Account:
     notes: tuple[str, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
     difference: str = ""
+    rejected_sessions: float | None = None
 
     @property
     def hints(self) -> list[str]:

@@ -54,8 +54,10 @@ def check_rejected_share(account: Account, what: str = "is no advice") -> None:
     """
     from sojourn.sessions import percent  # noqa: PLC0415
 
-    share = account.n_rejected / max(account.n_rows, 1)
-    why = f"{percent(share)} of the rows cannot be used, and the others may be of another kind"
+    share, rows = account.n_rejected / max(account.n_rows, 1), "rows"
+    if account.rejected_sessions is not None:
+        share, rows = account.rejected_sessions, "sessions"
+    why = f"{percent(share)} of the {rows} cannot be used, and the others may be of another kind"
     if share <= _MAX_REJECTED_SHARE:
         if not account.difference:
             return

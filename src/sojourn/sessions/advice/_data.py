@@ -117,7 +117,7 @@ def length_words(analysis: Analysis) -> str:
             text += (
                 f"{_shares(described, analysis)}. The best family does not fit; by it a session lasts {mean}."
             )
-    if analysis.best.fit.edge:
+    if analysis.best.fit.edge and analysis.described_law is law:
         text += (
             f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), where it is "
             "equivalent to a simpler law; the data reach far enough that the mean does not depend on this."
@@ -145,8 +145,11 @@ def _undetermined(analysis: Analysis) -> str:
     mean = law.mean if first == 1 else analysis.remaining
     share = percent(analysis.unseen)
     why = f"{share} of the best fit's mean of {step_words(mean)} lies beyond the longest session"
-    if analysis.best_is_contradicted and analysis.still_open > SMALL_DIFFERENCE:
-        why = f"the best family does not fit, and {percent(analysis.still_open)} get to the longest session"
+    unended = f"the data hardly show when {percent(analysis.unended)} of the sessions end"
+    if analysis.unseen <= 0.5:
+        why = unended
+    if analysis.best_is_contradicted and analysis.unended > SMALL_DIFFERENCE:
+        why = f"the best family does not fit, and {unended}"
     if edge:
         why = f"the best fit is at the edge of its family ({', '.join(edge)})"
     if analysis.best.fit.without_mean:

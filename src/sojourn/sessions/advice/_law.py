@@ -11,7 +11,6 @@ from sojourn.laws import (
     Fit,
     Geometric,
     LengthLaw,
-    closest_geometric,
     distance,
     geometric_with_mean,
     quantile,
@@ -76,9 +75,12 @@ def _law_leaving(analysis: Analysis) -> str:
         return f"{text} The log does not show that this changes with the step."
     shape, step = _shape(analysis, law, early, late)
     if shape == "flat":
-        since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         if analysis.rules_out_geometric:
-            return f"{text} {since} changes little with the step, though by more than chance explains."
+            return (
+                f"{text} Between these two steps leaving changes little; over all steps it changes by more "
+                "than chance explains."
+            )
+        since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         return f"{text} {since} is about as likely at every step."
     if not analysis.rules_out_geometric:
         return f"{text} The log is too small to tell this from leaving that is as likely at every step."
@@ -187,7 +189,8 @@ def law_advice(analysis: Analysis) -> str:
         shares = f"{where} {test.observed / test.expected:.2g} times as many left as the law says"
     rejected = f"the chances of leaving at each step reject it ({result})"
     if not analysis.best_is_contradicted:
-        return f"{text}. T{rejected[1:]}, by less than 2 percentage points where it is clearest: {shares}."
+        little = "by less than 2 percentage points, and less than a factor of 2,"
+        return f"{text}. T{rejected[1:]}, {little} where it is clearest: {shares}."
     return f"{text}, but {rejected}: {shares}. So {_misfit(analysis)}"
 
 
@@ -215,7 +218,7 @@ def _fit_words(analysis: Analysis, fit: Fit) -> str:
         if share < _RARE_COMPONENT and share * len(analysis.log) < _FEW_ENDS:
             shown = f"the data hardly show {component}, with a mean of {number(mean)}"
             return f"{words}, a degenerate mixture ({shown})"
-        if mean > analysis.log.longest:
+        if gamma**analysis.log.longest > 0.5:  # most of that mean is beyond the data
             return f"{words} (the mean of {component} is beyond the longest session, and not known)"
     return words
 
@@ -244,10 +247,10 @@ def _evidence(bic_gap: float) -> str:
 
 def gamma_advice(analysis: Analysis) -> str:
     """Say whether a single γ is good enough, and what it costs."""
-    law, geometric, usual = analysis.described_law, analysis.geometric, analysis.usual
+    law, geometric, usual = analysis.described_law, analysis.described_geometric, analysis.usual
     gap, usual_gap = analysis.gap, analysis.usual_gap
     if law is not analysis.law:
-        geometric, usual = closest_geometric(law), geometric_with_mean(law.mean)
+        usual = geometric_with_mean(law.mean)
         gap, usual_gap = distance(law, geometric), distance(law, usual)
     if not analysis.determines_mean:
         return (
@@ -284,6 +287,8 @@ def _unseen_steps(analysis: Analysis) -> str:
     """Return which steps the log says nothing about."""
     if analysis.determines_remaining:
         return f"before step {analysis.first:,}, the first step seen"
+    if analysis.unended > max(analysis.still_open, analysis.unseen):
+        return "that hardly any of its sessions reach"
     return "beyond its longest session"
 
 

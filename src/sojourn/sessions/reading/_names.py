@@ -297,10 +297,10 @@ def _is_flag_name(name: str) -> bool:
 def _subject_columns(
     unused: Mapping[int, str], used: Mapping[str, int], rows: Sequence[Sequence[str]]
 ) -> list[str]:
-    """Return the columns by which rows are intervals of one subject after the other, the finest last.
+    """Return the columns by which rows are intervals of one subject after the other, the best one last.
 
     Survival data have such rows where covariates change over time: almost all rows with the same subject as
-    the row before begin where that one stops.
+    the row before begin where that one stops. The best column joins most rows; of several, the finest.
     """
     found = {}
     length, entry, width = used["length"], used["entry"], max((*unused, *used.values()))
@@ -309,7 +309,7 @@ def _subject_columns(
         same = [pair for pair in pairs if pair[0][i] == pair[1][i] != ""]
         adjoin = sum(one[length] == other[entry] for one, other in same)
         if adjoin >= max(_LEAST_ADJOINING, 0.9 * len(same)):
-            found[name] = len({row[i] for pair in pairs for row in pair})
+            found[name] = adjoin, len({row[i] for pair in pairs for row in pair})
     return sorted(found, key=found.__getitem__)
 
 

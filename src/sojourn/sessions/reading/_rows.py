@@ -290,7 +290,7 @@ class CheckedRows:
     def durations(self, what: str) -> FloatArray:
         """Return the durations in a column, in seconds."""
         values, known = _seconds(self.columns[what], "m", parse_duration)
-        self.require(known, f"{self.titles[what]} {DURATION_RULE}")
+        self.require(known, f"{self.titles[what]} {DURATION_RULE}", what)
         return values
 
     def times(self, what: str, *, may_be_empty: bool = False) -> tuple[FloatArray, BoolArray]:
@@ -301,7 +301,7 @@ class CheckedRows:
         if may_be_empty and not known.all():
             words, where = column.words()
             empty = ~known & np.array([is_nothing(word) for word in words], dtype=bool)[where]
-        self.require(known | empty, f"{self.titles[what]} {TIME_RULE}")
+        self.require(known | empty, f"{self.titles[what]} {TIME_RULE}", what)
         return values, empty
 
 

@@ -219,7 +219,8 @@ class SessionRows(RowReader):
         if not account.n_rejected:
             return log
         difference = self._unlike.difference(log.lengths, log.counts)
-        return replace(log, account=replace(account, difference=difference))
+        share = self._unlike.share(len(log)) if "count" in self.indices else None
+        return replace(log, account=replace(account, difference=difference, rejected_sessions=share))
 
     def _add_sessions_without_end(self) -> None:
         """Count the sessions without an end as open up to the latest time seen."""
@@ -298,6 +299,10 @@ class _RejectedSessions:
         if about is not None:
             self._lengths[about] += n_sessions
 
+    def share(self, n_used: int) -> float:
+        """Return the share of the sessions that the rejected rows stand for."""
+        return self._n_sessions / max(self._n_sessions + n_used, 1)
+
     def difference(self, lengths: IntArray, counts: IntArray) -> str:
         """Return in which way the rejected rows are unlike those that are used; empty if in none.
 
@@ -308,9 +313,7 @@ class _RejectedSessions:
             counts: Numbers of sessions with these lengths.
         """
         n_used = int(counts.sum())
-        share = self._n_sessions / max(self._n_sessions + n_used, 1)
-        if share > _LARGE_SHARE:
-            return f"the rows that cannot be used stand for {percent(share)} of the sessions"
+        share = self.share(n_used)
         n_known, n_steps = self._lengths.total(), sum(at * n for at, n in self._lengths.items())
         of_steps = n_steps / (n_steps + float(np.dot(lengths.astype(float), counts)))
         if of_steps > max(_LARGE_SHARE, 2.0 * share):
