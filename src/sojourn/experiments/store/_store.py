@@ -39,6 +39,7 @@ _TEMPORARY = re.compile(r"\..*\.tmp")  # names that `write_atomically` gives
 _ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = (*_ENDINGS, "damaged")
 _TICK = 2_000_000_000  # nanoseconds: the coarsest time stamps of any file system
+_DAY = 86_400_000_000_000  # nanoseconds
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,12 @@ class Store:
         # clock that was ahead dated another one.
         if not others:
             return path  # a store that may only be read, if nothing is missing in it
-        newest = max(time.time_ns(), *(_written_at(file)[0] + _TICK for file in others), 0)
+        now = time.time_ns()
+        for other in others:
+            if _written_at(other)[0] > now + _DAY:  # perhaps the latest time that the disk can store
+                with contextlib.suppress(OSError):
+                    os.utime(other.path, ns=(now, now))
+        newest = max(now, *(_written_at(file)[0] + _TICK for file in others), 0)
         with contextlib.suppress(FileNotFoundError):  # another run replaced it meanwhile
             os.utime(path, ns=(newest, newest))
         for other in others:
