@@ -13,6 +13,9 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
 from sphinx.util.inspect import TypeAliasForwardRef
 
+_COLON = "\uf03a"
+"""Stands for a colon while napoleon reads a docstring; no text has it."""
+
 _PARTS = re.compile(r"(`[^`]+`)")
 _SIGNS = re.compile(r"([*|\\]|(?<=\w)_(?=\W|$))")
 
@@ -36,12 +39,29 @@ def escape(*event: Any) -> None:
             lines[place] = escape_line(line)
 
 
+def hide_colons(app: Sphinx, what: str, *event: Any) -> None:
+    """Hide colons of sentences that napoleon would take for the end of a type: of properties and results."""
+    lines, in_returns = event[-1], False
+    for place, line in enumerate(lines):
+        is_result = in_returns and line.startswith(" ")
+        if is_result or (what == "property" and place == 0):
+            lines[place] = line.replace(": ", f"{_COLON} ")
+        in_returns = line.strip() == "Returns:" or (in_returns and (is_result or not line.strip()))
+
+
+def show_colons(*event: Any) -> None:
+    """Show the hidden colons again."""
+    event[-1][:] = [line.replace(_COLON, ":") for line in event[-1]]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx, so that it runs before napoleon."""
     for field in PyObject.doc_field_types:
         if field.name == "variable":
             field.label = "Attributes"
     app.connect("autodoc-process-docstring", escape, priority=400)
+    app.connect("autodoc-process-docstring", hide_colons, priority=450)
+    app.connect("autodoc-process-docstring", show_colons, priority=600)
     # Inside other types, Sphinx shows an alias by its repr.
     TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # type: ignore[method-assign]
     return {"parallel_read_safe": True}
