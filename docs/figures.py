@@ -36,6 +36,7 @@ from sojourn.plots import (
     session_figure,
     tidy,
 )
+from sojourn.plots._style import add_legend
 from sojourn.sessions import analyze, read_sessions, sample_path
 
 FOLDER = Path(__file__).parent / "figures"
@@ -357,7 +358,11 @@ STACKED = ("deep", "overview", "practitioner", "scientist", "round-robin-profile
 
 
 def stack(figure: Figure) -> None:
-    """Put the panels of a figure below each other."""
+    """Put the panels of a figure below each other, and the entries of its legend too."""
+    for old in list(figure.legends):
+        handles, names = old.legend_handles, [text.get_text() for text in old.get_texts()]
+        old.remove()
+        add_legend(figure, handles, names, loc="outside lower center", ncols=1)
     panels = figure.axes
     width, height = figure.get_size_inches()
     grid = GridSpec(len(panels), 1, figure=figure)
