@@ -72,7 +72,7 @@ def report_on_results(name):
         def select(self, experiment):
             return SimpleNamespace(comparisons=lambda: [comparison])
 
-    return results_report(Stored([SimpleNamespace(experiment=name, purpose="evaluation")]), command=name)
+    return results_report(Stored([SimpleNamespace(experiment=name, purpose="evaluation", key="")]), command=name)
 
 
 def report_on_log(name):
