@@ -72,7 +72,8 @@ def report_on_results(name):
         def select(self, experiment):
             return SimpleNamespace(comparisons=lambda: [comparison])
 
-    return results_report(Stored([SimpleNamespace(experiment=name, purpose="evaluation", key="")]), command=name)
+    trial = SimpleNamespace(experiment=name, purpose="evaluation", key="")
+    return results_report(Stored([trial]), command=name)
 
 
 def report_on_log(name):
