@@ -156,7 +156,7 @@ def test_ctrl_c_exits_with_130_and_no_traceback(run, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sojourn.laws.parse_law", interrupt)
+    monkeypatch.setattr("sojourn.laws.read_law", interrupt)
     result = run("law", "fixed(3)")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Stopped.\n")
 

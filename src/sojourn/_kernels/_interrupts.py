@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import signal
+import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 __all__ = ["interruptible"]
@@ -12,22 +15,49 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def interruptible(kernel: F) -> F:
-    """Wrap a kernel that returns a tuple with arrays or enums in it; for calls from Python only.
+    """Wrap a kernel that takes a generator or returns enums; for calls from Python only.
 
-    A signal that arrives during a kernel is handled when numba converts the result, because converting an
-    array or an enum runs Python code. If the result is a tuple, numba returns it in spite of the exception,
-    and Python raises `SystemError` instead. This wrapper raises the exception of the signal's handler. Other
-    kernels need no wrapper, and kernels must not return named tuples: numba would crash.
+    Numba converts generators and enums by calling Python code. A signal's handler that raises an exception
+    there makes numba crash, or raise `SystemError`. So this wrapper handles signals that arrive during the
+    kernel after it has returned. While numba compiles, they are handled at once. Other kernels need no
+    wrapper, and kernels must not return named tuples.
     """
 
     @functools.wraps(kernel)
     def call(*arguments: Any) -> Any:
-        try:
+        if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
             return kernel(*arguments)
-        except SystemError as error:
-            cause: BaseException = error
-            while isinstance(cause, SystemError) and cause.__cause__ is not None:
-                cause = cause.__cause__
-            raise cause.with_traceback(error.__traceback__) from None
+        handlers: dict[int, Any] = {}
+        arrived: list[tuple[int, FrameType | None]] = []
+        is_running = True
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            if is_running and not _is_compiling(frame):
+                arrived.append((number, frame))
+            else:
+                handlers[number](number, frame)
+
+        for one in signal.valid_signals():
+            if callable(signal.getsignal(one)):
+                handlers[one] = signal.getsignal(one)
+                signal.signal(one, handle)
+        try:
+            result = kernel(*arguments)
+        finally:
+            is_running = False
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            for number, frame in arrived:
+                handlers[number](number, frame)
+        return result
 
     return cast(F, call)
+
+
+def _is_compiling(frame: FrameType | None) -> bool:
+    """Return whether numba was interrupted while it compiled or loaded the kernel; that does no harm."""
+    while frame is not None and frame.f_globals.get("__name__") != __name__:
+        if frame.f_globals.get("__name__") == "numba.core.dispatcher":
+            return True
+        frame = frame.f_back
+    return False
