@@ -1,4 +1,4 @@
-"""The Ray executor, on a real cluster of several nodes on this machine."""
+"""Errors of the Ray executor; `evidence/checks/test_ray_cluster.py` runs it on a real cluster."""
 
 from __future__ import annotations
 
@@ -13,31 +13,7 @@ import pytest
 from sojourn.experiments import ExecutorError, Job, Ray
 from sojourn.experiments.executors import _ray
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),  # of warnings that Ray raises
-    pytest.mark.xdist_group("ray"),  # one cluster at a time
-]
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    os.environ.update(RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0", RAY_USAGE_STATS_ENABLED="0")
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    cluster.add_node(num_cpus=1)
-    yield cluster
-    cluster.shutdown()
-
-
-@pytest.fixture
-def connected(cluster):
-    """A driver that stays connected, as in a notebook: executors use its connection."""
-    import ray
-
-    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-    yield ray
-    ray.shutdown()
+pytestmark = pytest.mark.filterwarnings("ignore")  # of warnings that Ray raises
 
 
 def test_a_refused_connection_is_an_error_in_one_line():
