@@ -92,9 +92,8 @@ def test_closing_a_run_ends_its_tasks(cluster, tmp_path):
     assert len(sizes[-1]) == 2
 
 
-def test_sigterm_stops_a_run_on_ray_quietly(write, tmp_path):
-    # On the small cluster that the executor starts: Ray ends a driver whose node has died.
-    spec = write(("seeds = 3", "seeds = 2000"), ("[0.1, 0.01]", "[0.1]"))
+def begin_run(spec):
+    """Start a run on Ray, wait for its first trial, and return its process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--workers", "2"],
         stdout=subprocess.PIPE,
@@ -102,8 +101,15 @@ def test_sigterm_stops_a_run_on_ray_quietly(write, tmp_path):
         text=True,
     )
     deadline = time.monotonic() + 120.0
-    while not list(tmp_path.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
+    while not list(spec.parent.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
         time.sleep(0.05)
+    return process
+
+
+def test_sigterm_stops_a_run_on_ray_quietly(write, tmp_path):
+    # On the small cluster that the executor starts: Ray ends a driver whose node has died.
+    spec = write(("seeds = 3", "seeds = 2000"), ("[0.1, 0.01]", "[0.1]"))
+    process = begin_run(spec)
     process.terminate()
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (143, ""), errors
@@ -120,15 +126,7 @@ def test_a_lost_head_ends_a_run_in_one_line(write, tmp_path):
         "    def start(self, **given): time.sleep(0.3); return super().start(**given)\n"
     )
     spec = write(("seeds = 3", "seeds = 500"), ('type = "random"', 'type = "own_slow:Slow"'))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--workers", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 120.0
-    while not list(tmp_path.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    process = begin_run(spec)
     (head,) = [pid for pid, args in descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
     os.kill(head, signal.SIGKILL)
     begun = time.monotonic()
