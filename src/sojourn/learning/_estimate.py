@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from sojourn._typing import ArrayLike, FloatArray
 
@@ -76,6 +75,8 @@ def estimate_mean(values: ArrayLike, axis: int = -1) -> Estimate:
     mean, ends = array.mean(axis=axis), (array.min(axis=axis), array.max(axis=axis))
     if n < 2:
         return Estimate(mean, np.full_like(mean, np.nan), n, *ends)
+    from scipy.special import stdtrit  # noqa: PLC0415
+
     t = float(stdtrit(n - 1, (1.0 + LEVEL) / 2.0))
     return Estimate(mean, np.asarray(t * array.std(axis=axis, ddof=1) / math.sqrt(n)), n, *ends)
 

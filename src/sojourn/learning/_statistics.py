@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
 
 from sojourn._typing import ArrayLike, FloatArray
 from sojourn._validation import check_open_unit, check_whole
@@ -159,6 +158,8 @@ def percentile_interval(
         >>> float(found.low.round(3)), float(found.high.round(3))  # for large n the plain quantiles
         (0.025, 0.975)
     """
+    from scipy.special import ndtr, stdtrit  # noqa: PLC0415
+
     alpha = float(ndtr(math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1.0 - level) / 2.0)))
     low, high = np.quantile(np.asarray(again, dtype=np.float64), [alpha, 1.0 - alpha], axis=axis)
     return Interval(np.asarray(value, dtype=np.float64), np.asarray(low), np.asarray(high))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import linalg
 
 from sojourn._kernels import PolicyIterationState, modified_policy_iteration
 from sojourn._typing import FloatArray, IntArray
@@ -218,9 +217,11 @@ def _policy_value(problem: SparseProblem, actions: IntArray, ratio: float) -> Fl
     Only differences between states matter for the bounds. They keep more digits without the mean, and a
     second solve, for the remaining error, restores those that the first one lost.
     """
+    from scipy.sparse.linalg import splu  # noqa: PLC0415
+
     chain = problem.chain(actions)
     discounted = ratio * chain.table
-    solver = linalg.splu(sparse.eye_array(problem.n_states, format="csc") - discounted.tocsc())
+    solver = splu(sparse.eye_array(problem.n_states, format="csc") - discounted.tocsc())
     value = np.zeros(problem.n_states)
     for _ in range(2):
         value = value + solver.solve(chain.rewards + discounted @ value - value)

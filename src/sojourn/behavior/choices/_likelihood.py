@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import chi2
+from scipy.special import expit, ndtri
 
 from sojourn._typing import BoolArray, FloatArray
 from sojourn.behavior.choices._families import DiscountFamily
@@ -193,7 +192,7 @@ def profile_interval(
     It holds all values that a likelihood-ratio test does not reject. An end that the data do not bound is
     −inf or inf.
     """
-    target = math.sqrt(float(chi2.ppf(confidence, 1)))
+    target = float(ndtri(0.5 + confidence / 2.0))
     center, scale = best.theta[index], error if 0.0 < error < 5.0 else 0.5
     ends = []
     for sign in (-1.0, 1.0):

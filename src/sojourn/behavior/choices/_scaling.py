@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from sojourn._typing import BoolArray, FloatArray
 from sojourn.behavior.choices._data import ChoiceData, ChoiceDesign
@@ -154,7 +154,7 @@ def find_undetermined(trials: Trials, best: Maximum) -> BoolArray:
 def _quantile(confidence: float, clusters: Any) -> float:
     """Return the quantile of Student's t for an interval from clusters; inf if they are too few for one."""
     n = np.unique(clusters).size
-    return float(student_t.ppf(0.5 + confidence / 2.0, n - 1)) if n >= _LEAST_CLUSTERS else math.inf
+    return float(stdtrit(n - 1, 0.5 + confidence / 2.0)) if n >= _LEAST_CLUSTERS else math.inf
 
 
 def _exp(value: float) -> float:
