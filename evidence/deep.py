@@ -146,6 +146,9 @@ SETTINGS = {
     "lake, DQN": Setting(
         "FrozenLake", "DQN", FITTED, 16_000, CONSTANT, env_id="FrozenLake-v1", env_settings=LAKE, n_steps=1
     ),
+    "lake, heavy": Setting(
+        "FrozenLake", "DQN", HEAVY, 16_000, CONSTANT, env_id="FrozenLake-v1", env_settings=LAKE, n_steps=1
+    ),
 }
 
 
@@ -503,7 +506,10 @@ def steps_table(shown: dict[str, tuple[str, ...]], share: float = 0.99) -> str:
 
 def gammas_text(names: list[str]) -> str:
     """Return the chosen discounts in words."""
-    chosen = [f"{tuned_gamma(name):g} ({SETTINGS[name].title}, {SETTINGS[name].agent})" for name in names]
+    chosen = [
+        f"{tuned_gamma(name):g} ({SETTINGS[name].title}, {SETTINGS[name].agent}, {label(SETTINGS[name].law)})"
+        for name in names
+    ]
     return f"Chosen discounts: {', '.join(chosen)}."
 
 
