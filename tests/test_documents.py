@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -23,23 +22,6 @@ WIDTH = re.compile(r"(certified to|certified width|width) \d(?:\.\d+)?e-\d+")
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-# A page is one program: its blocks run in order and share variables and a working folder.
-RUN_BLOCKS = """
-import contextlib, io, json, subprocess, sys
-shown, names = [], {"__name__": "__main__"}
-for kind, code in json.load(sys.stdin):
-    printed = io.StringIO()
-    if kind == "python":
-        with contextlib.redirect_stdout(printed):
-            exec(compile(code, "<page>", "exec"), names)
-    else:
-        for line in code.splitlines():
-            done = subprocess.run(line.removeprefix("$ "), shell=True, capture_output=True, text=True)
-            printed.write(done.stdout + done.stderr)
-    shown.append(printed.getvalue())
-print(json.dumps(shown))
-"""
-
 
 def place(path: Path) -> str:
     return str(path.relative_to(ROOT))
@@ -52,21 +34,22 @@ def blocks_of(document: Path) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("document", [page for page in DOCUMENTS if blocks_of(page)], ids=place)
-def test_code_blocks_print_what_the_document_shows(document, tmp_path):
-    blocks = blocks_of(document)
-    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", RUN_BLOCKS],
-        input=json.dumps([block[:2] for block in blocks]),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env=os.environ | {"PATH": here, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
-    )
-    assert done.stderr == ""
-    for (_, code, output), printed in zip(blocks, json.loads(done.stdout), strict=True):
-        assert WIDTH.sub(r"\1", printed) == WIDTH.sub(r"\1", output), code
+def test_code_blocks_print_what_the_document_shows(document, tmp_path, monkeypatch, capfd):
+    """A page is one program: its blocks run in order and share variables and a working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    names = {"__name__": "__main__"}
+    for kind, code, output in blocks_of(document):
+        if kind == "python":
+            exec(compile(code, "<page>", "exec"), names)
+        else:
+            for line in code.splitlines():
+                subprocess.run(line.removeprefix("$ "), shell=True, check=False, stderr=subprocess.STDOUT)
+        printed = capfd.readouterr()
+        assert printed.err == ""
+        assert WIDTH.sub(r"\1", printed.out) == WIDTH.sub(r"\1", output), code
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=place)
