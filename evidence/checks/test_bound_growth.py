@@ -3,6 +3,7 @@
 import functools
 import math
 
+import mpmath
 import pytest
 from theory.test_bounds import slope
 
@@ -73,3 +74,23 @@ def test_unknown_law_bound_grows_with_the_corollary_s_exponent(p, low):
     assert slope(lambda n: bound(n).bonus, low, high) <= (2 * p + 1) / (4 * p) + 2.5 / math.log(low)
     assert slope(lambda n: bound(n).noise, low, high) <= (2 * p + 1) / (4 * p) + 3.0 / math.log(low)
     assert slope(lambda n: bound(n).total, low, high) <= exponent + 3.0 / math.log(low)
+
+
+def test_the_growth_factor_of_corollary_6_is_bounded_with_the_other_exponent():
+    for gamma in (0.5, 0.9, 0.99):
+        for power in (8, 40, 120, 300):
+            log_t = power * mpmath.log(10)
+            horizon = log_t / (2 * mpmath.log(1 / mpmath.mpf(gamma)))
+            beta, last = log_t / (4 * mpmath.log(horizon)), int(horizon)
+            terms = [mpmath.mpf(gamma) ** (1 - k) * mpmath.mpf(k) ** -beta for k in range(1, last + 1)]
+            chord = (log_t / 4 + mpmath.log(gamma)) / (horizon - 1)
+            assert all(
+                term <= mpmath.exp(chord * (k - 1)) * (1 + mpmath.mpf(10) ** -9)
+                for k, term in enumerate(terms, start=1)
+            )
+            # The exponent of g(h): a sum of T^−¼/(γ(k) + k^β Γ(k)) over k from 2 to h.
+            exponent = mpmath.exp(-log_t / 4) * sum(
+                1 / (mpmath.mpf(gamma) ** (k - 1) * (1 + mpmath.mpf(k) ** beta / (1 - gamma)))
+                for k in range(2, last + 1)
+            )
+            assert exponent <= 2

@@ -131,26 +131,6 @@ def test_the_factor_between_the_rates():
         assert (p + 1) / (2 * p) - p / (2 * p - 1) == pytest.approx((p - 1) / (2 * p * (2 * p - 1)))
 
 
-def test_the_growth_factor_of_corollary_6_is_bounded_with_the_other_exponent():
-    for gamma in (0.5, 0.9, 0.99):
-        for power in (8, 40, 120, 300):
-            log_t = power * mpmath.log(10)
-            horizon = log_t / (2 * mpmath.log(1 / mpmath.mpf(gamma)))
-            beta, last = log_t / (4 * mpmath.log(horizon)), int(horizon)
-            terms = [mpmath.mpf(gamma) ** (1 - k) * mpmath.mpf(k) ** -beta for k in range(1, last + 1)]
-            chord = (log_t / 4 + mpmath.log(gamma)) / (horizon - 1)
-            assert all(
-                term <= mpmath.exp(chord * (k - 1)) * (1 + mpmath.mpf(10) ** -9)
-                for k, term in enumerate(terms, start=1)
-            )
-            # The exponent of g(h): a sum of T^−¼/(γ(k) + k^β Γ(k)) over k from 2 to h.
-            exponent = mpmath.exp(-log_t / 4) * sum(
-                1 / (mpmath.mpf(gamma) ** (k - 1) * (1 + mpmath.mpf(k) ** beta / (1 - gamma)))
-                for k in range(2, last + 1)
-            )
-            assert exponent <= 2
-
-
 def test_the_leading_term_of_theorem_8_is_of_order_root_t_with_the_other_exponent():
     law, ratios = sj.Geometric(0.9), []
     for power in (8, 40, 120):
