@@ -84,7 +84,7 @@ def estimate_mean(values: ArrayLike, axis: int = -1) -> Estimate:
 def _text(mean: float, half_width: float) -> str:
     if math.isnan(mean):
         return "—"
-    if math.isnan(half_width) or half_width == 0.0:
+    if not half_width > 1e-12 * abs(mean):  # NaN, or equal values up to rounding
         return format_number(mean, half_width)
     return f"{format_number(mean, half_width)} ± {format_number(half_width, half_width)}"
 
