@@ -9,6 +9,7 @@ import importlib
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -353,12 +354,14 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
 }
 
 
-STACKED = ("deep", "overview", "practitioner", "scientist", "round-robin-profiles")
+STACKED = ("deep", "overview", "plan-map", "plan-strips", "practitioner", "scientist", "round-robin-profiles")
 """Figures with panels side by side, which have a version for phones with the panels below each other."""
 
 
 def stack(figure: Figure) -> None:
-    """Put the panels of a figure below each other, and the entries of its legend too."""
+    """Put the panels of a figure below each other, and the entries of its legend too; break long lines."""
+    for text in figure.texts:
+        text.set_text(textwrap.fill(text.get_text(), 60))
     for old in list(figure.legends):
         handles, names = old.legend_handles, [text.get_text() for text in old.get_texts()]
         old.remove()

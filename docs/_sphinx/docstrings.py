@@ -54,6 +54,15 @@ def show_colons(*event: Any) -> None:
     event[-1][:] = [line.replace(_COLON, ":") for line in event[-1]]
 
 
+def simplify_signature(*event: Any) -> tuple[str | None, str | None]:
+    """Return a signature that Sphinx can parse, or it would show the full paths of all types."""
+    signature, result = event[-2:]
+    if signature is not None:
+        signature = signature.replace("Callable[[...], ", "Callable[..., ")
+        signature = re.sub(r"= <function .*?>+(?=[,)])", "= ...", signature)
+    return signature, result
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx, so that it runs before napoleon."""
     for field in PyObject.doc_field_types:
@@ -62,6 +71,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", escape, priority=400)
     app.connect("autodoc-process-docstring", hide_colons, priority=450)
     app.connect("autodoc-process-docstring", show_colons, priority=600)
+    app.connect("autodoc-process-signature", simplify_signature)
     # Inside other types, Sphinx shows an alias by its repr.
     TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # type: ignore[method-assign]
     return {"parallel_read_safe": True}
