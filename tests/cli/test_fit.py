@@ -345,6 +345,18 @@ def test_groups_that_do_not_determine_their_discount_get_no_schedule(run, tmp_pa
     assert "leaves out each group whose sessions do not determine" in " ".join(done.stderr.split())
 
 
+def test_a_group_that_determines_its_discount_gets_a_schedule_if_the_whole_log_does_not(run, tmp_path):
+    lengths = np.random.default_rng(0).geometric(0.3, 100)
+    rows = [f"{n},1,known" for n in lengths] + ["1,1,"] * 30 + ["40,0,"] * 600
+    (tmp_path / "log.csv").write_text("\n".join(["length,ended,group", *rows, ""]))
+    path = tmp_path / "discount.csv"
+    options = ["--no-plot", "--resamples", "0", "--schedule", str(path), "--labels"]
+    done = run("fit", str(tmp_path / "log.csv"), *options)
+    assert "The log does not show enough to choose a discount" in " ".join(done.stdout.split())
+    assert "1 (empty)" in done.stdout
+    assert {line.split(",")[0] for line in path.read_text().splitlines()[1:]} == {"known"}
+
+
 def test_the_answer_comes_first(run, tmp_path):
     first = {
         "sample:streaming": "No single γ is good enough. Discount step h by ρ(h)",

@@ -447,10 +447,29 @@ def test_textbook_differences_between_groups_are_not_denied():
 
 @pytest.mark.parametrize(
     ("gamma", "words"),
-    [(0.9, "0.9"), (0.83234, "0.8323"), (0.99987, "0.99987"), (0.9999123456, "0.9999123"), (1.0, "1")],
+    [
+        *[(0.9, "0.9"), (0.83234, "0.8323"), (0.99987, "0.99987"), (0.9999123456, "0.9999123"), (1.0, "1")],
+        (1.0 - 2.0**-40, "1 − 9.09e-13"),
+    ],
 )
 def test_gamma_is_shown_with_the_digits_of_its_distance_from_one(gamma, words):
     assert gamma_words(gamma) == words
+
+
+def test_chances_of_leaving_are_given_for_steps_at_which_the_log_shows_them():
+    lengths, observed = np.repeat([1, 2, 3, 4], [300, 180, 100, 420]), np.repeat([True, False], [580, 420])
+    found = analyze(SessionLog.from_columns(lengths, observed))
+    assert found.last_at_risk == 3  # a session that is open after step 4 does not show whether it ended there
+    assert "of those who reach step 3," in dict(found.advice())["How people leave"]
+
+
+def test_a_problem_is_not_priced_if_the_log_does_not_determine_the_mean():
+    log = SessionLog.from_columns(np.repeat([1, 2], [50, 100]), np.repeat([True, False], [50, 100]))
+    found = analyze(log, problem=sj.mdps.cash_or_invest(5))
+    assert found.price is None
+    assert dict(found.advice())["On the problem"].startswith(
+        "The log does not determine what a single γ costs"
+    )
 
 
 def test_intervals_from_resampled_logs_include_the_choice_of_the_family():

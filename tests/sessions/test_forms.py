@@ -126,7 +126,7 @@ def test_events_are_cut_into_sessions_at_gaps():
         read_sessions(table)
     with pytest.raises(ValueError, match="must span several gaps"):
         read_sessions(table, gap="1h")
-    with pytest.raises(ValueError, match="gap must come without names"):
+    with pytest.raises(ValueError, match="gap is for logs of events"):
         read_sessions(table, gap=30, length="time")
     bad = read_sessions({"user": [*table["user"], "", "d"], "time": [*table["time"], 50, "late"]}, gap=30)
     assert bad.account.n_rejected == 2
@@ -137,6 +137,13 @@ def test_a_single_letter_is_a_name(tmp_path):
     with pytest.raises(ValueError, match=r"got 'T', 'E'\. Is it --length 'T'\?$"):
         read_sessions(path)
     assert ended(read_sessions(path, length="T", observed="E")) == [(3, True), (4, False)]
+
+
+def test_names_with_years_and_times_are_not_taken_for_data_or_lengths():
+    with pytest.raises(ValueError, match=r"got 'age', 'year1687', 'year1688'\.$"):
+        read_sessions({"age": [1, 2], "year1687": [317, 79], "year1688": [312, 80]})
+    with pytest.raises(ValueError, match="seems to have one row per event"):
+        read_sessions({"case:concept:name": ["a", "b"], "time:timestamp": ["2026-01-01", "2026-01-02"]})
 
 
 def test_entries_from_0_are_intervals_after_a_step(tmp_path):

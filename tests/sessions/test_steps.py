@@ -46,6 +46,18 @@ def test_steps_become_a_problem_and_lengths(tmp_path):
     assert (log.account.n_rows, log.account.n_used, log.account.n_rejected) == (6, 6, 0)
 
 
+def test_steps_with_states_but_no_actions_show_whether_leaving_depends_on_the_state():
+    table = {"episode": [1, 1, 2, 2, 3], "step": [1, 2, 1, 2, 1], "ended": [0, 1, 0, 0, 1]}
+    log = read_steps(table | {"state": list("xyxyy")})
+    assert (log.states, log.actions) == (("x", "y"), ())
+    # At step 1 one of three leaves, and two of them are in x; at step 2 the only one at risk is in y.
+    np.testing.assert_allclose(log.leaving_by_state().ratios, [0.0, 2.0 / (1.0 / 3.0 + 1.0)])
+    with pytest.raises(ValueError, match="must have the columns 'state', 'action' and 'reward'"):
+        log.problem()
+    with pytest.raises(ValueError, match="must have a column 'reward'"):
+        read_steps(table | {"state": list("xyxyy"), "action": list("aaaaa")})
+
+
 def test_terminal_states_censor_the_length_and_end_the_problem(tmp_path):
     head = HEAD.strip() + ",terminated\n"
     log = read_steps(write(tmp_path / "log.csv", head + "1,1,s,a,1,0,0\n1,2,s,a,5,0,1\n2,1,s,a,1,1,0\n"))

@@ -105,7 +105,8 @@ class Analysis:
         geometric: The geometric law closest to the best fit by Σ|γ − γ'|: the best single γ.
         truncations: Values of Δ for which effective horizons are reported.
         groups: Test of whether leaving depends on the group or the state; None if there are none.
-        price: Price of assuming a geometric law on a problem; None if no problem was given.
+        price: Price of assuming a geometric law on a problem; None if no problem was given, or if the log
+            does not determine the mean.
         bootstrap: Intervals from resampled logs; None if there are none.
         problem: The problem on which laws are priced; None if no problem was given.
     """
@@ -287,6 +288,11 @@ class Analysis:
         return float(self.law.tail(past)) / whole if past <= MAX_STEP and whole > 0.0 else 0.0
 
     @property
+    def last_at_risk(self) -> int:
+        """The last step at which a session could be seen to end: one that is open there could not."""
+        return int((self.log.lengths - ~self.log.observed).max())
+
+    @property
     def still_open(self) -> float:
         """Estimated survival at the longest session, given H ≥ `first`, if that session is open; else 0."""
         return _still_open(self.log.sample, self.band)
@@ -446,15 +452,18 @@ def analyze(
     bic, aic = min(one.bic for one in fits), min(one.aic for one in fits)
     ranked = tuple(RankedFit(one, one.bic - bic, one.aic - aic, *band.excess(one.law)) for one in fits)
     geometric = closest_geometric(fits[0].law)
-    price = None if problem is None else price_geometric(problem, fits[0].law, geometric)
-    if price is not None and steps is not None and resamples:
-        merged = steps.merged()
-        held_out = held_out_loss(merged, _best_law, resamples=max(resamples // 5, 2), seed=seed)
-        price = replace(price, held_out=held_out)
     bootstrap = None
     if check_whole("resamples", resamples, least=0):
         bootstrap = resample(log, fits, _best, first=band.first, n=resamples, seed=seed)
-    return Analysis(log, band, ranked, geometric, wanted, groups, price, bootstrap, problem)
+    found = Analysis(log, band, ranked, geometric, wanted, groups, None, bootstrap, problem)
+    if problem is None or not found.determines_mean:
+        return found
+    price = price_geometric(problem, found.law, geometric)
+    if steps is not None and resamples:
+        merged = steps.merged()
+        held_out = held_out_loss(merged, _best_law, resamples=max(resamples // 5, 2), seed=seed)
+        price = replace(price, held_out=held_out)
+    return replace(found, price=price)
 
 
 analyse = analyze

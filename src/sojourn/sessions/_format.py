@@ -56,11 +56,11 @@ def _share(weight: float) -> str:
 
 
 def gamma_words(gamma: float) -> str:
-    """Format γ with four digits, or with as many as show three digits of 1 − γ."""
+    """Format γ with four digits, or with as many as show three digits of 1 − γ, at most ten."""
     if not 0.0 < gamma < 1.0:
         return f"{gamma:.4g}"
     decimals = max(4, 2 - math.floor(math.log10(1.0 - gamma)))
-    return f"{gamma:.{decimals}f}".rstrip("0").rstrip(".") if decimals <= 16 else repr(gamma)
+    return f"{gamma:.{decimals}f}".rstrip("0").rstrip(".") if decimals <= 10 else f"1 − {1.0 - gamma:.3g}"
 
 
 def step_words(count: float) -> str:

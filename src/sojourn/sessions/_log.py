@@ -54,6 +54,12 @@ _HINTS = (
         "If they have thousands separators, leave these out.",
     ),
     (
+        "must be a duration",
+        re.compile(r"'\s*\d{1,3},\d{3}\s*'"),
+        "A number such as 1,184 may have a decimal comma or a thousands separator: write it with a point, or "
+        "without a separator.",
+    ),
+    (
         "must be true or false",
         re.compile(".*"),
         "If another word or number means that a session was seen to end, name it: --ended 2, --ended "

@@ -93,7 +93,10 @@ def read_sessions(
     headerless = gap is None and not wanted.names_any
     if gap is not None:
         if wanted.names_any or ended is not None:
-            raise ValueError("gap must come without names of columns of sessions; it is for logs of events.")
+            raise ValueError(
+                "gap is for logs of events: it must come without length, observed, entry, group, ended, "
+                "count, start, end and step."
+            )
         reader = EventRows(_seconds("gap", gap) or 0.0, user, time)
     elif user is not None or time is not None:
         raise ValueError("user and time must come with a gap, such as gap='30min'.")
@@ -106,8 +109,8 @@ def read_steps(
 ) -> StepLog:
     """Read a log of every step, with the columns episode, step, state, action, reward and ended.
 
-    States and actions may be any words. Steps count from 1 or from 0. Without the columns state, action and
-    reward only the lengths of the episodes are known.
+    States and actions may be any words. Steps count from 1 or from 0. Without the columns action and reward
+    no problem can be estimated; without the state too, only the lengths of the episodes are known.
 
     `ended` is true at the last step of an episode that was seen to end by its law of lengths; an episode
     without it is still open. An optional column `terminated` is true where a terminal state of the problem

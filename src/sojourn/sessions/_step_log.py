@@ -34,8 +34,8 @@ class StepLog:
         ended: Whether the episode was seen to end there by its law of lengths, `(n,)`.
         terminated: Whether a terminal state of the problem ended it there, `(n,)`.
         counts: Number of steps that the row stands for, `(n,)`.
-        states: Names of the states, sorted; empty if the log has no states, actions and rewards.
-        actions: Names of the actions, sorted.
+        states: Names of the states, sorted; empty if the log has no states.
+        actions: Names of the actions, sorted; empty if the log has no actions and rewards.
         account: How many rows of the file were used and rejected.
         name: Name of the source of the log.
     """
@@ -75,7 +75,7 @@ class StepLog:
         """
         from sojourn.mdps import TabularMDP  # noqa: PLC0415 - loads scipy.sparse
 
-        if not self.states:
+        if not self.actions:
             raise ValueError(
                 f"{self.name} must have the columns 'state', 'action' and 'reward' for a problem."
             )

@@ -123,7 +123,7 @@ def _print_groups(found: Analysis, *, labels: bool) -> None:
     names = group_names(found, labels=labels)
     for i, (name, mean) in enumerate(zip(names, found.group_means, strict=True)):
         law = "–" if mean is None else number(mean), group_law_words(found, i)
-        shown = name if name == str(i + 1) else f"{i + 1} ({name})"  # sentences use the numbers
+        shown = name if name == str(i + 1) else f"{i + 1} ({name or 'empty'})"  # sentences use the numbers
         rows.append((shown, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
     headings = ["group", "sessions", "ends /\nexpected", "mean\nlength", "best law"]
     print_results("", *table_to_fit(headings, rows, words=(0, 4), optional=[4, 3]))
@@ -177,16 +177,16 @@ def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
         labels: Whether to write the log's own names of groups.
     """
     with reading_input():
-        if not found.determines_mean:
-            raise ValueError(
-                "--schedule must be left out: the log does not determine the discount of late steps; --table "
-                "writes what the data show."
-            )
-        tables, unknown = {"": found.schedule()}, ""
+        tables, unknown = {"": found.schedule()} if found.determines_mean else {}, ""
         if found.group_fits:
             pairs = list(zip(group_names(found, labels=labels), found.group_schedules(), strict=True))
             tables = {name: table for name, table in pairs if table is not None}
             unknown = ", ".join(name for name, table in pairs if table is None)
+        if not tables and not found.determines_mean:
+            raise ValueError(
+                "--schedule must be left out: the log does not determine the discount of late steps; --table "
+                "writes what the data show."
+            )
         if not tables:
             raise ValueError(
                 "--schedule must come with --group none: no group's sessions determine the discount of late "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.laws import closest_geometric, distance
 from sojourn.sessions._analysis import SMALL_DIFFERENCE
-from sojourn.sessions._format import gamma_words
+from sojourn.sessions._format import gamma_words, law_words
 from sojourn.sessions.advice._data import length_words, session_words
 from sojourn.sessions.advice._groups import group_words, price_words
 from sojourn.sessions.advice._law import gamma_advice, horizon_words, law_advice, leaving_words, unknown_price
@@ -29,9 +29,9 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
         ("How far to plan", horizon_words(analysis)),
     ]
     if analysis.price is not None:
-        known = analysis.determines_mean
-        words = price_words(analysis, analysis.price) if known else unknown_price(analysis)
-        found.append(("On the problem", words))
+        found.append(("On the problem", price_words(analysis, analysis.price)))
+    elif analysis.problem is not None:
+        found.append(("On the problem", unknown_price(analysis)))
     if analysis.groups is not None:
         found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
     return tuple(found)
@@ -48,9 +48,11 @@ def _in_short(analysis: Analysis) -> str:
             f"the steps that it covers (--table FILE).{rest}"
         )
     if analysis.best_is_contradicted:
+        others = analysis.others_that_fit
+        use = f", or with {law_words(others[0].fit)}, which the data do not contradict" if others else ""
         return (
-            "The best family of laws does not fit the data. Plan with the table of the data: --table FILE "
-            f"writes it.{rest}"
+            "The best family of laws does not fit the data. Plan with the table of the data (--table FILE "
+            f"writes it){use}.{rest}"
         )
     if analysis.log.longest == 1:
         return f"All sessions have one step, so there is nothing to discount.{rest}"

@@ -48,7 +48,7 @@ def session_words(analysis: Analysis) -> str:
     if late:
         text += (
             f" {late:,} came under observation after their first step, and count only from there on. This "
-            "corrects for the sessions that ended before they could be seen, which are missing from the log."
+            "corrects for sessions that ended before they could be seen, if such are missing from the log."
         )
     if analysis.first > 1:
         text += (
@@ -123,7 +123,7 @@ def length_words(analysis: Analysis) -> str:
             "equivalent to a simpler law; the data reach far enough that the mean does not depend on this."
         )
     unseen = analysis.unseen
-    if unseen > 0.02:
+    if unseen > 0.02 and (first > 1 or analysis.described_law is law):
         text += (
             f" {percent(unseen)} of that mean lies beyond the longest session of the log and comes from the "
             "fitted law, not from the data."

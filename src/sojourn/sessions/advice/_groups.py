@@ -67,9 +67,12 @@ _CONSEQUENCES = {
 
 
 def group_law_words(analysis: Analysis, i: int) -> str:
-    """Return the best law of a group, and whether its data contradict it; a dash if it has none."""
+    """Return the best law of a group, and what is the matter with it; a dash if it has none."""
     fit = analysis.group_fits[i] if analysis.group_fits else None
-    return "–" if fit is None else law_words(fit) + ", does not fit" * analysis.contradicted_groups[i]
+    if fit is None:
+        return "–"
+    edge = ", at the edge of its family" * bool(fit.edge)
+    return law_words(fit) + edge + ", does not fit" * analysis.contradicted_groups[i]
 
 
 def group_words(test: GroupTest) -> str:

@@ -30,6 +30,9 @@ _FEW_ENDS = 10
 """With fewer ends before its peak, a rise of the hazard is only a property of its family."""
 
 
+_DOUBTFUL = 0.05
+"""If the test of the chances of leaving has a smaller p-value, they are said to be those of the best fit."""
+
 _RARE_COMPONENT = 0.05
 """A component of a mixture with a smaller weight, and of few sessions, is hardly in the data."""
 
@@ -40,7 +43,7 @@ def leaving_words(analysis: Analysis) -> str:
     if law is not analysis.law:
         return _data_leaving(law)
     text = _law_leaving(analysis)
-    is_doubtful = analysis.best_is_contradicted or (test is not None and test.p_value < REJECTED)
+    is_doubtful = analysis.best_is_contradicted or (test is not None and test.p_value < _DOUBTFUL)
     return f"By the best fit, {text[0].lower()}{text[1:]}" if is_doubtful else text
 
 
@@ -61,7 +64,7 @@ def _law_leaving(analysis: Analysis) -> str:
     law, first = analysis.law, analysis.first
     early = max(quantile(law, 1.0 - 1e-12), first)  # the first step at which a session can end
     late = min(max(analysis.quantile_from_first(0.1), early + 1), MAX_STEP)
-    late = min(late, max(analysis.log.longest, early + 1))
+    late = min(late, max(analysis.last_at_risk, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     if begin > 1.0 - _NEGLIGIBLE:
         return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
@@ -180,7 +183,8 @@ def law_advice(analysis: Analysis) -> str:
         return f"{text}."
     result = chi_squared_words(test)
     if test.p_value >= REJECTED:
-        return f"{text}, and the chances of leaving at each step do not contradict it ({result})."
+        level = " at the 1% level" * (test.p_value < _DOUBTFUL)
+        return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
     is_one = test.first == test.last
     where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
     left, expected = percent(test.observed), percent(test.expected)
@@ -200,10 +204,11 @@ _TABLE = '--table FILE writes it, and tabulated("FILE") is a law.'
 def _misfit(analysis: Analysis) -> str:
     """Return that the best family, or every family, does not fit, and what to use."""
     others = [f"{law_words(one.fit)} (ΔBIC {one.bic_gap:,.1f})" for one in analysis.others_that_fit[:2]]
-    who = "no family fits"
+    who, use = "no family fits", "Use the table of the data itself"
     if others:
         who = f"it does not fit, while the data do not contradict {' and '.join(others)}"
-    return f"{who}. Use the table of the data itself: {_TABLE}"
+        use = "Use such a law or the table of the data itself"
+    return f"{who}. {use}: {_TABLE}"
 
 
 def _fit_words(analysis: Analysis, fit: Fit) -> str:
@@ -232,11 +237,10 @@ def _resampled(analysis: Analysis) -> str:
     text = f"; {times} of {found.n} resampled logs choose the same family"
     if analysis.best.fit.edge:
         return text  # the range of its family limits the discounts
-    where = [0, int(np.searchsorted(found.steps, min(analysis.quantile_from_first(0.1), found.steps[-1])))]
-    parts = [
-        f"{' to '.join(map(gamma_words, found.discount[:, i].tolist()))} at step {found.steps[i]:,}"
-        for i in dict.fromkeys(where)
-    ]
+    late = min(analysis.quantile_from_first(0.1), max(analysis.last_at_risk, analysis.first))
+    where = [0, int(np.searchsorted(found.steps, late, side="right")) - 1]
+    ends = {i: dict.fromkeys(map(gamma_words, found.discount[:, i].tolist())) for i in where}
+    parts = [f"{' to '.join(words)} at step {found.steps[i]:,}" for i, words in ends.items()]
     return f"{text}, and the 95% interval of the discount ρ(h) is {' and '.join(parts)}"
 
 
@@ -271,7 +275,7 @@ def gamma_advice(analysis: Analysis) -> str:
     if share <= SMALL_DIFFERENCE:
         return f"A single γ is good enough. {cost}"
     if share <= 0.1:
-        return f"A single γ will do if a loss of a few percent does not matter. {cost}"
+        return f"A single γ will do if the loss below does not matter. {cost}"
     if not analysis.rules_out_geometric:
         return (
             f"By the best fit a single γ is not good enough, but the log is too small to rule one out (ΔBIC "
@@ -308,6 +312,6 @@ def horizon_words(analysis: Analysis) -> str:
     law = analysis.described_law
     horizons = [(effective_horizon(law, truncation), truncation) for truncation in analysis.truncations]
     parts = [f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}" for n, delta in horizons]
-    text = f"Beyond the effective horizon all steps together weigh at most Δ: it is {', '.join(parts)}"
+    text = f"From the effective horizon on all steps together weigh at most Δ: it is {', '.join(parts)}"
     is_far = any(n is None or n > analysis.log.longest for n, _ in horizons)
     return f"{text} ({longest}{'; what is beyond is extrapolated' * is_far})."

@@ -111,20 +111,24 @@ _IMPERSONAL = re.compile(
     r"[\W\d_]{0,20}|\W*\d[\d.,]{0,14}e[+-]?\d{1,4}|\w|nan|n/?a|none|null|[+-]?inf", re.I | re.A
 )
 _MAX_SHOWN_DIGITS = 12
+_WITH_YEAR = re.compile(r"[a-z _.-]{3,}(1[5-9]|20)\d\d", re.I | re.A)
+"""A word with a year, such as sales_2024."""
 
 
 def looks_like_data(cell: str) -> bool:
     """Whether a cell of the header row is a number, a flag or an address, and so probably not a name.
 
     Example:
-        >>> [looks_like_data(cell) for cell in ("length", "week 2", "12", "yes", "a@b.org", "u8112")]
-        [False, False, True, True, True, True]
+        >>> [looks_like_data(cell) for cell in ("length", "week 2", "year1990")]
+        [False, False, False]
+        >>> [looks_like_data(cell) for cell in ("12", "yes", "a@b.org", "u8112")]
+        [True, True, True, True]
     """
     text = cell.strip()
     digits = sum(one.isdigit() for one in text)
     bare = bool(text) and not any(one.isalpha() for one in text)
     is_flag = len(text) > 1 and parse_flag(text) is not None  # a single letter, such as T, may be a name
-    return bare or "@" in text or digits >= 4 or is_flag
+    return bare or "@" in text or (digits >= 4 and not _WITH_YEAR.fullmatch(text)) or is_flag
 
 
 def describe_cell(cell: str) -> str:

@@ -30,8 +30,13 @@ _ENTRIES = ("entry", "entered", "entry_step", "first_step")
 _GROUPS = ("group", "state", "segment")
 _STARTS = ("start", "started", "start_time", "started_at", "begin", "began", "session_start")
 _ENDS = ("end", "stop", "end_time", "ended_at", "finished_at", "session_end")
-USERS = ("user", "user_id", "userid", "visitor", "visitor_id", "customer", "customer_id", "client_id")
-TIMES = ("time", "timestamp", "ts", "datetime", "event_time", "created_at", "date")
+USERS = (
+    *("user", "user_id", "userid", "visitor", "visitor_id", "customer", "customer_id", "client_id"),
+    "case:concept:name",
+)
+TIMES = ("time", "timestamp", "ts", "datetime", "event_time", "created_at", "date", "time:timestamp")
+"""Usual names in logs of events; those with a colon are of XES, the standard of process mining."""
+
 _LENGTH_HINTS = ("t", "time", "tenure", "turns", "messages", "num_steps", "clicks", "week", "weeks", "days")
 _LENGTH_PARTS = ("time", "durat", "surviv", "tenure", "length", "days", "weeks", "months")
 """Parts of column names that hint at lengths."""
@@ -181,6 +186,7 @@ def _no_lengths(names: Sequence[str], source: str) -> str:
             "--gap 30min (gap='30min')."
         )
     readable = [name.strip()[:40] for name in names if not looks_like_data(name)]
+    readable = [name for name in readable if "timestamp" not in _normalize(name)]
     near = [name for name in readable if _normalize(name) in _LENGTH_HINTS][:1]
     near = near or [name for name in readable if any(part in _normalize(name) for part in _LENGTH_PARTS)]
     hint = f" Is it --length {' or '.join(map(repr, near[:3]))}?" if near else ""
@@ -348,7 +354,7 @@ def describe_names(names: Sequence[str]) -> str:
             + ", …" * (len(names) > _MAX_NAMES)
         )
     cells = f"{len(names):,} cell{'s' * (len(names) != 1)}"
-    return f"its first row, of {cells}, does not look like column names: add a header row above it"
+    return f"its first row, of {cells}, does not look like column names, and a header row may be missing"
 
 
 def _normalize(name: str) -> str:

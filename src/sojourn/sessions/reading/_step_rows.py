@@ -27,7 +27,7 @@ _USUAL = {
 """Usual names of columns; others have the name of what they hold."""
 
 _PROBLEM = ("state", "action", "reward")
-"""Columns from which a problem is estimated: all of them, or none."""
+"""Columns from which a problem is estimated: all of them, only the state, or none."""
 
 _FLAGS = ("ended", "terminated")
 
@@ -75,8 +75,10 @@ class StepRows(RowReader):
             wanted = {"episode": _USUAL["episode"]} | wanted
         else:
             wanted |= {"count": (self._count.strip().lower(),), "next_state": ("next_state",)}
-        if self._count is not None or any(name in normal for name in _PROBLEM):
-            wanted |= {name: (name,) for name in _PROBLEM}
+        known = [name for name in _PROBLEM if name in normal]
+        if self._count is not None or known:
+            only_states = self._count is None and known == ["state"]
+            wanted |= {name: (name,) for name in (known if only_states else _PROBLEM)}
         if self._observed != "none":
             wanted["ended"] = (self._observed.strip().lower(),) if self._observed else _USUAL["ended"]
         found = {}
@@ -138,8 +140,8 @@ class StepRows(RowReader):
             found = {what: column[rows.good] for what, column in found.items()}
         if self._pieces and found.keys() != self._pieces.keys():
             raise ValueError(
-                "All files must have the columns 'state', 'action' and 'reward', or none of them; "
-                f"{self.source} is unlike the files before it."
+                "All files must have the columns 'state', 'action' and 'reward', only 'state', or none of "
+                f"them; {self.source} is unlike the files before it."
             )
         for what, column in found.items():
             self._pieces.setdefault(what, []).append(column)
@@ -186,9 +188,12 @@ class StepRows(RowReader):
             )
             table["state"], table["next_state"] = codes[:n], zeros.copy()
             table["next_state"][known] = codes[n:]
+        else:
+            table |= {"state": zeros, "next_state": zeros}
+        if "action" in table:
             actions, table["action"] = self._words["action"].sorted(table["action"])
         else:
-            table |= {"state": zeros, "action": zeros, "next_state": zeros, "reward": np.zeros(n)}
+            table |= {"action": zeros, "reward": np.zeros(n)}
         counts = table.get("count", zeros + 1)
         columns = {name: table[name] for name in StepLog.COLUMNS}
         return StepLog(**columns, counts=counts, states=states, actions=actions, account=account, name=name)
