@@ -43,9 +43,14 @@ def paragraph(text: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; the first column is left-aligned and the others are right-aligned."""
-    lines = ["| " + " | ".join(header) + " |", "|---|" + "---:|" * (len(header) - 1)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+    """Return a Markdown table; columns with words are left-aligned, those of numbers right-aligned."""
+    rows = list(rows)
+    is_text = [any(cell[:1].isalpha() for cell in column) for column in zip(*rows, strict=True)]
+    rule = ["---" if i == 0 or left else "---:" for i, left in enumerate(is_text)]
+    return "\n".join(
+        ["| " + " | ".join(header) + " |", "|" + "|".join(rule) + "|"]
+        + ["| " + " | ".join(row) + " |" for row in rows]
+    )
 
 
 def write_part(page: Path, name: str, text: str) -> None:
