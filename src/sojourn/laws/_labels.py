@@ -67,9 +67,9 @@ def _short(value: object) -> str:
 
 
 def _short_number(value: float) -> str:
-    """Format a number to four digits; of numbers close to 1, show three digits of the difference."""
+    """Format a number to four digits; of numbers close to 1, three digits of the difference are shown."""
     if 0.9 < value < 1.0:
         decimals = max(4, 2 - math.floor(math.log10(1.0 - value)))
-        return f"{value:.{decimals}f}".rstrip("0") if decimals <= 10 else f"1 − {1.0 - value:.3g}"
+        return f"{value:.{decimals}f}".rstrip("0") if decimals <= 16 else repr(value)
     four = f"{value:.4g}"
     return repr(value) if float(four) == 1.0 != value else four
