@@ -84,6 +84,25 @@ def test_waiting_for_a_lock_ends(tmp_path):
     assert _jit.lock_when_free(tmp_path / "missing" / "lock") is None
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs locks")
+def test_no_process_waits_after_a_compilation_was_interrupted(tmp_path):
+    code = """
+from kernels import double
+from sojourn._kernels import _jit
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+double._compiler.compile = interrupt
+try:
+    double(1.0)
+except KeyboardInterrupt:
+    (place,) = _jit.cache_directory().rglob("*.lock")
+    print(_jit.lock_when_free(place, at_most=1.0) is not None)
+"""
+    assert run(tmp_path, code, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "True"
+
+
 def test_kernels_run_without_a_cache_if_there_is_no_place_for_one(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")

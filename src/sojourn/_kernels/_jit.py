@@ -39,7 +39,8 @@ def kernel(function: F) -> F:
         theirs = settings.CACHE_DIR
         try:
             settings.CACHE_DIR = str(directory)
-            compiled._cache = _Cache(function)
+            compiled._cache = cache = _Cache(function)
+            compiled.compile = cache.unlocked_after(compiled.compile)
         except (RuntimeError, OSError):
             pass  # go on without a cache
         finally:
@@ -95,8 +96,6 @@ class _Cache(caching.FunctionCache):
         if found is None and self._lock is None:
             self._lock = lock_when_free(Path(self._cache_path, f"{self._impl.filename_base}.lock"))
             found = self._load(sig, target_context)  # another process may have compiled it meanwhile
-            if found is not None:
-                self._unlock()
         if found is None:
             _announce_compilation()
         return found
@@ -107,8 +106,18 @@ class _Cache(caching.FunctionCache):
             super().save_overload(sig, data)
         except Exception:  # a full disk, a damaged index, a folder that went away
             self._delete_files()
-        finally:
-            self._unlock()
+
+    def unlocked_after(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """Return numba's `compile` method such that others need not wait after it fails, as with Ctrl-C."""
+
+        @functools.wraps(compile_)
+        def compile_and_unlock(sig: Any) -> Any:
+            try:
+                return compile_(sig)
+            finally:
+                self._unlock()
+
+        return compile_and_unlock
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
