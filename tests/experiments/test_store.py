@@ -359,6 +359,15 @@ def test_unknown_files_are_reported_and_left_alone(store, write):
     assert (store / "trials" / "notes.txt").read_text() == "mine"
 
 
+def test_files_of_a_run_that_is_writing_are_not_unknown(store, monkeypatch):
+    def listed(folder, known=Path.iterdir):
+        (store / "trials" / f"{'0' * 32}-{'0' * 32}.npz").touch()  # added after other listings
+        return [*known(folder), folder / ".renamed.1234.tmp"]
+
+    monkeypatch.setattr(Path, "iterdir", listed)
+    assert Store(store).unknown_files() == []
+
+
 def test_only_archives_count_as_trials(store):
     before = Store(store).trial_keys()
     (store / "trials" / f"{'0' * 32}-{'0' * 32}.json").touch()

@@ -203,9 +203,15 @@ class Store:
 
     def unknown_files(self) -> list[Path]:
         """Return what is in the folders of trials and manifests under a name that no store file has."""
-        known = {file.path for name in _ENDINGS for file in self._files(name)} | set(self.temporary_files())
-        folders = [self.folder / name for name in _ENDINGS if (self.folder / name).is_dir()]
-        return sorted(path for folder in folders for path in folder.iterdir() if path not in known)
+        unknown: list[Path] = []
+        for name, ending in _ENDINGS.items():
+            folder = self.folder / name
+            for path in folder.iterdir() if folder.is_dir() else ():  # listed once: a run may add files
+                match = _NAME.fullmatch(path.name)
+                is_known = match[1] == ending if match else _TEMPORARY.fullmatch(path.name) is not None
+                if not is_known or (match is None and _is_something_else(path)):
+                    unknown.append(path)
+        return sorted(unknown)
 
     def _files(self, folder: str) -> list[StoredFile]:
         place = str(self.folder / folder)
@@ -261,6 +267,14 @@ def _check_part(path: Path, *, is_folder: bool) -> None:
         raise ValueError(f"{path} must not be a link.")
     if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
         raise ValueError(f"{path} must be a {'folder' if is_folder else 'file'}; it is something else.")
+
+
+def _is_something_else(path: Path) -> bool:
+    """Whether there is something other than a regular file, such as a link."""
+    try:
+        return not stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:  # a run has renamed it
+        return False
 
 
 def _is_file(path: Path) -> bool:

@@ -84,8 +84,9 @@ def _check_folder(store: Store) -> Iterator[Finding]:
         yield Finding(store.marker.path, "it is missing")
     elif content != MARKER_CONTENT:
         yield Finding(store.marker.path, "its content is not that of a store's marker")
-    if not store.is_being_written():
-        for path in store.temporary_files():
+    left = store.temporary_files()  # first: a run that ends now has renamed or deleted its own
+    if left and not store.is_being_written():
+        for path in sorted({*left} & {*store.temporary_files()}):
             yield Finding(path, "a run that was killed left this temporary file")
     for path in store.unknown_files():
         yield Finding(path, "it does not belong to the store")
