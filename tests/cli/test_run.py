@@ -175,7 +175,7 @@ def test_durations_have_two_units(seconds, text):
     assert format_duration(seconds) == text
 
 
-def test_the_remaining_time_ignores_the_first_trial_of_each_worker(monkeypatch, capsys):
+def test_the_remaining_time_ignores_the_first_trials_of_workers_and_agents(monkeypatch, capsys):
     from types import SimpleNamespace
 
     from sojourn import experiments
@@ -184,12 +184,17 @@ def test_the_remaining_time_ignores_the_first_trial_of_each_worker(monkeypatch, 
     now = 0.0
     monkeypatch.setattr(_run_progress.time, "monotonic", lambda: now)
     monkeypatch.setattr(experiments, "describe_long_run", lambda *_: "")
-    inventory = SimpleNamespace(missing=["a"] * 102, trials=["a"] * 102, done=[])
+    cells = {name: (SimpleNamespace(name=name), None) for name in ("early", "late", "slow")}
+    inventory = SimpleNamespace(missing=["early"] * 102, trials=cells, done=[])
+    # Each worker compiles in its first trial, and the agent "late" in its own; "slow" takes longer than that.
+    begins = [(1000.0, "early"), (2000.0, "early"), *((2000.0 + 20.0 * k, "early") for k in range(1, 11))]
+    ends = [(2260.0, "late"), (2280.0, "late"), (2300.0, "early"), (2460.0, "slow")]
     with _run_progress.RunProgress("slow to start", 2) as progress:
         progress(inventory, None)
-        for i, finished in enumerate((1000.0, 2000.0, *(2000.0 + 20.0 * k for k in range(1, 11)))):
-            now = finished  # each worker compiles in its first trial; then one trial every 20 s
-            progress(inventory, SimpleNamespace(content=None if i == 3 else b""))
+        for i, (finished, agent) in enumerate(begins + ends):
+            seconds, now = finished - now, finished
+            outcome = SimpleNamespace(key=agent, content=None if i == 3 else b"", seconds=seconds)
+            progress(inventory, outcome)
     lines = capsys.readouterr().err.splitlines()
     assert lines[:4] == [
         "slow to start: playing 102 trials.",
@@ -198,7 +203,13 @@ def test_the_remaining_time_ignores_the_first_trial_of_each_worker(monkeypatch, 
         "3 of 102 trials, estimating the time left.",
     ]
     assert lines[4] == "4 of 102 trials, one per 20 s, 1 failed, about 32 min 40 s left."
-    assert lines[-1] == "12 of 102 trials, one per 20 s, 1 failed, about 30 min left."
+    assert lines[12:15] == [
+        "12 of 102 trials, one per 20 s, 1 failed, about 30 min left.",
+        "13 of 102 trials, estimating the time left, 1 failed.",
+        "14 of 102 trials, estimating the time left, 1 failed.",
+    ]
+    assert lines[15] == "15 of 102 trials, one per 20 s, 1 failed, about 29 min left."
+    assert lines[16] == "16 of 102 trials, one per 1 min 7 s, 1 failed, about 1 h 35 min left."
 
 
 @pytest.mark.parametrize("law", ["fixed(1_000_000_000)", "fixed(9007199254740992)"])

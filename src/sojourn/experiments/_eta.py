@@ -23,6 +23,7 @@ _FIRST_EPISODES = 20  # episodes of the first short trial
 _MOST_CELLS = 12  # about how many cells are sampled
 _MOST_STEPS = 1_000_000  # expected steps per episode above which no short trial is played
 _FASTEST = 1e7  # steps per second: hardly any agent plays more
+_LONG_COMPILATION = 120.0  # seconds; trials that take longer are not mainly compilation
 _LONG_TRIAL, _LONG_RUN = 60.0, 86_400.0  # seconds, at that speed, from which a run is announced as long
 
 
@@ -102,8 +103,8 @@ def _words(seconds: float) -> str:
 class RemainingTime:
     """Estimates the time that is left while trials are played.
 
-    The first trial of each worker does not count: it includes compilation, and whatever else a worker does
-    only once.
+    The first trial of each worker does not count, nor does the time before the first trial of an agent is
+    finished, unless that takes minutes: it includes compilation, and whatever else is done only once.
 
     Args:
         n_trials: Number of trials to play.
@@ -111,23 +112,27 @@ class RemainingTime:
     """
 
     def __init__(self, n_trials: int, n_workers: int) -> None:
-        self._n_trials, self._n_first = n_trials, min(n_workers, n_trials)
-        self._n_played, self._since = 0, 0.0
+        self._n_trials, self._n_workers = n_trials, min(n_workers, n_trials)
+        self._n_played = self._n_first = 0
+        self._since = 0.0
+        self._agents: set[str] = set()
 
-    def add(self, now: float) -> None:
-        """Count a finished trial; `now` is in seconds."""
+    def add(self, now: float, agent: str, seconds: float) -> None:
+        """Count a finished trial of an agent that took some seconds; `now` is in seconds too."""
         self._n_played += 1
-        if self._n_played <= self._n_first:
-            self._since = now
+        is_first = agent not in self._agents and seconds < _LONG_COMPILATION
+        self._agents.add(agent)
+        if is_first or self._n_played <= self._n_workers:
+            self._n_first, self._since = self._n_played, now
 
     def per_second(self, now: float) -> float | None:
-        """Return the number of trials per second, or None before two trials per worker are finished."""
-        if self._n_played < 2 * self._n_first:
+        """Return the number of trials per second, or None before one trial per worker counts."""
+        if self._n_played < self._n_first + self._n_workers:
             return None
         return (self._n_played - self._n_first) / max(now - self._since, 1e-9)
 
     def seconds(self, now: float) -> float | None:
-        """Return the seconds that are left, or None before two trials per worker are finished."""
+        """Return the seconds that are left, or None before one trial per worker counts."""
         rate = self.per_second(now)
         return None if rate is None else (self._n_trials - self._n_played) / rate
 

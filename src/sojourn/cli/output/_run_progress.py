@@ -60,7 +60,7 @@ class RunProgress:
         self._n_played += 1
         self._n_failed += outcome.content is None
         if self._remaining is not None:
-            self._remaining.add(now)
+            self._remaining.add(now, inventory.trials[outcome.key][0].name, outcome.seconds)
         progress = self._describe_speed(now)
         if self._bar is not None:
             self._bar.update(self._task, advance=1, progress=progress)
