@@ -150,4 +150,8 @@ def _plain_number(value: Any) -> Any:
 
 def _describe(error: BaseException) -> str:
     """Return the type and the message of an exception in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    try:
+        message = str(error)
+    except Exception:  # `__str__` of a user's exception may itself fail
+        message = ""
+    return " ".join(f"{type(error).__name__}: {message}".split()).removesuffix(":")

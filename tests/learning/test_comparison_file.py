@@ -35,7 +35,9 @@ def test_a_comparison_is_read_back_as_it_was(found, tmp_path):
     [
         {"rewards": np.zeros((2, 3))},
         {"checkpoints": np.array([3, 2, 1])},
+        {"checkpoints": np.array([1, 2, 3, 4, 2**62 + 5, -(2**63)])},  # differences overflow
         {"cumulative_regret": np.array("text")},
+        {"cumulative_regret": np.full((2, 2, 6), 1e308)},
         {"names": ["a"]},
         {"names": ["a", "a"]},
         {"law": "tabulated('law.csv')"},

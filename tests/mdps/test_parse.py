@@ -99,6 +99,7 @@ def test_other_texts_are_not_import_paths(text):
         (EOFError("No data\nleft"), "mine:problem raised EOFError: No data left"),
         (MemoryError(), "mine:problem raised MemoryError"),
         (GeneratorExit(), "mine:problem raised GeneratorExit"),
+        (type("OddError", (KeyError,), {"__str__": None})(), "mine:problem raised OddError"),
         (SystemExit(3), "your code called sys.exit(3)."),
         (ValueError("n must be positive."), "n must be positive."),
     ],

@@ -16,6 +16,9 @@ from sojourn.learning._comparison import Comparison
 __all__ = ["load_comparison", "save_comparison"]
 
 _FORMAT = "sojourn comparison 1"
+_LARGEST = 1e100
+"""Larger numbers count as infinite, because their squares and sums are."""
+
 _ARRAYS = ("checkpoints", "cumulative_regret", "regret_width", "rewards")
 
 
@@ -77,9 +80,12 @@ def load_comparison(path: str | Path) -> Comparison:
     are_different = len(set(names)) == len(names) and len(set(seeds)) == len(seeds)
     if not (fits and are_floats and are_different and arrays["checkpoints"].dtype.kind == "i"):
         raise ValueError(f"{path} is a damaged comparison: its arrays do not fit each other.")
-    if any(np.isinf(array).any() for array in numbers) or (error is not None and (error < 0.0).any()):
+    if any((np.abs(array) > _LARGEST).any() for array in numbers[1:]) or (
+        error is not None and (error < 0.0).any()
+    ):
         raise ValueError(f"{path} is a damaged comparison: it holds infinity, or an error below 0.")
-    if (np.diff(arrays["checkpoints"]) <= 0).any() or arrays["checkpoints"][0] < 1:
+    checkpoints = arrays["checkpoints"]
+    if (checkpoints[1:] <= checkpoints[:-1]).any() or checkpoints[0] < 1:
         raise ValueError(f"{path} is a damaged comparison: its checkpoints do not rise.")
     return Comparison(
         names=names,
