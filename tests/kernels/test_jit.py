@@ -103,6 +103,28 @@ except KeyboardInterrupt:
     assert run(tmp_path, code, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "True"
 
 
+def test_interrupts_in_callbacks_of_the_compiler_are_raised(tmp_path):
+    code = """
+import ctypes
+from kernels import double
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    raise KeyboardInterrupt
+
+def interrupted(*arguments):
+    callback()
+    return compile_(*arguments)
+
+compile_, double._compiler.compile = double._compiler.compile, interrupted
+try:
+    double(1.0)
+except KeyboardInterrupt:
+    print(double(1.0))
+"""
+    assert run(tmp_path, code) == "2.0"
+
+
 def test_kernels_run_without_a_cache_if_there_is_no_place_for_one(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar, cast
 
-__all__ = ["interruptible"]
+__all__ = ["interruptible", "with_ignored_interrupts"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,6 +58,38 @@ def interruptible(kernel: F) -> F:
         return result
 
     return cast(F, call)
+
+
+def with_ignored_interrupts(compile_: Callable[..., Any]) -> Callable[..., Any]:
+    """Return numba's `compile` method such that it raises interrupts that Python ignored meanwhile.
+
+    Python cannot raise exceptions in callbacks of C code. LLVM takes seconds and then calls one, so that the
+    handler of a signal runs there: Python would print "Exception ignored", and go on.
+    """
+
+    @functools.wraps(compile_)
+    def compile_and_raise(sig: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
+            return compile_(sig)
+        ignored: list[BaseException] = []
+        before = sys.unraisablehook
+
+        def keep(unraisable: Any) -> None:
+            if isinstance(unraisable.exc_value, (KeyboardInterrupt, SystemExit)):
+                ignored.append(unraisable.exc_value)
+            else:
+                before(unraisable)
+
+        sys.unraisablehook = keep
+        try:
+            compiled = compile_(sig)
+        finally:
+            sys.unraisablehook = before
+        if ignored:
+            raise ignored[0]
+        return compiled
+
+    return compile_and_raise
 
 
 def _is_compiling(frame: FrameType | None) -> bool:

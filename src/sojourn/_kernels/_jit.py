@@ -18,6 +18,7 @@ import numba
 from numba.core import caching
 
 from sojourn._files import lock_file
+from sojourn._kernels._interrupts import with_ignored_interrupts
 from sojourn.errors import CacheWarning
 
 __all__ = ["cache_directory", "inlined", "kernel"]
@@ -33,6 +34,7 @@ def kernel(function: F) -> F:
     written.
     """
     compiled: Any = numba.njit(nogil=True)(function)
+    compiled.compile = with_ignored_interrupts(compiled.compile)
     directory = cache_directory()
     if directory is not None:
         settings: Any = numba.config
