@@ -298,6 +298,8 @@ def test_parts_that_are_not_in_use_are_not_taken_from_the_file(saved):
         lambda about: about.update(key=-1),
         lambda about: about.update(low=None),
         lambda about: about.update(episode=None),
+        lambda about: about.update(episode=10**20),
+        lambda about: about.update(n_states=1.5),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(edit, saved):

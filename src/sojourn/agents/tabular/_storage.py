@@ -15,6 +15,7 @@ import numpy as np
 from sojourn._files import read_archive, write_archive
 from sojourn._kernels import AssumedLaw, BernsteinUpdate, MonotoneBernsteinTerms, Tables
 from sojourn._typing import IntArray
+from sojourn._validation import check_whole
 from sojourn.agents._registry import BONUSES
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner, UCBVIState
 from sojourn.agents.tabular._reward_map import RewardMap
@@ -24,6 +25,7 @@ from sojourn.laws import law_to_text, parse_stored_law
 __all__ = ["load_learner", "save_learner"]
 
 _FORMAT = "sojourn learner 1"
+_LARGEST = 2**53  # number of states, actions or episodes
 _NOT_KEPT = {"incumbent", "runner_up", "greedy_masks"}  # computed from the other tables
 _TABLES_ON_DISK = {
     "reward_total": "paid",
@@ -153,8 +155,8 @@ def _settings_from_json(values: dict[str, Any]) -> UCBVI:
 def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
     """Return the state in a file, checked as far as compiled loops rely on it."""
     assumed, bernstein = _read_law(arrays)
-    n_actions = int(about["n_actions"])
-    n_states = None if about["n_states"] is None else int(about["n_states"])
+    n_actions, episode = _whole(about["n_actions"]), _whole(about["episode"])
+    n_states = None if about["n_states"] is None else _whole(about["n_states"])
     tables = _read_tables(arrays, assumed, n_actions, bernstein)
     played = arrays["played"]
     _check_indices(tables, played, n_actions, n_states)
@@ -171,11 +173,18 @@ def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
         rewards=arrays.get("rewards"),
         reward_map=RewardMap(float(about["low"]), float(about["span"])),
         key=int(about["key"]),
-        episode=int(about["episode"]),
+        episode=episode,
         tables=tables,
         played=tuple(int(pair) for pair in played),
         last_planned={int(pair): int(count) for pair, count in arrays["last_planned"]},
     )
+
+
+def _whole(value: Any) -> int:
+    """Return a number of the description, after checking that compiled loops can hold it."""
+    if check_whole("numbers", value, least=0) > _LARGEST:
+        raise _DamagedError(f"it holds {value:,}")
+    return int(value)
 
 
 def _read_law(arrays: Arrays) -> tuple[AssumedLaw, _Terms]:
