@@ -116,9 +116,9 @@ def _update_claim(comparison: Comparison, late_loss: Mapping[str, float], last: 
         f"episode if they start again after their last step, which is our choice, and by {held} if they "
         "repeat it: for planning, the length matters there and the update does not; whether it matters for "
         "learning this does not test. (docs/evidence.md compares tuned learners there.) "
-        f"On {comparison.problem} under "
-        f"{comparison.law} ({len(comparison.seeds)} seeds, last half of {last:,} episodes) the learner with "
-        f"the law loses {late_loss['general']:.1e} per episode, with a geometric law of the same mean "
+        f"On {comparison.problem} under {label(comparison.law)} "
+        f"({len(comparison.seeds)} seeds, last half of {last:,} episodes) the learner with the law loses "
+        f"{late_loss['general']:.1e} per episode, with a geometric law of the same mean "
         f"{late_loss['geometric']:.3f}, with the best fixed length {late_loss['fixed']:.3f}, and the last "
         "two do not shrink.",
     )
