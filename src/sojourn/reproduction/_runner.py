@@ -29,6 +29,7 @@ EXPERIMENTS = (
     "growth-medium",
     "growth-long",
     "unknown",
+    "selection",
     "shape",
 )
 """Names of the shipped experiments."""
