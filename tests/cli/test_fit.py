@@ -55,6 +55,14 @@ def test_a_step_log_is_fitted_with_its_states_and_its_problem(run, tmp_path):
     assert "curious" not in page
 
 
+def test_a_step_log_whose_last_steps_pay_more_is_pointed_out(run, tmp_path):
+    rows = [f"{e},{h},s,a,{int(h == 3)},{int(h == 3)}" for e in range(30) for h in (1, 2, 3)]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["episode,step,state,action,reward,ended", *rows]), encoding="utf-8")
+    done = run("fit", str(path), "--no-plot")
+    assert "last steps of sessions pay 1 on average" in " ".join((done.stdout + done.stderr).split())
+
+
 def test_json_holds_everything(run):
     done = run("fit", "sample:support", "--json", "--truncation", "0.5", "--problem", "two_paths")
     data = json.loads(done.stdout)

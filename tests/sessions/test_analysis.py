@@ -10,9 +10,19 @@ from scipy import stats
 
 import sojourn as sj
 from sojourn.laws import FAMILIES, closest_geometric, distance, fit_sample, take_sample
-from sojourn.sessions import SessionLog, analyze, compare_groups, gamma_words, group_words, price_geometric
+from sojourn.sessions import (
+    GroupTest,
+    SessionLog,
+    analyze,
+    compare_groups,
+    gamma_words,
+    group_words,
+    law_words,
+    price_geometric,
+)
 from sojourn.sessions._analysis import _is_contradicted
 from sojourn.sessions._hazard_test import compare_hazards
+from sojourn.sessions.advice._law import _shape
 
 
 def draw(law, n, *, seed=0, open_after=3.0, groups=None):
@@ -622,3 +632,26 @@ def test_the_mean_is_not_determined_where_no_family_fits_and_many_are_open():
 def test_logs_in_which_all_end_at_once_can_be_resampled():
     found = analyze(SessionLog.from_columns([1] * 20, [True] * 12 + [False] * 8), resamples=3)
     assert found.bootstrap.remaining == (1.0, 1.0)
+
+
+def test_a_chance_of_leaving_that_falls_in_the_end_is_not_said_to_rise():
+    found = analyze(SessionLog.from_columns([5, 20, 30, 60, 90, 120, 200, 250]))
+    law = sj.LogNormal(3.925, 1.356)  # higher at step 252 than at step 1, but highest at step 12
+    assert _shape(found, law, 1, 252) == ("peak", 1 + int(np.argmax(law.hazard(np.arange(1, 253)))))
+
+
+def test_a_single_discount_is_not_ruled_out_while_a_law_close_to_one_fits():
+    lengths = sj.Geometric(0.9).sample(np.random.default_rng(316), 80)
+    found = analyze(SessionLog.from_columns(lengths))
+    other = found.others_that_fit[0].fit
+    assert found.best_is_contradicted
+    assert distance(other.law, closest_geometric(other.law)) < 0.1 * other.law.mean
+    text = advice_on(found, "A single γ")
+    assert f"by {law_words(other)}, which the data do not contradict, it is" in text
+
+
+def test_effect_sizes_come_from_groups_with_enough_ends():
+    test = GroupTest((142, 43, 1), (95, 38, 0), (120.0, 17.4, 0.2), 47.9, 2, 1e-9)
+    text = group_words(test)
+    assert "group 2 ends 2.18 times as often" in text
+    assert "group 1 0.79 times" in text

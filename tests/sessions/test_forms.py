@@ -59,12 +59,11 @@ def test_rows_with_a_count_of_0_are_ignored():
         read_sessions({"length": [1], "n": [0]}, count="n")
 
 
-def test_sessions_without_a_group_are_pointed_out():
-    log = read_sessions({"length": [1, 2, 3], "group": ["a", "NA", "a"]})
-    assert (log.labels, log.account.notes) == (
-        ("a", "NA"),
-        ("Sessions without a group count as a group of their own.",),
-    )
+@pytest.mark.parametrize(("cell", "which"), [("", "without a group"), ("none", "whose group is 'none'")])
+def test_sessions_without_a_group_are_pointed_out(cell, which):
+    log = read_sessions({"length": [1, 2, 3], "group": ["a", cell, "a"]})
+    assert log.labels == ("a", cell)
+    assert log.account.notes == (f"Sessions {which} count as a group of their own.",)
 
 
 def test_a_column_named_for_one_meaning_is_not_taken_for_another():

@@ -372,3 +372,26 @@ def test_the_loss_on_steps_that_were_not_used_to_plan_covers_the_truth():
 
 def best_law(log):
     return sj.fit(log.lengths, log.observed, counts=log.counts, family="beta_geometric").law
+
+
+@pytest.mark.parametrize("bonus", [0.0, 0.5])
+def test_rewards_of_last_steps_that_a_problem_leaves_out_are_compared(bonus):
+    rng = np.random.default_rng(0)
+    rows = [
+        (episode, step, int(rng.integers(2)), int(rng.integers(2)), step == n)
+        for episode, n in enumerate(rng.geometric(0.3, 200).tolist())
+        for step in range(1, n + 1)
+    ]
+    table = dict(zip(("episode", "step", "state", "action", "ended"), zip(*rows, strict=True), strict=True))
+    pay = [a + rng.integers(3) + bonus * last for *_, a, last in rows]
+    found = read_steps(table | {"reward": pay}).rewards_left_out()
+    if not bonus:
+        assert found is None
+        return
+    assert found is not None
+    usual = {
+        key: np.mean([p for p, row in zip(pay, rows, strict=True) if row[2:] == (*key, False)])
+        for key in {row[2:4] for row in rows}
+    }
+    last = [(p, usual[row[2:4]]) for p, row in zip(pay, rows, strict=True) if row[4]]
+    np.testing.assert_allclose(found, np.mean(last, axis=0))

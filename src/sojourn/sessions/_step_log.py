@@ -108,6 +108,34 @@ class StepLog:
         except ValueError as error:
             raise ValueError(self._with_names(str(error))) from error
 
+    def rewards_left_out(self) -> tuple[float, float] | None:
+        """Return what the steps that `problem` leaves out pay on average, and what it takes them to pay.
+
+        The second number comes from the other steps with the same states and actions. None unless the two
+        differ, at the 1% level and by 2%: then people leave at steps that pay more, or less, than others.
+        """
+        if not self.actions:
+            return None
+        out = self.is_last & ~self.terminated
+        pair = self.state * len(self.actions) + self.action
+        n_pairs = len(self.states) * len(self.actions)
+
+        def total(weights: NDArray[Any]) -> FloatArray:
+            return np.asarray(np.bincount(pair, weights, minlength=n_pairs), dtype=np.float64)
+
+        n_out, n_in = total(self.counts * out), total(self.counts * ~out)
+        used = (n_out > 0.0) & (n_in > 0.0)
+        if not used.any():
+            return None
+        paid, usual = (total(self.counts * self.reward * rows)[used] for rows in (out, ~out))
+        n_out, n_in, n = n_out[used], n_in[used], n_out[used].sum()
+        mean = (total(self.counts * self.reward) / np.maximum(total(self.counts), 1))[pair]
+        spread = total(self.counts * (self.reward - mean) ** 2)[used] / (n_out + n_in)
+        seen, expected = float(paid.sum() / n), float((n_out * usual / n_in).sum() / n)
+        error = float(np.sqrt((spread * n_out * (1.0 + n_out / n_in)).sum()) / n)
+        gap = abs(seen - expected)
+        return (seen, expected) if gap > max(2.576 * error, 0.02 * max(abs(seen), abs(expected))) else None
+
     def _with_names(self, message: str) -> str:
         return message.replace("log must", f"{self.name} must", 1)
 

@@ -319,5 +319,15 @@ def _read_log(sources: list[str], *, query: str | None, labels: bool, **options:
     except ValueError as error:  # such as an action that was never tried in some state
         print_message(f"What a single γ costs on the log's own problem is unknown: {error}", label="Note")
         problem = None
+    rewards = None if problem is None else log.rewards_left_out()
+    if rewards is not None:
+        seen, expected = (f"{one:.3g}" for one in rewards)
+        print_message(
+            f"The last steps of sessions pay {seen} on average; other steps with the same states and actions "
+            f"pay {expected}. The log's own problem leaves last steps out, as their next state is unknown, "
+            f"and takes them to pay {expected}. If sessions end because of what happens, mark such ends in a "
+            "column 'terminated', and they are part of the problem.",
+            label="Note",
+        )
     test = None if options["group"] == "none" else log.leaving_by_state()
     return _Log(log.sessions(), test, problem, log)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sojourn.laws import closest_geometric, distance
 from sojourn.sessions._analysis import SMALL_DIFFERENCE
 from sojourn.sessions._format import gamma_words, law_words
 from sojourn.sessions.advice._data import length_words, session_words
 from sojourn.sessions.advice._groups import group_words, price_words
-from sojourn.sessions.advice._law import gamma_advice, horizon_words, law_advice, leaving_words, unknown_price
+from sojourn.sessions.advice._law import (
+    gamma_advice,
+    horizon_words,
+    law_advice,
+    leaving_words,
+    needs_more,
+    unknown_price,
+)
 
 if TYPE_CHECKING:
-    from sojourn.sessions._analysis import Analysis, RankedFit
+    from sojourn.sessions._analysis import Analysis
 
 __all__ = ["advise"]
 
@@ -57,7 +63,7 @@ def _in_short(analysis: Analysis) -> str:
     if analysis.log.longest == 1:
         return f"All sessions have one step, so there is nothing to discount.{rest}"
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
-    if share <= SMALL_DIFFERENCE and any(_needs_more(one) for one in analysis.tied_fits):
+    if share <= SMALL_DIFFERENCE and any(needs_more(one) for one in analysis.tied_fits):
         return f"The log is too small to tell whether one discount is enough: if so, it is γ = {gamma}.{rest}"
     if share <= SMALL_DIFFERENCE:
         return f"One discount is enough by the best fit: γ = {gamma}.{rest}"
@@ -75,9 +81,3 @@ def _in_short(analysis: Analysis) -> str:
         "No single γ is good enough. Discount step h by ρ(h) of the law at the end (--schedule FILE writes "
         f"it), and let the policy know the step.{rest}"
     )
-
-
-def _needs_more(one: RankedFit) -> bool:
-    """Whether a single γ is not good enough by a fit."""
-    law = one.fit.law
-    return distance(law, closest_geometric(law)) > 0.1 * law.mean

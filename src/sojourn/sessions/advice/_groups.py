@@ -75,10 +75,16 @@ def group_law_words(analysis: Analysis, i: int) -> str:
     return law_words(fit) + edge + ", does not fit" * analysis.contradicted_groups[i]
 
 
+_FEWEST_ENDS = 5
+"""A group with fewer ends, both seen and expected, hardly shows how often it ends."""
+
+
 def group_words(test: GroupTest) -> str:
     """Explain the result of a test of groups."""
     what, result = test.what, f"(log-rank {chi_squared_words(test)})"
     known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
+    large = [one for one in known if max(test.ended[one[1] - 1], test.expected[one[1] - 1]) >= _FEWEST_ENDS]
+    known = large if len(large) > 1 else known
     (low, quiet), (high, hasty) = min(known), max(known)
     sizes = (
         f"{what} {hasty} ends {high:.2f} times as often as expected if all left at the same rate, "

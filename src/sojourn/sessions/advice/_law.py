@@ -11,6 +11,7 @@ from sojourn.laws import (
     Fit,
     Geometric,
     LengthLaw,
+    closest_geometric,
     distance,
     geometric_with_mean,
     quantile,
@@ -19,9 +20,16 @@ from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE, effec
 from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent, step_words
 
 if TYPE_CHECKING:
-    from sojourn.sessions._analysis import Analysis
+    from sojourn.sessions._analysis import Analysis, RankedFit
 
-__all__ = ["gamma_advice", "horizon_words", "law_advice", "leaving_words", "unknown_price"]
+__all__ = [
+    "gamma_advice",
+    "horizon_words",
+    "law_advice",
+    "leaving_words",
+    "needs_more",
+    "unknown_price",
+]
 
 _NEGLIGIBLE = 1e-6
 """A probability that is treated as zero."""
@@ -88,7 +96,14 @@ def _law_leaving(analysis: Analysis) -> str:
     if not analysis.rules_out_geometric:
         return f"{text} The log is too small to tell this from leaving that is as likely at every step."
     change, doubts = _change_words(analysis, shape, step, early, late), _doubts(analysis, shape, early, late)
-    return f"{text} By the best fit, l{change[1:]}{doubts}" if doubts else f"{text} {change}"
+    is_thin = shape == "peak" and _ends_until(analysis, step) < _FEW_ENDS
+    return f"{text} By the best fit, l{change[1:]}{doubts}" if doubts or is_thin else f"{text} {change}"
+
+
+def _ends_until(analysis: Analysis, step: int) -> int:
+    """Return the number of sessions that were seen to end at a step or before."""
+    log = analysis.log
+    return int(log.counts[log.observed & (log.lengths <= step)].sum())
 
 
 def _shape(analysis: Analysis, law: LengthLaw, early: int, late: int) -> tuple[str, int]:
@@ -98,9 +113,9 @@ def _shape(analysis: Analysis, law: LengthLaw, early: int, late: int) -> tuple[s
     begin, end = float(some[0]), float(some[-1])
     if some.max() < 1.1 * some.min():
         return "flat", early
-    peak, log = int(steps[np.argmax(some)]), analysis.log
-    n_before = int(log.counts[log.observed & (log.lengths <= peak)].sum())
-    if some.max() > 1.1 * max(begin, end) and n_before >= _FEW_ENDS:  # else only its family says so
+    peak = int(steps[np.argmax(some)])
+    is_seen = _ends_until(analysis, peak) >= _FEW_ENDS  # else only its family says that leaving speeds up
+    if some.max() > 1.1 * max(begin, end) and (is_seen or end >= begin):
         return "peak", peak
     if some.min() < 0.9 * min(begin, end):
         return "dip", int(steps[np.argmin(some)])
@@ -276,6 +291,12 @@ def gamma_advice(analysis: Analysis) -> str:
         return f"A single γ is good enough. {cost}"
     if share <= 0.1:
         return f"A single γ will do if the loss below does not matter. {cost}"
+    enough = [one for one in analysis.others_that_fit if not needs_more(one)]
+    if whose and enough:
+        return (
+            "By the data themselves a single γ is not good enough, but by "
+            f"{law_words(enough[0].fit)}, which the data do not contradict, it is. {cost}"
+        )
     if not analysis.rules_out_geometric:
         return (
             f"By the best fit a single γ is not good enough, but the log is too small to rule one out (ΔBIC "
@@ -285,6 +306,12 @@ def gamma_advice(analysis: Analysis) -> str:
         f"A single γ is not good enough. {cost} Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
         "policy that knows the step."
     )
+
+
+def needs_more(one: RankedFit) -> bool:
+    """Whether a single γ is not good enough by a fit."""
+    law = one.fit.law
+    return distance(law, closest_geometric(law)) > 0.1 * law.mean
 
 
 def _unseen_steps(analysis: Analysis) -> str:

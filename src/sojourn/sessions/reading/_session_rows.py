@@ -178,7 +178,9 @@ class SessionRows(RowReader):
         for i in np.flatnonzero(np.bincount(where[rows.good], minlength=len(words))).tolist():
             codes[i] = self._group_code(words[i])
             if is_nothing(words[i]):
-                self.notes["Sessions without a group count as a group of their own."] = None
+                cell = words[i].strip()
+                which = f"whose group is {cell!r}" if cell else "without a group"
+                self.notes[f"Sessions {which} count as a group of their own."] = None
         return np.asarray(codes[where])
 
     def _group_code(self, label: str) -> int:
