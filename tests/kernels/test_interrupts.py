@@ -10,6 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn import _kernels
+from sojourn._kernels import _jit
 from sojourn._kernels._interrupts import interruptible
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
@@ -74,6 +75,24 @@ def test_signals_are_handled_when_the_kernel_has_returned(alarm):
         kernel()
     assert done
     assert signal.getsignal(signal.SIGALRM) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("decorate", [_jit.kernel, _jit.inlined])
+def test_ctrl_c_in_a_callback_of_llvm_is_raised(decorate, monkeypatch):
+    from llvmlite.binding import ExecutionEngine
+
+    @decorate
+    def double(x):
+        return 2.0 * x
+
+    def interrupt(*_):
+        monkeypatch.undo()  # once
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ExecutionEngine, "_find_module_ptr", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        double(3.0)
+    assert double(3.0) == 6.0
 
 
 def test_kernels_that_return_a_tuple_with_arrays_or_enums_are_interruptible():

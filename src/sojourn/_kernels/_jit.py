@@ -60,7 +60,9 @@ def inlined(function: F) -> F:
     references to all arrays that are passed, including those inside of structs, unless the function has
     neither loops nor branches. In hot loops, pass arrays that were unpacked outside of the loop.
     """
-    return cast(F, numba.njit(forceinline=True)(function))
+    compiled: Any = numba.njit(forceinline=True)(function)
+    compiled.compile = with_ignored_interrupts(compiled.compile)
+    return cast(F, compiled)
 
 
 _NumbasLocator: Any = getattr(caching, "UserProvidedCacheLocator", None) or getattr(
