@@ -113,6 +113,10 @@ def test_agents_may_assume_it(spec, tmp_path):
         ("own_laws:fair(3)", "law: own_laws:fair is a law already and takes no arguments."),
         ("own_laws:Steady(1 + 1)", "law must have numbers and quoted text as arguments"),
         ("own_laws:Steady()", "law: own_laws:Steady needs gamma"),
+        (
+            "own_laws:Steady(2)",
+            "law: own_laws:Steady must have a finite mean length above 0; got -1.0.",
+        ),
     ],
 )
 def test_bad_ones_are_refused_in_one_line(spec, law, message):

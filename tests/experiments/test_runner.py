@@ -279,6 +279,16 @@ def test_a_forecast_uses_the_timing_log_or_short_trials(store, write):
     assert forecast(take_inventory(read_experiment(write()), Store(store)), Store(store), 2) == 0.0
 
 
+@pytest.mark.parametrize("ending", [SystemExit(3), BaseException("no")])
+def test_a_forecast_leaves_out_trials_that_end_the_program(store, write, monkeypatch, ending):
+    def leave(text):
+        raise ending
+
+    monkeypatch.setattr("sojourn.experiments._eta.play_trial", leave)
+    stock = take_inventory(read_experiment(write()), Store(store / "none"))
+    assert forecast(stock, Store(store / "none"), 1) == 0.0
+
+
 def header_of(trial):
     settings = json.loads(trial.settings)
     header = {"format": "sojourn trial 1", "results": RESULTS_VERSION, "settings": settings}

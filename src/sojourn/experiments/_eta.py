@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
 
+from sojourn._imports import exits_are_errors
 from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.spec._experiment import Cell
 from sojourn.experiments.store._inventory import Inventory
@@ -48,8 +48,13 @@ def forecast(
     for i in range(0, len(unknown), step):
         if time.monotonic() - started > _MOST_SECONDS:
             break
-        with contextlib.suppress(Exception):  # the run itself will name an agent that fails
-            known[unknown[i]] = _extrapolate(cells[unknown[i]])
+        try:
+            with exits_are_errors():
+                known[unknown[i]] = _extrapolate(cells[unknown[i]])
+        except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or the exit of a signal handler
+            raise
+        except BaseException:  # a user's code may raise anything; the run itself will name it
+            pass
         if progress is not None:
             progress(min(1.0, (i + step) / len(unknown)))
     if not known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -87,6 +88,9 @@ def read_law(text: str) -> NamedLaw:
         raise ValueError(f"{path} is a law already and takes no arguments.")
     if not isinstance(made, LengthLaw):
         raise ValueError(f"{path} must be a length law or return one; got {made!r}.")
+    mean = call_imported(path, lambda: made.mean, {})
+    if not isinstance(mean, (int, float)) or not 0.0 < mean < math.inf:
+        raise ValueError(f"{path} must have a finite mean length above 0; got {mean!r:.60}.")
     return NamedLaw(write_call(path, named), made)
 
 
