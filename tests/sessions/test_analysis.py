@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -655,3 +657,13 @@ def test_effect_sizes_come_from_groups_with_enough_ends():
     text = group_words(test)
     assert "group 2 ends 2.18 times as often" in text
     assert "group 1 0.79 times" in text
+
+
+def test_a_mean_whose_interval_has_no_upper_end_is_not_determined():
+    log = SessionLog.from_columns(sj.Geometric(0.8).sample(np.random.default_rng(0), 300))
+    found = analyze(log, resamples=3)
+    assert found.determines_mean
+    unbounded = replace(found.bootstrap, remaining=(found.bootstrap.remaining[0], math.inf))
+    advice = dict(replace(found, bootstrap=unbounded).advice())
+    assert "its 95% interval, from resampled logs, has no upper limit" in advice["How long they last"]
+    assert "does not determine" in advice["A single γ"]

@@ -56,6 +56,9 @@ MISFIT = 0.01
 REJECTED = 0.01
 """Level at which the chances of leaving reject a law."""
 
+_UNBOUNDED = 100.0
+"""An interval of the mean that ends above this multiple of it has no upper end."""
+
 SMALL_DIFFERENCE = 0.02
 """A share of the mean, of the sessions, of expected ends or of those who may leave that matters little."""
 
@@ -307,6 +310,11 @@ class Analysis:
         return _unended(self.log.sample, self.band)
 
     @property
+    def mean_is_unbounded(self) -> bool:
+        """Whether the 95% interval of the mean from step `first` on has no upper end in resampled logs."""
+        return self.bootstrap is not None and self.bootstrap.remaining[1] >= _UNBOUNDED * self.remaining
+
+    @property
     def determines_remaining(self) -> bool:
         """Whether the log determines the mean from step `first` on.
 
@@ -314,12 +322,15 @@ class Analysis:
         If the best fit is at the edge of its family, almost all of it must be, because the tail beyond the
         data is then an artifact of the family's range. If the data contradict the best fit, almost all
         sessions must have ended, because the fit is then no guide to the steps beyond the data; if they have,
-        the mean is that of the data.
+        the mean is that of the data. If logs were resampled, the interval of a mean
+        that comes from a fit must have an upper end.
         """
         if self.best_is_contradicted and self.unended > SMALL_DIFFERENCE:
             return False
         if self.best_is_contradicted and self.first == 1 and self.kaplan_meier is not None:
             return True
+        if self.mean_is_unbounded:
+            return False
         if self.best.fit.edge and max(self.unseen, self.unended) > SMALL_DIFFERENCE:
             return False
         return max(self.unseen, self.unended) <= 0.5

@@ -23,9 +23,6 @@ _FEW_SESSIONS = 10
 _PILE = 0.02
 """Least share of sessions with the largest length that may be a cut-off."""
 
-_UNBOUNDED = 100.0
-"""An interval that ends above this multiple of the mean is said to have no upper limit."""
-
 
 def session_words(analysis: Analysis) -> str:
     """Describe the sessions: how many there are, what was seen of them, and where that is read from."""
@@ -148,6 +145,8 @@ def _undetermined(analysis: Analysis) -> str:
     unended = f"the data hardly show when {percent(analysis.unended)} of the sessions end"
     if analysis.unseen <= 0.5:
         why = unended
+    if analysis.mean_is_unbounded and max(analysis.unseen, analysis.unended) <= 0.5:
+        why = "its 95% interval, from resampled logs, has no upper limit"
     if analysis.best_is_contradicted and analysis.unended > SMALL_DIFFERENCE:
         why = f"the best family does not fit, and {unended}"
     if edge:
@@ -175,7 +174,7 @@ def _interval(analysis: Analysis) -> str:
     """
     if analysis.bootstrap is not None:
         low, high = analysis.bootstrap.remaining
-        above = f"to {number(high)}" if high < _UNBOUNDED * analysis.remaining else "on, with no upper limit"
+        above = "on, with no upper limit" if analysis.mean_is_unbounded else f"to {number(high)}"
         return f" (95% interval from {number(low)} {above}, with the choice of the family)"
     fit, mean = analysis.best.fit, analysis.remaining
     error = fit.error_of(lambda law: float(law.remaining(analysis.first)))
