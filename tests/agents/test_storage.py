@@ -297,6 +297,8 @@ def test_parts_that_are_not_in_use_are_not_taken_from_the_file(saved):
         lambda about: about.update(n_actions=10**15),
         lambda about: about.update(key=-1),
         lambda about: about.update(low=None),
+        lambda about: about.update(span=0.0),
+        lambda about: about.update(span=float("nan")),
         lambda about: about.update(episode=None),
         lambda about: about.update(episode=10**20),
         lambda about: about.update(n_states=1.5),

@@ -200,7 +200,9 @@ class TabularLearner(CompiledPlay):
         """Return the policy of the coming episode, `(N, S)`; entries of the absorbing state are arbitrary."""
         if self.n_states is None:
             raise ValueError("policy needs the number of states; this learner numbers them as they appear.")
-        actions = np.empty((self.n_layers, self.n_states), dtype=np.min_scalar_type(self.n_actions - 1))
+        kind = np.min_scalar_type(self.n_actions - 1)
+        check_fits(self.n_layers * self.n_states * kind.itemsize, "The policy", self._memory_remedy)
+        actions = np.empty((self.n_layers, self.n_states), dtype=kind)
         fill_policy(self._tables, self._assumed, self.options, self.episode, actions)
         return actions
 

@@ -15,7 +15,7 @@ import numpy as np
 from sojourn._files import read_archive, write_archive
 from sojourn._kernels import AssumedLaw, BernsteinUpdate, MonotoneBernsteinTerms, Tables
 from sojourn._typing import IntArray
-from sojourn._validation import check_whole
+from sojourn._validation import check_reward_range, check_whole
 from sojourn.agents._registry import BONUSES
 from sojourn.agents._ucbvi import UCBVI, UCBVILearner, UCBVIState
 from sojourn.agents.tabular._reward_map import RewardMap
@@ -157,6 +157,8 @@ def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
     assumed, bernstein = _read_law(arrays)
     n_actions, episode = _whole(about["n_actions"]), _whole(about["episode"])
     n_states = None if about["n_states"] is None else _whole(about["n_states"])
+    low, span = float(about["low"]), float(about["span"])
+    check_reward_range((low, low + span))
     tables = _read_tables(arrays, assumed, n_actions, bernstein)
     played = arrays["played"]
     _check_indices(tables, played, n_actions, n_states)
@@ -171,7 +173,7 @@ def _read_state(about: dict[str, Any], arrays: Arrays) -> UCBVIState:
         n_states=n_states,
         n_actions=n_actions,
         rewards=arrays.get("rewards"),
-        reward_map=RewardMap(float(about["low"]), float(about["span"])),
+        reward_map=RewardMap(low, span),
         key=int(about["key"]),
         episode=episode,
         tables=tables,
