@@ -382,3 +382,10 @@ def test_a_link_to_a_missing_spec_is_refused(tmp_path):
     (tmp_path / "spec.toml").symlink_to(tmp_path / "gone.toml")
     with pytest.raises(ValueError, match=r"must be a TOML file; it is a link to a file that is missing\.$"):
         read_experiment(tmp_path / "spec.toml")
+
+
+def test_line_ends_and_the_mark_of_editors_of_windows_change_nothing(write):
+    path = write()
+    expected = read_experiment(path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_experiment(path).cells == expected.cells

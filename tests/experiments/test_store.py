@@ -536,6 +536,17 @@ def test_large_files_are_hashed_piece_by_piece(tmp_path):
         tracemalloc.stop()
 
 
+def test_a_manifest_that_a_run_replaces_between_listing_and_reading_is_not_damage(store, monkeypatch):
+    (manifest,) = Store(store).manifests()
+    listed = [[replace(manifest, name=manifest.name[:33] + 32 * "0" + ".json")]]
+    plain = Store.manifests
+    monkeypatch.setattr(Store, "manifests", lambda self: listed.pop() if listed else plain(self))
+    assert verify_store(store).findings == ()
+    assert not listed
+    listed.append([replace(manifest, name=manifest.name[:33] + 32 * "0" + ".json")])
+    assert len(load_results(store)) == 9
+
+
 def test_the_newer_of_two_manifests_counts(store, write):
     # As after a crash between writing one and removing the other.
     (old,) = Store(store).manifests()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -215,6 +216,8 @@ def _manifests(store: Store) -> dict[str, Manifest]:
         try:
             manifest = read_manifest_file(file)
         except ValueError as error:
+            if not os.path.lexists(file.path):
+                return _manifests(store)  # a run replaced it meanwhile
             raise ValueError(f"{file.path} is damaged: {error}. Run the experiment again.") from error
         found[manifest.name] = manifest
     return found

@@ -32,7 +32,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
     if len(content) > _MOST_BYTES:
         raise ValueError(f"{path} must be at most {_MOST_BYTES // 1024} kB; it is larger.")
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")  # editors of Windows may put a mark first
         return text, tomllib.loads(text)
     except RecursionError:
         raise ValueError(f"{path} is not valid TOML: it is nested too deeply.") from None

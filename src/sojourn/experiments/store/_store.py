@@ -198,7 +198,7 @@ class Store:
 
     def older_manifests(self) -> list[StoredFile]:
         """Return the manifests that do not count, because a newer one of the same experiment does."""
-        newest = self.manifests()
+        newest = set(self.manifests())
         return [file for file in self._files("experiments") if file not in newest]
 
     def unknown_files(self) -> list[Path]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.experiments.store._manifest import read_manifest_file
+from sojourn.experiments.store._manifest import Manifest, read_manifest_file
 from sojourn.experiments.store._marker import MARKER_CONTENT
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
@@ -67,14 +68,9 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
             sound.add(file.key)
         if progress is not None and i % 64 == 0:
             progress(i / len(files))
-    experiments = []
-    for file in store.manifests():
-        try:
-            manifest = read_manifest_file(file)
-            experiments.append((manifest.name, len(manifest.keys), len(manifest.keys & sound)))
-        except (OSError, ValueError) as error:
-            findings.append(Finding(file.path, _problem(error)))
-    return Verdict(len(sound), tuple(sorted(experiments)), tuple(findings))
+    manifests, damaged = _check_manifests(store)
+    experiments = sorted((one.name, len(one.keys), len(one.keys & sound)) for one in manifests)
+    return Verdict(len(sound), tuple(experiments), (*findings, *damaged))
 
 
 def _check_folder(store: Store) -> Iterator[Finding]:
@@ -96,6 +92,19 @@ def _check_folder(store: Store) -> Iterator[Finding]:
     for key, count in counts.items():
         if count > 1:
             yield Finding(last[key], f"one of {count} different results of the same trial")
+
+
+def _check_manifests(store: Store) -> tuple[list[Manifest], list[Finding]]:
+    """Return the sound manifests, and the problems of the others."""
+    manifests, findings = [], []
+    for file in store.manifests():
+        try:
+            manifests.append(read_manifest_file(file))
+        except (OSError, ValueError) as error:
+            if isinstance(error, ValueError) and not os.path.lexists(file.path):
+                return _check_manifests(store)  # a run replaced it meanwhile
+            findings.append(Finding(file.path, _problem(error)))
+    return manifests, findings
 
 
 def _check_trial_file(file: StoredFile) -> str:
