@@ -18,7 +18,7 @@ import numba
 from numba.core import caching
 
 from sojourn._files import lock_file
-from sojourn._kernels._interrupts import with_ignored_interrupts
+from sojourn._kernels._interrupts import interruptible, with_ignored_interrupts
 from sojourn.errors import CacheWarning
 
 __all__ = ["cache_directory", "inlined", "kernel"]
@@ -124,8 +124,9 @@ class _Cache(caching.FunctionCache):
         return compile_and_unlock
 
     def _load(self, sig: Any, target_context: Any) -> Any:
+        load = interruptible(super().load_overload)  # numba would crash after an exception in its callback
         try:
-            return super().load_overload(sig, target_context)
+            return load(sig, target_context)
         except Exception:  # unpickling and parsing fail in too many ways to list
             self._delete_files()
             return None
