@@ -52,7 +52,7 @@ START_ROOM = 64
 _PER_LAYER = {"value", "incumbent", "runner_up", "greedy_masks", "visits_at", "q"}
 """Tables whose shape depends on the number of layers."""
 
-_MOST_ROWS = 1 << 22
+_MOST_ROWS = 1 << 25
 """Largest number of layers times states for which the actions of a policy are kept during its valuation."""
 
 _MOST_CACHED = 200_000
