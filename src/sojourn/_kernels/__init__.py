@@ -11,6 +11,13 @@ order. Planning also takes the same numbers in the order of `planning._blocked_r
 from __future__ import annotations
 
 from sojourn._kernels._problem import ProblemArrays, TransitionRows
+from sojourn._kernels._single_steps import (
+    count_step,
+    find_state,
+    initialize_q_row,
+    number_state,
+    sample_successor,
+)
 from sojourn._kernels.behavior._selves import (
     ALWAYS_BEST,
     ChoiceRule,
@@ -21,13 +28,13 @@ from sojourn._kernels.behavior._selves import (
     play_restarting_clock,
     play_running_clock,
 )
-from sojourn._kernels.learning._assumed_law import AssumedLaw, initialize_q_row
+from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._full_replan import SweepScratch
 from sojourn._kernels.learning._greedy import choose_action, fill_policy
 from sojourn._kernels.learning._incremental_replan import IncrementalScratch, find_all_incumbents
-from sojourn._kernels.learning._play import Episodes, LearnerState, PlayStatus, play, sample_successor
+from sojourn._kernels.learning._play import Episodes, LearnerState, PlayStatus, play
 from sojourn._kernels.learning._play_options import PlayOptions
-from sojourn._kernels.learning._tables import MOST_MASKED, Tables, count_step, find_state, number_state
+from sojourn._kernels.learning._tables import MOST_MASKED, Tables
 from sojourn._kernels.learning._tie_breaking import priority
 from sojourn._kernels.learning._update_bernstein import BernsteinUpdate
 from sojourn._kernels.learning._update_monotone_bernstein import (
