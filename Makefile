@@ -48,7 +48,7 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/wheel/constraints.txt build/wheel/*.whl
 	cd build/wheel && env/bin/python -c "import sojourn; print('wheel', sojourn.__version__, sojourn.Geometric(0.75).mean)" && env/bin/sojourn --version
 
-reproduce: .venv/installed ## reproduce the paper into reproduction/ (about 22 minutes on two cores)
+reproduce: .venv/installed ## reproduce the paper into reproduction/ (about 3 minutes on two cores once compiled)
 	$(BIN)/sojourn reproduce
 
 quick: .venv/installed ## a small version of reproduce, with its own report (about a minute once compiled)
