@@ -6,6 +6,7 @@ import _thread
 import contextlib
 import io
 import json
+import math
 import signal
 import sqlite3
 import threading
@@ -129,6 +130,23 @@ def test_events_are_cut_into_sessions_at_gaps():
         read_sessions(table, gap=30, length="time")
     bad = read_sessions({"user": [*table["user"], "", "d"], "time": [*table["time"], 50, "late"]}, gap=30)
     assert bad.account.n_rejected == 2
+
+
+def test_open_sessions_of_a_short_log_of_events_are_not_biased():
+    # By hand: after events from 280 on, going on can be seen, but not leaving, so 305 does not count.
+    log = read_sessions({"user": list("zaaaab"), "time": [0, 100, 275, 285, 305, 310]}, gap=30)
+    assert ended(log) == [(1, False), (1, True), (2, False)]
+    # Half of the users leave after every event; the log covers little more than two gaps.
+    rng = np.random.default_rng(1)
+    lengths = rng.geometric(0.5, 5_000)
+    start = rng.uniform(-5, 3, 5_000)
+    pauses = [np.append(0, rng.random(n - 1).cumsum()) for n in lengths]
+    time = np.repeat(start, lengths) + np.concatenate(pauses)
+    user, seen = np.repeat(np.arange(5_000), lengths), (time > 0) & (time < 2.5)
+    log = read_sessions({"user": user[seen], "time": time[seen]}, gap=1)
+    at_risk = log.counts[(log.lengths > 1) | log.observed].sum()
+    left = log.counts[(log.lengths == 1) & log.observed].sum()
+    assert abs(left / at_risk - 0.5) < 3 * 0.5 / math.sqrt(at_risk)
 
 
 def test_a_single_letter_is_a_name(tmp_path):

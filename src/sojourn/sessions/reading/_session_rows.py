@@ -406,9 +406,11 @@ class EventRows(RowReader):
         user, time = user[order], time[order]
         begins = np.append(True, (np.diff(user) != 0) | (np.diff(time) > self._gap))
         first = np.flatnonzero(begins)
-        lengths = np.diff(np.append(first, user.size))
-        last = first + lengths - 1
-        is_open = time[last] + self._gap >= time.max()
+        # Going on can be seen after any event, leaving only after those that a whole gap follows. So an open
+        # session counts up to its first event without one: later ones would add only those who went on.
+        is_seen = time + self._gap < time.max()
+        is_open = ~is_seen[np.append(first[1:], user.size) - 1]
+        lengths = np.add.reduceat(is_seen, first, dtype=np.int64) + is_open
         is_whole = time[first] - self._gap > time.min()
         if not is_whole.any() or is_open[is_whole].all():
             raise ValueError(
@@ -421,7 +423,8 @@ class EventRows(RowReader):
             f"{user.size:,} events are {first.size:,} sessions, which end after a gap of "
             f"{duration_words(self._gap)}. "
             f"Left out, since they may have begun before the log: {int((~is_whole).sum()):,}. Open, since "
-            f"they may go on after it: {int((is_open & is_whole).sum()):,}."
+            f"they may go on after it: {int((is_open & is_whole).sum()):,}, counted up to their first event "
+            f"in the last {duration_words(self._gap)}."
         )
         self.notes[note] = None
         columns = [(f"{what}s", self.names[at]) for what, at in self.indices.items()]
