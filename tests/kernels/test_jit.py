@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
 import pytest
 
 from sojourn._kernels import _jit
@@ -65,6 +66,23 @@ def test_damaged_files_are_compiled_again(tmp_path):
         for path in files:
             damage(path, how)
         assert run(tmp_path, SOJOURN_CACHE_DIR=str(tmp_path / "cache")) == "2.0"
+
+
+def test_loading_a_kernel_does_not_load_the_compiler(tmp_path):
+    use = f"{USE}; import sys; print('numba.np.linalg' in sys.modules)"
+    cache = {"SOJOURN_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(tmp_path, use, **cache).split() == ["2.0", "True"]
+    assert run(tmp_path, use, **cache).split() == ["2.0", "False"]
+
+
+def test_inlined_functions_can_be_called_from_python():
+    @_jit.inlined
+    def add(x, y):
+        return x + y
+
+    assert add(1, 2) == 3
+    assert numba.njit(lambda x: add(x, x))(1.5) == 3.0
+    assert add(1.5, 2.0) == 3.5  # also with types that it was inlined with
 
 
 def test_processes_wait_for_one_that_compiles(tmp_path):
