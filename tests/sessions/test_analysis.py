@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
 from dataclasses import replace
 
@@ -399,10 +400,30 @@ def test_the_mean_of_the_data_comes_first_where_no_family_fits():
     )
 
 
+@pytest.mark.parametrize(
+    ("ones", "words"),
+    [
+        (40, "slows down, but those who have stayed long do not tend to stay longer: by the data 5.5 more"),
+        (60, "slows down. Those who have stayed long tend to stay longer: by the data 6.5 more"),
+    ],
+)
+def test_how_long_stayers_stay_is_taken_from_complete_data(ones, words):
+    # By the best fit the chance of leaving is 9% from step 2 on, but the data end at step 28.
+    lengths = np.array([1] * ones + [*range(2, 29), *range(2, 14)])
+    text = advice_on(analyze(SessionLog.from_columns(lengths)), "How people leave")
+    assert words in text
+    late = int(re.search(r"from step (\d+) on, against", text)[1])
+    stay, fresh = (np.mean(lengths[lengths >= h] - h + 1) for h in (late, 1))
+    assert f"{stay:g} more steps on average from step {late} on, against {fresh:.3g} from" in text
+
+
 def test_a_law_with_a_single_length_is_not_called_constant():
     fixed = advice_on(analyze(SessionLog.from_columns([20] * 500)), "How people leave")
     assert fixed == "No one leaves before step 20; there all do."
     assert advice_on(analyze(SessionLog.from_columns([1] * 500)), "How people leave") == "All leave at once."
+    ended = np.arange(30) < 10
+    none_goes_on = advice_on(analyze(SessionLog.from_columns([1] * 30, ended)), "How people leave")
+    assert none_goes_on == "No session was seen to go on after step 1."
     late = advice_on(analyze(SessionLog.from_columns([5, 6, 7, 8] * 9, entry=[5] * 36)), "How people leave")
     assert "Leaving is about as likely" not in late
 

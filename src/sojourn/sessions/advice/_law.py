@@ -75,6 +75,8 @@ def _law_leaving(analysis: Analysis) -> str:
     late = min(late, max(analysis.last_at_risk, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     if begin > 1.0 - _NEGLIGIBLE:
+        if not analysis.determines_remaining:
+            return f"No session was seen to go on after step {early:,}."
         return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
     text = f"No one leaves before step {early:,}; then" if early > 1 else "After the first step"
     if early == first > 1:
@@ -142,7 +144,7 @@ def _doubts(analysis: Analysis, shape: str, early: int, late: int) -> str:
 
 def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: int) -> str:
     """Describe how the chance of leaving changes by the best fit."""
-    law = analysis.law
+    law: LengthLaw = analysis.law
     if shape in ("peak", "dip"):
         first, then = _SHAPES[shape].split(", ")
         return f"Leaving {first}, to {percent(float(law.hazard(step)))} at step {step:,}, {then}."
@@ -153,14 +155,20 @@ def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: i
             "Leaving slows down. Those who have stayed long tend to stay longer; how much longer, the log "
             "does not say."
         )
-    stay, fresh = number(float(law.remaining(late))), number(float(law.remaining(early)))
+    data, by, unseen = analysis.kaplan_meier, "", ""
+    if data is not None and analysis.unended <= SMALL_DIFFERENCE:
+        law, by = data, "by the data "
+    stay, fresh = float(law.remaining(late)), float(law.remaining(early))
     past = min(analysis.log.longest + 1, MAX_STEP)
-    is_unseen = float(law.tail(past)) > 0.5 * float(law.tail(late))
-    by, unseen = ("by the best fit ", "most of them beyond the longest session, ") if is_unseen else ("", "")
-    return (
-        f"Leaving slows down. Those who have stayed long tend to stay longer: {by}{stay} more steps on "
-        f"average from step {late:,} on, {unseen}against {fresh} from step {early} on."
+    if float(law.tail(past)) > 0.5 * float(law.tail(late)):
+        by, unseen = "by the best fit ", "most of them beyond the longest session, "
+    steps = (
+        f"{number(stay)} more steps on average from step {late:,} on, {unseen}against {number(fresh)} from "
+        f"step {early} on"
     )
+    if stay <= fresh:  # by the data
+        return f"Leaving slows down, but those who have stayed long do not tend to stay longer: {by}{steps}."
+    return f"Leaving slows down. Those who have stayed long tend to stay longer: {by}{steps}."
 
 
 def law_advice(analysis: Analysis) -> str:
