@@ -132,6 +132,19 @@ def test_the_price_on_a_problem_is_that_of_plans_evaluated_under_the_law():
     assert "the geometric assumption costs" in advice_on(found, "On the problem")
 
 
+def test_the_price_by_a_law_that_does_not_fit_is_said_to_be_that():
+    lengths = np.repeat([1, 2, 3, 6, 9, 12], [90, 10, 90, 10, 90, 10])
+    group = ["long" if n > 3 else "short" for n in lengths]
+    log = SessionLog.from_columns(lengths, group=group)
+    found = analyze(log, problem=sj.mdps.cash_or_invest(5), resamples=0)
+    assert found.best_is_contradicted
+    text = advice_on(found, "On the problem")
+    assert text.startswith("By the best fit, which the data contradict, on CashOrInvest(5) the")
+    assert text.endswith("pass their table to sojourn plan: --law 'tabulated(\"FILE\")'.")
+    assert "in group 1, whose law does not fit its data" in text
+    assert "gains -" not in text
+
+
 def test_groups_are_compared_as_lifelines_compares_them():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, 900)

@@ -259,12 +259,15 @@ class Analysis:
     def group_values(self) -> tuple[tuple[float, float] | None, ...]:
         """What a plan for each group's law earns in that group, and what the plan for the common law earns.
 
-        Empty without groups or without a problem; None for a group without a law.
+        Empty without groups or without a problem; None for a group whose sessions do not determine its mean.
         """
-        if self.problem is None:
+        problem = self.problem
+        if problem is None:
             return ()
-        laws = [None if fit is None else fit.law for fit in self.group_fits]
-        return tuple(None if law is None else compare_plans(self.problem, law, self.law) for law in laws)
+        return tuple(
+            None if fit is None or mean is None else compare_plans(problem, fit.law, self.law)
+            for fit, mean in zip(self.group_fits, self.group_means, strict=True)
+        )
 
     def plan(self) -> Plan | None:
         """Return the plan for the best law on the problem that was given; None without a problem."""

@@ -18,28 +18,39 @@ __all__ = ["group_law_words", "group_words", "price_words"]
 
 def price_words(analysis: Analysis, price: ProblemPrice) -> str:
     """Describe what a single γ costs on a problem, and what plans for each group gain."""
-    if price.loss <= max(price.width, 1e-9 * abs(price.best)):
-        return (
-            f"On {price.problem} the policy that is best under γ = {gamma_words(price.gamma)} is best under "
-            f"the fitted law as well: {price.best:.6g} per session."
+    where, note = f"On {price.problem}", ""
+    if analysis.best_is_contradicted:
+        where = f"By the best fit, which the data contradict, on {price.problem}"
+        note = (
+            " The plan that is shown is by that fit, too. For one by the data, pass their table to sojourn "
+            "plan: --law 'tabulated(\"FILE\")'."
         )
-    share = percent(price.loss / abs(price.best)) if price.best else "all"
-    text = (
-        f"On {price.problem} the best policy earns {price.best:.6g} per session. The one that is best under "
-        f"γ = {gamma_words(price.gamma)} earns {price.geometric:.6g}: the geometric assumption costs "
-        f"{price.loss:.4g}, {share}."
-    )
-    return text + _held_out(price) + _group_values(analysis)
+    gamma = gamma_words(price.gamma)
+    if price.loss <= max(price.width, 1e-9 * abs(price.best)):
+        text = (
+            f"{where} the policy that is best under γ = {gamma} is best under the fitted law as well: "
+            f"{price.best:.6g} per session."
+        )
+    else:
+        share = percent(price.loss / abs(price.best)) if price.best else "all"
+        text = (
+            f"{where} the best policy earns {price.best:.6g} per session. The one that is best under γ = "
+            f"{gamma} earns {price.geometric:.6g}: the geometric assumption costs {price.loss:.4g}, {share}."
+            f"{_held_out(price)}"
+        )
+    return text + _group_values(analysis) + note
 
 
 def _group_values(analysis: Analysis) -> str:
     """Return what plans for each group gain over one plan for all."""
+    marks = ("", ", whose law does not fit its data")
+    pairs = zip(analysis.group_values, analysis.contradicted_groups, strict=False)
     gains = [
-        f"{values[0] - values[1]:.3g} in group {i + 1}"
-        for i, values in enumerate(analysis.group_values)
+        f"{max(values[0] - values[1], 0.0):.3g} in group {i}{marks[is_contradicted]}"
+        for i, (values, is_contradicted) in enumerate(pairs, 1)
         if values is not None
     ]
-    return f" A plan for each group's law gains {', '.join(gains)} over one plan for all." if gains else ""
+    return f" Over one plan for all, a plan for a group's own law gains {'; '.join(gains)}." if gains else ""
 
 
 def _held_out(price: ProblemPrice) -> str:
