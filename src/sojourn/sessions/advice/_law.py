@@ -156,7 +156,7 @@ def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: i
             "does not say."
         )
     data, by, unseen = analysis.kaplan_meier, "", ""
-    if data is not None and analysis.unended <= SMALL_DIFFERENCE:
+    if data is not None and analysis.unended <= SMALL_DIFFERENCE * float(data.survival(late)):
         law, by = data, "by the data "
     stay, fresh = float(law.remaining(late)), float(law.remaining(early))
     past = min(analysis.log.longest + 1, MAX_STEP)
