@@ -217,23 +217,27 @@ def fit_sample(sample: Sample, family: str) -> Fit:
             "infinite; add data."
         )
     sample = sample.thinned()
-    return _result(chosen, chosen.solve(sample), sample)
+    found = chosen.solve(sample)
+    return _result(chosen, found, sample, log_likelihood(found.law, sample))
 
 
 def refit_sample(sample: Sample, near: Fit) -> Fit:
     """Fit the family of a fit to a similar sample, which is faster than `fit_sample`."""
     chosen = FAMILIES[near.family]
     found = chosen.solve_near(sample, near.variables) if near.variables else chosen.solve(sample)
-    return _result(chosen, found, sample)
+    reached = found.log_likelihood
+    return _result(
+        chosen, found, sample, log_likelihood(found.law, sample) if math.isnan(reached) else reached
+    )
 
 
-def _result(chosen: Family, found: Solution, sample: Sample) -> Fit:
+def _result(chosen: Family, found: Solution, sample: Sample, likelihood: float) -> Fit:
     return Fit(
         family=chosen.name,
         law=found.law,
         parameters=dict(zip(chosen.parameters, found.values, strict=True)),
         standard_errors=dict(zip(chosen.parameters, found.errors, strict=True)),
-        log_likelihood=log_likelihood(found.law, sample),
+        log_likelihood=likelihood,
         n=sample.n,
         n_observed=sample.n_observed,
         n_parameters=chosen.n_parameters,

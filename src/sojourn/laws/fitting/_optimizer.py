@@ -16,6 +16,10 @@ _STEP = 3e-4
 """Step of the difference quotients; variables are logarithms, so their scale is about 1."""
 
 _MAX_MOVE = 2.0
+_SHORT_MOVE = 0.5
+"""Moves on the way to an edge of the box are longer: far from a maximum, a function that levels off
+exponentially needs steps of 1."""
+
 _MAX_ITERATIONS = 200
 _FLAT = 1e-9
 """A function with values of about 1 is taken to be at its maximum if its gradient is below this."""
@@ -43,6 +47,8 @@ def maximize(
     start: FloatArray,
     lower: Sequence[float],
     upper: Sequence[float],
+    *,
+    least_gain: float = 0.0,
 ) -> Maximum:
     """Find a local maximum by Newton's method with Levenberg–Marquardt damping and difference quotients.
 
@@ -51,6 +57,7 @@ def maximize(
         start: Starting point, `(d,)`; it is clipped to the box.
         lower: Lower corner of the box.
         upper: Upper corner of the box.
+        least_gain: The search ends after a short step that gains less than this.
     """
     low, high = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
     x = np.clip(start, low, high)
@@ -65,11 +72,11 @@ def maximize(
         new[inside] = np.clip(x[inside] + move, low[inside], high[inside])
         new_value = function(new)
         if new_value > value:
-            gain, x, value = new_value - value, new, new_value
+            gain, far, x, value = new_value - value, float(np.abs(new - x).max()), new, new_value
             damping = damping / 10.0 if damping > 1e-9 else 0.0
             gradient, hessian = _derivatives(function, x, value)
             inside = _inside(x, gradient, low, high)
-            if gain < 1e-15 * abs(value):
+            if gain < 1e-15 * abs(value) or (gain < least_gain and far < _SHORT_MOVE):
                 break
         else:
             damping = max(10.0 * damping, 1e-6)

@@ -108,10 +108,9 @@ def log_gamma_ratio(a: float, b: float, m: FloatArray) -> FloatArray:
     closed = long * np.log1p(short / (b + long)) + top * np.log1p(long / top) - b * np.log1p(long / b)
     leading = np.where(short <= b, smooth, closed)
     half = 0.5 * np.log1p((a / b) * (m / (a + b + m)))
-    errors = (stirling_error(b + m) - stirling_error(a + b + m)) + (
-        stirling_error(np.array([a + b])) - stirling_error(np.array([b]))
-    )
-    return np.where(m > 0.0, errors - leading - half, 0.0)
+    errors = stirling_error(np.concatenate((b + m, a + b + m, [a + b, b])))
+    error = (errors[: m.size] - errors[m.size : -2]) + (errors[-2] - errors[-1])
+    return np.where(m > 0.0, error - leading - half, 0.0)
 
 
 def gamma_tail_ratio(a: float, z: FloatArray) -> FloatArray:
