@@ -220,6 +220,16 @@ def read_quickly(content: bytes, trial: Trial) -> Arrays | None:
     return {name: array_of(member, kinds[name]) for name, member in members.items() if name != "about"}
 
 
+def test_both_ways_to_read_refuse_half_a_text_as_name():
+    trial, header, arrays = sound_trials()[0]
+    half = json.dumps(header | {"problem": "x"}).removesuffix('x"}') + "}"
+    named: dict[str, Any] = {**arrays, "about": np.array(half)}
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **named)
+    assert read_in_general(packed.getvalue(), trial) is None
+    assert defect_of_content(packed.getvalue(), trial) == "it is not a trial file"
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(("trial", "header", "arrays"), sound_trials(), ids=["episodes", "checkpoints"])
 def test_both_ways_to_read_agree_on_mutated_files(trial, header, arrays):

@@ -165,10 +165,10 @@ def _is_surely_sound(content: bytes, trial: Trial) -> bool:
 def _is_header_of(trial: Trial, member: bytes) -> bool:
     """Whether a header is what `pack_trial` writes for a trial, with any text as the problem's name."""
     text, start = text_of(member), f'{_header_start(trial.settings)}{trial.seed}, "problem": '
-    if text is None or not text.startswith(start) or not text.endswith('"}'):
+    if text is None or not text.startswith(f'{start}"') or not text.endswith('"}'):
         return False
     name = text[len(start) : -1]
-    return name[0] == '"' and name.isascii() and name.isprintable() and not set(name[1:-1]) & {'"', "\\"}
+    return len(name) > 1 and name.isascii() and name.isprintable() and not set(name[1:-1]) & {'"', "\\"}
 
 
 @functools.lru_cache(maxsize=4096)
