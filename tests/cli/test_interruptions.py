@@ -170,6 +170,14 @@ def test_zero_columns_are_an_unknown_width(tmp_path):
         assert in_shell("@ list laws", tmp_path, COLUMNS=width) == expected
 
 
+def test_settings_files_of_the_current_folder_are_ignored(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    (tmp_path / ".numba_config.yaml").write_text("chrome_trace: thesis.tex\ndisable_jit: 1\n")
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\nbackend: module://mine\n")
+    assert in_shell("@ law 'fixed(3)' --plot law.svg", tmp_path)[0] == 0
+    assert (tmp_path / "thesis.tex").read_text() == "precious"
+
+
 def on_terminal(command, folder):
     """Run a shell command whose stderr is a terminal; return what it writes there."""
     ours, theirs = pty.openpty()

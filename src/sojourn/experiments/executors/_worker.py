@@ -19,6 +19,7 @@ import time
 import warnings
 from typing import IO
 
+from sojourn._foreign_settings import ignore_foreign_settings
 from sojourn._imports import exits_are_errors, import_object
 from sojourn.errors import CacheWarning
 from sojourn.experiments.executors._failure_reasons import describe_error
@@ -66,6 +67,7 @@ def main(function: str, lifeline: int | None = None) -> None:
     os.dup2(2, 1)  # text that an agent prints must not get among the answers
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(calls, waiting), daemon=True).start()
+    ignore_foreign_settings()
     with contextlib.suppress(ValueError):  # every call will report it
         import_object(function)  # before the first call, whose duration must not include it
     write_message(answers, READY, b"")
