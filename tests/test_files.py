@@ -134,6 +134,7 @@ HOSTILE = {
     "a negative shape": archive(npy(SOUND.replace("6", "-6"))),
     "a shape that is smaller than the data": archive(npy(SOUND.replace("6", "5"))),
     "a declared size of 2 GB": patch(archive(npy(SOUND)), 24, 2**31 - 1, 4),
+    "a description of 36 MB": pack_archive({"format": "thing 1", "x": " " * 9_000_000}, {}),
     "a bomb of LZMA": archive(npy(SOUND, bytes(20_000_000)), compression=zipfile.ZIP_LZMA),
     "a bomb of bzip2 that declares 48 bytes": patch(
         archive(npy(SOUND, bytes(20_000_000)), compression=zipfile.ZIP_BZIP2), 24, 176, 4

@@ -63,6 +63,9 @@ _DAMAGE = (
 _MAX_DEFLATE_RATIO = 1032
 """Largest factor by which deflate can compress; a member that declares a larger one is damaged."""
 
+_MAX_ABOUT = 1 << 25
+"""Largest line of JSON in bytes, 8 million characters; as Python objects it takes up to ten times as many."""
+
 _PIECE = 1 << 20
 _MAX_HEADER = 4096  # largest header of an array, in bytes
 
@@ -168,6 +171,8 @@ def unpack_archive(
     """
     try:
         with zipfile.ZipFile(file) as archive:
+            if archive.getinfo(f"{_ABOUT}.npy").file_size > _MAX_ABOUT:
+                raise ValueError("its description is too long.")
             about = json.loads(str(_read_member(archive, f"{_ABOUT}.npy")))
             has_form = about["format"] == form
             sizes = {info.filename: info.file_size for info in archive.infolist()}

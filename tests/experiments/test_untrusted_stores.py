@@ -335,10 +335,11 @@ def test_names_that_spreadsheets_take_for_formulas_are_escaped(tmp_path):
         assert row["agent.list"] == "['a;'=1']"
 
 
-def test_long_trials_are_exported_piece_by_piece(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("limit", "value"), [("_PIECE_ROWS", 2), ("_PIECE_NAMES", 1)])
+def test_long_trials_and_long_names_are_exported_piece_by_piece(tmp_path, monkeypatch, limit, value):
     results = load_results(forge_store(tmp_path / "store"))
     export_csv(results, tmp_path / "whole.csv")
-    monkeypatch.setattr("sojourn.experiments._export._PIECE_ROWS", 2)
+    monkeypatch.setattr(f"sojourn.experiments._export.{limit}", value)
     export_csv(results, tmp_path / "pieces.csv")
     assert (tmp_path / "pieces.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 

@@ -39,7 +39,8 @@ _GRID_PREFIX = "agent."
 _LONGEST_LAW = 60  # characters of a law up to which it is written out
 _LARGEST = 2**53  # largest number of a spec
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
-_PIECE_ROWS = 1 << 16  # rows of a CSV file that are in memory as text at a time: about 40 MB
+_PIECE_ROWS = 1 << 16  # most rows of a CSV file that are in memory as text at a time: about 40 MB
+_PIECE_NAMES = 1 << 24  # characters of names that are in memory with them, if names are long
 
 
 def _grids(results: Results) -> list[str]:
@@ -90,8 +91,9 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
             columns, size = _columns(trial), trial.checkpoints.size
             before = [*_texts(trial, laws).values(), *(trial.varied.get(g, "") for g in grids)]
             start = ",".join(_cell(value) for value in (*before, trial.seed))
-            for first in range(0, size, _PIECE_ROWS):
-                part = slice(first, min(first + _PIECE_ROWS, size))
+            n_together = max(1, min(_PIECE_ROWS, _PIECE_NAMES // len(start)))
+            for first in range(0, size, n_together):
+                part = slice(first, min(first + n_together, size))
                 texts = (_digits(columns.get(name), part) for name in ("episode", *_SUMS))
                 lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*texts, strict=True))
                 file.write("".join(lines).encode())

@@ -7,6 +7,7 @@ results have the same bytes on every machine. Lines that cannot be read are skip
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 from pathlib import Path
@@ -42,7 +43,7 @@ class TimingLog:
         except OSError:
             return {}
         timings = {}
-        for line in content.splitlines() if len(content) <= _MAX_BYTES else ():
+        for line in io.BytesIO(content if len(content) <= _MAX_BYTES else b""):
             with contextlib.suppress(ArithmeticError, KeyError, TypeError, ValueError, RecursionError):
                 # From the last brace: version 0.1.0 wrote a checksum before it, a power cut half a line.
                 entry = json.loads(line[line.rfind(b"{") :])

@@ -32,7 +32,7 @@ _LOCAL_START = struct.pack("<4s5H", b"PK\3\4", 45, 0, 8, 0, 33)
 """What NumPy writes: versions, flags, deflation, a fixed date, no comments, the mode of a new file."""
 
 _MOST_MEMBERS = 16
-_MOST_RATIO = 1032  # deflate cannot compress by a larger factor
+_MOST_BYTES = 1 << 25  # of one member, unpacked
 _CODES = {"i": "<i8", "b": "|b1", "f": "<f8"}
 _TYPES = {kind: np.dtype(code) for kind, code in _CODES.items()}
 
@@ -60,7 +60,7 @@ def _read_members(content: bytes) -> dict[str, bytes] | None:
         fixed, crc, packed, unpacked, n_name, rest, begin = _ENTRY.unpack_from(content, place)
         if fixed != _ENTRY_START or rest != _ENTRY_REST or begin != expected_begin:
             return None
-        if unpacked > _MOST_RATIO * (packed + 64):
+        if unpacked > _MOST_BYTES:
             return None
         place += _ENTRY.size
         name = content[place : place + n_name]
