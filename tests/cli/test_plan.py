@@ -353,5 +353,9 @@ def test_laws_of_your_own_are_found_in_the_current_folder(run, tmp_path, monkeyp
         assert result.exit_code == 2
         assert error in result.stderr
     else:
+        unsaved = run(
+            "plan", "--problem", "unknown", "--law", law, "--save", "x.npz"
+        )  # refused before any work
+        assert unsaved.stderr.startswith("Error: law must be one that parse_law reads back; got Halving")
         same = run("plan", "--problem", "chain(2)", "--law", "geometric(0.5)", "--json", "--no-price")
         assert json.loads(result.stdout)["value"] == pytest.approx(json.loads(same.stdout)["value"])

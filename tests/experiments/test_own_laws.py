@@ -41,6 +41,7 @@ class Steady(LengthLaw):
 
 fair = Steady(0.5)
 number = 3
+def one_of(values): return fair
 """
 TEXT = "own_laws:Steady(gamma=0.5)"
 
@@ -113,6 +114,7 @@ def test_agents_may_assume_it(spec, tmp_path):
         ("own_laws:fair(3)", "law: own_laws:fair is a law already and takes no arguments."),
         ("own_laws:Steady(1 + 1)", "law must have numbers and quoted text as arguments"),
         ("own_laws:Steady()", "law: own_laws:Steady needs gamma"),
+        (f"own_laws:one_of([{'1,' * 4_900}])", "is too long for the files of trials: 14,724 characters."),
         (
             "own_laws:Steady(2)",
             "law: own_laws:Steady must have a finite mean length above 0; got -1.0.",

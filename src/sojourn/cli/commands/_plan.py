@@ -118,7 +118,12 @@ def _read(problem: str, law: str, save: Path | None) -> tuple[LengthLaw, Tabular
     """Check the input, the cheapest part first."""
     if save is not None:
         check_output_file("--save", save, [".npz"])
-    return read_law(law), read_problem_option(problem)
+    given = read_law(law)
+    if save is not None:
+        from sojourn.laws import law_to_text  # noqa: PLC0415
+
+        law_to_text(given, remedy="Leave out --save.")  # refuses a law that the file cannot hold
+    return given, read_problem_option(problem)
 
 
 def _rows(solution: Solution, *, normalized: bool) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from sojourn.experiments.spec._import_path import importing_from
 from sojourn.experiments.spec._plain_values import shown
 from sojourn.experiments.spec._toml import read_toml
 from sojourn.experiments.trials._trial import Trial
-from sojourn.laws import LengthLaw, NamedLaw, read_law
+from sojourn.laws import LengthLaw, NamedLaw, read_law, read_stored_law
 from sojourn.learning import default_regret_episodes
 from sojourn.mdps import TabularMDP, read_problem
 
@@ -242,7 +242,7 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
             f"at most {_MOST_TRIALS:,} in {_MOST_CELLS:,} are possible."
         )
     problems = [with_place("problem", _build_problem, text) for text in spec.problem]
-    laws = [with_place("law", read_law, text) for text in spec.law]
+    laws = [with_place("law", _read_law, text) for text in spec.law]
     cells: list[Cell] = []
     for problem, mdp in problems:
         for law in laws:
@@ -264,6 +264,17 @@ def _build_problem(text: str) -> tuple[str, TabularMDP]:
     """Return a problem's text in its one form, and the problem, so that a bad one is refused early."""
     named = read_problem(text, "problem")
     return named.text, named.build()
+
+
+def _read_law(text: str) -> NamedLaw:
+    """Return a law, after checking that trial files can hold it."""
+    named = read_law(text)
+    try:
+        read_stored_law(named.text)
+    except ValueError as error:
+        n = f"{len(named.text):,}"
+        raise ValueError(f"{text[:60]} is too long for the files of trials: {n} characters.") from error
+    return named
 
 
 def _what_to_record(
