@@ -395,6 +395,16 @@ def test_a_long_text_in_every_row_of_parquet_takes_memory_once(tmp_path):
     assert len(read_sessions(tmp_path / "log.parquet")) == 50_000
 
 
+def test_long_cells_of_parquet_are_refused_before_they_become_python_objects(tmp_path, monkeypatch):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    monkeypatch.setattr("sojourn.sessions.reading._sources._MOST_ARROW_BYTES", 10_000)
+    parquet.write_table(pa.table({"length": [1], "other": ["x" * 20_000]}), tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match=r"log.parquet must have short rows; got 0 MB for 1 rows\.$"):
+        read_sessions(tmp_path / "log.parquet")
+
+
 def test_time_differences_that_overflow_or_are_negative_are_rejected():
     log = read_sessions({"length": np.array([2**62, 90, -90], dtype="m8[s]")}, step="60")
     assert (log.lengths.tolist(), log.account.n_rejected) == ([2], 2)

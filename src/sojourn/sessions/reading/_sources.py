@@ -51,6 +51,7 @@ _ARROW_BATCH_ROWS, _ARROW_BUFFER_BYTES = 1 << 17, 1 << 18
 _STEPS_BETWEEN_CHECKS = 10_000
 """Instructions of SQLite's machine, about a tenth of a millisecond, between two checks for Ctrl-C."""
 
+_MOST_ARROW_BYTES = 1 << 27  # of rows that are read at a time; Python objects take ten times as much
 _ARROW_TEXTS = ("string", "large_string", "binary", "large_binary")
 _SQLITE, _BYTE_ORDER_MARK = b"SQLite format 3\0", b"\xef\xbb\xbf"
 _SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".pq")
@@ -531,14 +532,23 @@ def _open_parquet(path: Path) -> Iterator[Table]:
 
             def chunks(wanted: Iterable[int]) -> Iterator[Any]:
                 used = [schema.names[at] for at in wanted]
-                return cast(Iterator[Any], file.iter_batches(batch_size=_ARROW_BATCH_ROWS, columns=used))
+                return _short_rows(file.iter_batches(batch_size=_ARROW_BATCH_ROWS, columns=used), source)
 
-            head = next(file.iter_batches(batch_size=_FIRST_ROWS), None)
+            head = next(_short_rows(file.iter_batches(batch_size=_FIRST_ROWS), source), None)
             yield _table_of_arrow(schema.names, head, chunks, source)
     except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         reason = lines[0][:200].rstrip(".")
         raise ValueError(f"{source} cannot be read as Parquet: {reason}.") from error
+
+
+def _short_rows(batches: Iterable[Any], source: str) -> Iterator[Any]:
+    """Yield Arrow's record batches; raise `ValueError` for cells so long that they would fill the memory."""
+    for batch in batches:
+        if batch.nbytes > _MOST_ARROW_BYTES:
+            size = f"{batch.nbytes >> 20:,} MB for {len(batch):,} rows"
+            raise ValueError(f"{source} must have short rows; got {size}.")
+        yield batch
 
 
 def _table_of_arrow_stream(table: Any, source: str) -> Table:
