@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from reference.markdown import table_cells
 
-from sojourn.experiments import Processes
+from sojourn.experiments import Processes, Store
 from sojourn.reports import Claim, ClaimVerdict, reproduction_report
 from sojourn.reproduction import EXPERIMENTS, PARTS, read_shipped_experiment, reproduce
+from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction.claims import PLACES
 
 LIGHT = ("price", "shape", "unknown")
@@ -64,11 +65,33 @@ def test_the_page_loads_nothing_and_is_small(made):
     assert "quick run" in page
 
 
-def test_a_second_run_gives_the_same_bytes(made, tmp_path):
+def test_a_second_run_computes_nothing_and_gives_the_same_bytes(made, monkeypatch):
+    for name in ("_price.plan", "_shape.plan", "_unknown.censoring_errors"):
+        monkeypatch.setattr(f"sojourn.reproduction.{name}", None)
     folder = made.report.parent
     before = {path: path.read_bytes() for path in (made.report, made.page, *made.figures)}
     again = reproduce(LIGHT, folder=folder, quick=True, executor=Processes(workers=1))
     assert {path: path.read_bytes() for path in (again.report, again.page, *again.figures)} == before
+
+
+def test_results_that_are_not_trials_are_remembered(tmp_path):
+    calls = []
+
+    def halves(*, n, words):
+        calls.append(n)
+        return (0.1 * n, [n // 2, words, None])
+
+    runner = ExperimentRunner(Store(tmp_path / "results"))
+    for n in (3, 3, 4):
+        assert runner.remember(halves, n=n, words="a") == [0.1 * n, [n // 2, "a", None]]
+    assert calls == [3, 4]
+    tables = sorted((tmp_path / "tables").iterdir())
+    assert len(tables) == 2
+    for content in (b"", b"{", b"[]", b'{"call": 1}', b"[" * 100_000, b"\xff", b" " * 2_000_000):
+        tables[0].write_bytes(content)
+        for n in (3, 4):
+            assert runner.remember(halves, n=n, words="a")[0] == 0.1 * n
+    assert len(calls) == 2 + 7
 
 
 def test_an_unknown_part_is_named():

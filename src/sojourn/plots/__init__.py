@@ -32,7 +32,7 @@ from sojourn.plots._sessions import (
 )
 from sojourn.plots._slopes import SlopeCurves, draw_slopes, slope_curves, slopes_figure
 from sojourn.plots._style import COLORS, PlainFigure, new_figure, tidy
-from sojourn.plots._svg import save_figure, svg_image
+from sojourn.plots._svg import draw_svg, save_figure, svg_image
 from sojourn.plots._value_of_the_law import LossBars, draw_losses, loss_bars, value_of_the_law_figure
 from sojourn.plots.policies._behavior import BehaviorCells, behavior_cells, behavior_figure, draw_behavior
 from sojourn.plots.policies._plan import draw_earnings, draw_strips, plan_figure
@@ -85,6 +85,7 @@ __all__ = [
     "draw_sessions",
     "draw_slopes",
     "draw_strips",
+    "draw_svg",
     "draw_taxi",
     "estimate_curves",
     "estimates_figure",

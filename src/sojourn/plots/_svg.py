@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from sojourn._files import make_folder, write_atomically
 
-__all__ = ["save_figure", "svg_image"]
+__all__ = ["draw_svg", "save_figure", "svg_image"]
 
 _DARK = {
     "#ffffff": "#161a1f",
@@ -37,23 +37,30 @@ _SAFE = " ()*,-./:;=@_~!$+?"
 """Characters that need no percent-encoding in a quoted URL."""
 
 
-def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write a figure as `.svg` and `.png`, deterministically and atomically; return both paths."""
+def save_figure(figure: Figure, stem: Path, *, svg: bytes | None = None) -> tuple[Path, Path]:
+    """Write a figure as `.svg` and `.png`, deterministically and atomically; return both paths.
+
+    Args:
+        figure: The figure.
+        stem: The path of the files, without suffix.
+        svg: The result of `draw_svg`, if it is known already.
+    """
     make_folder(stem.parent)
     vector, pixels = stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png")
-    write_atomically(vector, lambda file: file.write(_svg(figure)))
+    write_atomically(vector, lambda file: file.write(svg or draw_svg(figure)))
     settings: Any = {"format": "png", "dpi": 200, "metadata": {"Software": None}}
     write_atomically(pixels, lambda file: figure.savefig(file, **settings))
     return vector, pixels
 
 
-def svg_image(figure: Figure) -> str:
-    """Return a figure as the `data:` URL of an SVG image that follows the page's dark mode.
+def svg_image(figure: Figure | bytes) -> str:
+    """Return a figure, or the SVG of one, as the `data:` URL of an image that follows the page's dark mode.
 
     Matplotlib writes colors into style attributes; CSS rules that match these attributes override them. If a
     browser does not apply dark mode to images, the figure stays light, on a white background.
     """
-    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", _svg(figure).decode(), flags=re.DOTALL)
+    drawn = figure if isinstance(figure, bytes) else draw_svg(figure)
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", drawn.decode(), flags=re.DOTALL)
     rules = "".join(
         f'[style*="{part}: {color}"]{{{part}:{other}!important}}'
         for color, other in _DARK.items()
@@ -66,7 +73,8 @@ def svg_image(figure: Figure) -> str:
     return f"data:image/svg+xml,{quote(whole, safe=_SAFE)}"
 
 
-def _svg(figure: Figure) -> bytes:
+def draw_svg(figure: Figure) -> bytes:
+    """Return a figure as SVG; equal figures give equal bytes."""
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "sojourn", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

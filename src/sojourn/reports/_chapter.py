@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import platform
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from enum import StrEnum
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from sojourn.plots import svg_image
+from sojourn.plots import draw_svg, svg_image
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,6 +119,11 @@ class Picture:
     caption: str
     figure: Figure
 
+    @functools.cached_property
+    def svg(self) -> bytes:
+        """The figure as SVG."""
+        return draw_svg(self.figure)
+
     @property
     def is_wide(self) -> bool:
         """Whether the figure is too wide to be read on a phone without scrolling."""
@@ -159,7 +165,7 @@ def chapter_context(chapters: Sequence[Chapter], *, command: str) -> dict[str, A
                 "tables": chapter.tables,
                 "settings": chapter.settings,
                 "pictures": [
-                    (f"Figure {next(numbers)}. {picture.caption}", svg_image(picture.figure), picture.is_wide)
+                    (f"Figure {next(numbers)}. {picture.caption}", svg_image(picture.svg), picture.is_wide)
                     for picture in chapter.pictures
                 ],
             }

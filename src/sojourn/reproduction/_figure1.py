@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from sojourn._typing import FloatArray
-from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic, label, parse_law
+from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic, label, law_to_text, parse_law
 from sojourn.learning import FEWEST_SEEDS, Comparison, learn
 from sojourn.mdps import TabularMDP
 from sojourn.plots import law_figure, panels_figure
@@ -35,7 +35,10 @@ def figure1(runner: ExperimentRunner) -> Chapter:
     won, lost = zip(*(won_and_lost(c, N_PAPER_AGENTS) for c in comparisons), strict=True)
     improved = [paper_reports_improvement(c.law) for c in comparisons]
     deviation = max(_deviation_from_random(comparison) for comparison in comparisons)
-    alike = [_all_behave_alike(comparison.law, comparison.episodes) for comparison in comparisons]
+    alike = [
+        runner.remember(_all_behave_alike, law=law_to_text(one.law), episodes=one.episodes)
+        for one in comparisons
+    ]
     named = [c.law for c, said in zip(comparisons, improved, strict=True) if said]
     needed = min(_visits_needed(law, 11.0) / (law.mean * _EPISODES) for law in named)
     ending = min(_visits_needed_to_end(law) for law in named)
@@ -148,10 +151,10 @@ def _deviation_from_random(comparison: Comparison) -> float:
     return float(np.abs(means / means[random_row(comparison)] - 1.0).max())
 
 
-def _all_behave_alike(law: LengthLaw, episodes: int) -> bool:
+def _all_behave_alike(law: str, episodes: int) -> bool:
     """Return whether all agents of the paper get the same rewards if ties go to the first action."""
-    mdp = TabularMDP.from_env("Taxi-v4")
-    runs = [learn(agent, mdp, law, episodes=episodes, seed=0) for agent in paper_agents(law, **_AS_PRINTED)]
+    mdp, true = TabularMDP.from_env("Taxi-v4"), parse_law(law)
+    runs = [learn(agent, mdp, true, episodes=episodes, seed=0) for agent in paper_agents(true, **_AS_PRINTED)]
     rewards, regrets = runs[0].rewards, np.asarray(runs[0].regret)
     return all(
         np.array_equal(run.rewards, rewards) and float(np.abs(np.asarray(run.regret) - regrets).max()) <= 1e-9

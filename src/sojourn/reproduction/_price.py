@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.laws import LengthLaw, label, parse_law
-from sojourn.mdps import TabularMDP, parse_problem
+from sojourn.laws import label, parse_law
+from sojourn.mdps import parse_problem
 from sojourn.planning import clairvoyant_value, plan
 from sojourn.plots import dots_figure, make_dots
 from sojourn.reports import Chapter, Picture, ReportTable
@@ -37,9 +37,8 @@ _TOLERANCE = 1e-6
 def price(runner: ExperimentRunner) -> Chapter:
     """Compare clairvoyant and best blind values on problems and laws, by planning alone."""
     problems, laws = (_PROBLEMS[:3], _LAWS[:2]) if runner.quick else (_PROBLEMS, _LAWS)
-    mdps = [parse_problem(text) for text in problems]
     parsed_laws = [parse_law(text) for text in laws]
-    values = np.array([[_values(mdp, law) for law in parsed_laws] for mdp in mdps])
+    values = np.array([[runner.remember(_values, problem=p, law=law) for law in laws] for p in problems])
     clairvoyant, blind = values[:, :, 0], values[:, :, 1]
     relative = (clairvoyant - blind) / np.maximum(np.abs(clairvoyant), 1e-12)
     smallest = float(relative.min())
@@ -86,5 +85,7 @@ def _price_text(price: float, share: float) -> str:
     return f"{price:.3g}" if share > 0.0 else "0 (to 1e-6)"
 
 
-def _values(mdp: TabularMDP, law: LengthLaw) -> tuple[float, float]:
-    return float(mdp.start @ clairvoyant_value(mdp, law)), float(mdp.start @ plan(mdp, law).value)
+def _values(problem: str, law: str) -> tuple[float, float]:
+    """Return the clairvoyant value of the start state, and that of the best blind policy."""
+    mdp, true = parse_problem(problem), parse_law(law)
+    return float(mdp.start @ clairvoyant_value(mdp, true)), float(mdp.start @ plan(mdp, true).value)

@@ -89,10 +89,11 @@ def reproduce(
     announce("figures and report", len(chosen) + 1, len(chosen) + 1)
     wanted = [name for name in PARTS if name in parts]
     suffix = ["quick"] if quick else []
+    place = folder / "-".join(["figures", *suffix])
     figures: list[Path] = []
     for chapter in chapters:
         for picture in chapter.pictures:
-            figures += save_figure(picture.figure, folder / "-".join(["figures", *suffix]) / picture.name)
+            figures += save_figure(picture.figure, place / picture.name, svg=picture.svg)
     # A quick run, or a run of some parts, does not overwrite the full report.
     ending = "-".join(["", *wanted, *suffix])
     made = Reproduction(

@@ -1,13 +1,18 @@
-"""Runs the shipped experiments of the reproduction and keeps their trials in one store."""
+"""Runs the shipped experiments of the reproduction, and keeps their trials and other results."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
+from sojourn._files import make_folder, read_at_most, write_atomically
 from sojourn.experiments import (
+    RESULTS_VERSION,
     Executor,
     Experiment,
     Inventory,
@@ -37,6 +42,9 @@ EXPERIMENTS = (
 TUNING_SEEDS = (1_000, 1_001, 1_002)
 """Seeds on which settings are chosen; a quick run uses only the first."""
 
+_MAX_BYTES = 1_000_000
+"""Size of the largest table that is read back."""
+
 Watch = Callable[[Inventory, Outcome | None], object]
 """Progress callback of `run_experiment`."""
 
@@ -58,6 +66,8 @@ class ExperimentRunner:
         quick: Whether to run small versions of the experiments.
         executor: Where trials are run; see `run_experiment`.
         watching: Called with the name of each experiment; returns the progress callback for its trials.
+
+    Results that are not trials, such as exact values, are kept in the folder "tables" beside the store.
     """
 
     store: Store
@@ -109,3 +119,24 @@ class ExperimentRunner:
         wanted = {trial.key for cell in experiment.cells for trial in cell.trials}
         results = load_results(Path(self.store.folder), experiment=experiment.name)
         return replace(results, trials=tuple(t for t in results if t.key in wanted)).comparisons()
+
+    def remember(self, compute: Callable[..., object], **arguments: Any) -> Any:
+        """Return the result of a function as plain data; an earlier run may have computed it.
+
+        Args:
+            compute: The function. Like trials, its results are computed again if `RESULTS_VERSION` changes.
+            arguments: Its arguments. They and the result must be plain data: what JSON can express.
+        """
+        call = [RESULTS_VERSION, f"{compute.__module__}.{compute.__qualname__}", arguments]
+        digest = hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()[:16]
+        path = self.store.folder.with_name("tables") / f"{compute.__name__.lstrip('_')}-{digest}.json"
+        try:
+            found = json.loads(read_at_most(path, _MAX_BYTES))
+            if found["call"] == json.loads(json.dumps(call)):
+                return found["result"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            pass  # missing or damaged: it is computed and written again
+        content = json.dumps({"call": call, "result": compute(**arguments)}, indent=1)
+        make_folder(path.parent)
+        write_atomically(path, lambda file: file.write(content.encode()))
+        return json.loads(content)["result"]

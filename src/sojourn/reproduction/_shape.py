@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sojourn.laws import Fixed, Geometric, LengthLaw, label, parse_law, same_mean
+from sojourn.laws import Fixed, LengthLaw, label, parse_law, same_mean
 from sojourn.learning import Comparison
-from sojourn.mdps import TabularMDP, parse_problem
+from sojourn.mdps import parse_problem
 from sojourn.planning import evaluate, plan
 from sojourn.plots import dots_figure, make_dots, panels_figure
 from sojourn.reports import Chapter, Claim, ClaimVerdict, Picture, ReportTable
@@ -54,13 +54,13 @@ def shape(runner: ExperimentRunner) -> Chapter:
     regret = comparison.cumulative_regret
     late = ((regret[:, :, -1] - regret[:, :, half]) / (last - comparison.checkpoints[half])).mean(axis=1)
     cases = _CASES[:2] if runner.quick else _CASES
-    losses = np.array([_losses(parse_problem(problem), parse_law(law)) for problem, law in cases])
+    losses = np.array([runner.remember(_losses, problem=problem, law=law) for problem, law in cases])
     rows = [
         (problem, law, f"{best:.5f}", f"{geometric:.3g}", f"{fixed:.3g}")
         for (problem, law), (best, geometric, fixed) in zip(cases, losses, strict=True)
     ]
     late_loss = {name: late[row] for name, row in rows_by_name(comparison).items()}
-    claims = (_update_claim(comparison, late_loss, last), _mean_length_claim(quick=runner.quick))
+    claims = (_update_claim(runner, comparison, late_loss, last), _mean_length_claim(runner))
     dots = make_dots(
         [f"{p}, {law}" for p, law in cases],
         ["geometric, same mean", "fixed, best of six horizons"],
@@ -96,14 +96,16 @@ def shape(runner: ExperimentRunner) -> Chapter:
     )
 
 
-def _update_claim(comparison: Comparison, late_loss: Mapping[str, float], last: int) -> Claim:
+def _update_claim(
+    runner: ExperimentRunner, comparison: Comparison, late_loss: Mapping[str, float], last: int
+) -> Claim:
     """Compare the gain from the right update on the paper's own example with that on a problem of ours."""
-    taxi, law = TabularMDP.from_env("Taxi-v4"), Geometric(0.95)
-    best = float(taxi.start @ plan(taxi, law).value)
-    restarted, held = (
-        ", ".join(f"{_loss(taxi, law, Fixed(length), after):.1f}" for length in _PAPER_LENGTHS)
-        for after in ("restart", "hold")
-    )
+    found = [
+        runner.remember(_fixed_length_losses, problem="Taxi-v4", law="geometric(0.95)", length=length)
+        for length in _PAPER_LENGTHS
+    ]
+    best = found[0][0]
+    restarted, held = (", ".join(f"{one[i]:.1f}" for one in found) for i in (1, 2))
     lengths = ", ".join(map(str, _PAPER_LENGTHS))
     return Claim(
         "Section 6",
@@ -124,15 +126,15 @@ def _update_claim(comparison: Comparison, late_loss: Mapping[str, float], last: 
     )
 
 
-def _mean_length_claim(*, quick: bool) -> Claim:
+def _mean_length_claim(runner: ExperimentRunner) -> Claim:
     """Compute what planning for the mean length loses under a heavy tail, on several problems."""
-    law = parse_law("polynomial(1.4, offset=20)")
-    mean = Fixed(round(law.mean))
+    text = "polynomial(1.4, offset=20)"
+    law = parse_law(text)
+    length = round(law.mean)
     texts, survives = [], []
-    for name in _MEAN_LENGTH_PROBLEMS[: 2 if quick else None]:
-        mdp = parse_problem(name)
-        best = abs(float(mdp.start @ plan(mdp, law).value))
-        restarted, held = (_loss(mdp, law, mean, after) / best for after in ("restart", "hold"))
+    for name in _MEAN_LENGTH_PROBLEMS[: 2 if runner.quick else None]:
+        best, *lost = runner.remember(_fixed_length_losses, problem=name, law=text, length=length)
+        restarted, held = (one / abs(best) for one in lost)
         texts.append(f"{restarted:.1%} ({held:.1%}) on {name}")
         if restarted == 0.0:
             survives.append(name)
@@ -142,32 +144,40 @@ def _mean_length_claim(*, quick: bool) -> Claim:
         "H. However, this fails with heavy-tailed distributions which often appear in practice.”",
         ClaimVerdict.CONSISTENT if not survives else ClaimVerdict.DEPENDS,
         f"On the problem. Under {label(law)}, with a known model, the best policy for a fixed length of "
-        f"{mean.length}, which starts again after it (in brackets: repeats its last step), loses "
+        f"{length}, which starts again after it (in brackets: repeats its last step), loses "
         f"{', '.join(texts)} of the best value in every episode. To start again is our choice. By the "
         f"paper's measure (linear regret) it fails on {len(texts) - len(survives)} of these {len(texts)}"
         + (f" and not on {', '.join(survives)}." if survives else "."),
     )
 
 
-def _loss(mdp: TabularMDP, law: LengthLaw, assumed: Fixed, after: str) -> float:
-    """Return what the best policy for a fixed length loses; 0 if it is less than the tolerance of plans."""
-    best = float(mdp.start @ plan(mdp, law).value)
-    lost = best - float(mdp.start @ evaluate(mdp, law, plan(mdp, assumed).policy, after).value)
-    return lost if lost > _TOLERANCE * abs(best) else 0.0
+def _fixed_length_losses(problem: str, law: str, length: int) -> tuple[float, float, float]:
+    """Return the best value, and what the best policy for a fixed length loses, which starts again or holds.
+
+    Losses below the tolerance of plans are 0.
+    """
+    mdp, true = parse_problem(problem), parse_law(law)
+    best, policy = float(mdp.start @ plan(mdp, true).value), plan(mdp, Fixed(length)).policy
+    restarted, held = (
+        best - float(mdp.start @ evaluate(mdp, true, policy, after).value) for after in ("restart", "hold")
+    )
+    least = _TOLERANCE * abs(best)
+    return best, restarted if restarted > least else 0.0, held if held > least else 0.0
 
 
-def _losses(mdp: TabularMDP, law: LengthLaw) -> tuple[float, float, float]:
+def _losses(problem: str, law: str) -> tuple[float, float, float]:
     """Return the best value of the start state, and what plans for a geometric and a fixed law lose.
 
     Past its last layer, a plan for a fixed law starts again at its first.
     """
-    best = float(mdp.start @ plan(mdp, law).value)
+    mdp, true = parse_problem(problem), parse_law(law)
+    best = float(mdp.start @ plan(mdp, true).value)
 
     def loss(assumed: LengthLaw) -> float:
         wrong = plan(mdp, assumed)
         after = "restart" if assumed.longest is not None else wrong.after
-        return best - float(mdp.start @ evaluate(mdp, law, wrong.policy, after).value)
+        return best - float(mdp.start @ evaluate(mdp, true, wrong.policy, after).value)
 
-    geometric = same_mean(law)
-    horizons = {max(1, round(multiple * law.mean)) for multiple in _MULTIPLES}
+    geometric = same_mean(true)
+    horizons = {max(1, round(multiple * true.mean)) for multiple in _MULTIPLES}
     return best, 0.0 if geometric is None else loss(geometric), min(loss(Fixed(h)) for h in horizons)

@@ -12,7 +12,9 @@ from sojourn.reports import Chapter, Claim, Picture, ReportTable
 from sojourn.reproduction._learners import rows_by_name
 from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction.claims import (
+    OPTIMISM_CASES,
     Interval,
+    Optimism,
     bootstrap_slope,
     check_optimism,
     corollary_2_claims,
@@ -22,7 +24,6 @@ from sojourn.reproduction.claims import (
     least_episodes,
     lemma_3,
     minimax_remark,
-    optimism_cases,
     printed_slope,
     theorem_1,
 )
@@ -118,7 +119,7 @@ def theory(runner: ExperimentRunner) -> Chapter:
         ),
         (
             theorem_1(),
-            _optimism_claim(quick=runner.quick),
+            _optimism_claim(runner),
             *corollary_2_claims(
                 {
                     "p ≥ 2": _sentence(
@@ -168,13 +169,16 @@ def _sentence(growths: list[_Growth], n_seeds: int, wanted: Callable[[LengthLaw]
     )
 
 
-def _optimism_claim(*, quick: bool) -> Claim:
+def _optimism_claim(runner: ExperimentRunner) -> Claim:
     """Check optimism in several runs, and once with a bonus that is too small."""
-    episodes, seeds = (1_000, 1) if quick else (8_000, 2)
+    episodes, seeds = (1_000, 1) if runner.quick else (8_000, 2)
+
+    def check(**arguments: float) -> Optimism:
+        return Optimism(*runner.remember(check_optimism, **arguments))
+
     checks = [
-        check_optimism(mdp, law, scale=1.0, episodes=episodes, seed=seed)
-        for mdp, law in optimism_cases()
+        check(case=case, scale=1.0, episodes=episodes, seed=seed)
+        for case in range(len(OPTIMISM_CASES))
         for seed in range(seeds)
     ]
-    mdp, law = optimism_cases()[0]
-    return lemma_3(checks, check_optimism(mdp, law, scale=0.001, episodes=500, seed=0))
+    return lemma_3(checks, check(case=0, scale=0.001, episodes=500, seed=0))

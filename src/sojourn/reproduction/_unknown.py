@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -50,8 +51,9 @@ _BIASED = 2.0
 def unknown(runner: ExperimentRunner) -> Chapter:
     """Run learners that estimate the law or select the horizon, and measure the effect of censoring."""
     comparisons = runner.compare("unknown", over=["bonus.scale"])
-    seeds, n = (range(2), 1_000) if runner.quick else (range(10), 100_000)
-    errors = censoring_errors(seeds, n)
+    n_seeds, n = (2, 1_000) if runner.quick else (10, 100_000)
+    counts, ours, theirs = map(np.array, runner.remember(_censoring_errors, n_seeds=n_seeds, n_episodes=n))
+    errors = counts, ours, theirs
     return Chapter(
         "unknown",
         "When the law, or the horizon, is unknown",
@@ -115,6 +117,11 @@ def _cost_claim(comparisons: list[Comparison]) -> Claim:
         "bonus scale, bootstrap intervals. After its last layer, where the paper plays “an arbitrary "
         "action”, it starts again. docs/evidence.md has T = 20,000 and 100,000.",
     )
+
+
+def _censoring_errors(n_seeds: int, n_episodes: int) -> list[Any]:
+    """Return the arrays of `censoring_errors` as lists."""
+    return [array.tolist() for array in censoring_errors(range(n_seeds), n_episodes)]
 
 
 def _empirical_law_claim(errors: Errors) -> Claim:

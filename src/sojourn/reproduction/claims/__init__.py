@@ -13,7 +13,7 @@ from sojourn.reproduction.claims._known_law import (
     theorem_1,
 )
 from sojourn.reproduction.claims._model import equivalence, lemma_1, lemma_2, same_minimizers
-from sojourn.reproduction.claims._optimism import Optimism, check_optimism, optimism_cases
+from sojourn.reproduction.claims._optimism import OPTIMISM_CASES, Optimism, check_optimism
 from sojourn.reproduction.claims._places import PLACES, in_order_of_the_paper
 from sojourn.reproduction.claims._unknown_law import (
     announced_exponent,
@@ -36,6 +36,7 @@ from sojourn.reproduction.claims._verdicts import (
 )
 
 __all__ = [
+    "OPTIMISM_CASES",
     "PLACES",
     "Interval",
     "Optimism",
@@ -62,7 +63,6 @@ __all__ = [
     "lemma_6",
     "lemma_7",
     "minimax_remark",
-    "optimism_cases",
     "printed_slope",
     "same_minimizers",
     "theorem_1",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sojourn._typing import FloatArray
 from sojourn.agents import UCBVI, PaperBonus, Step, play_episode
-from sojourn.laws import Geometric, LengthLaw, QuasiHyperbolic
-from sojourn.mdps import TabularMDP, chain, garnet
+from sojourn.laws import LengthLaw, parse_law
+from sojourn.mdps import TabularMDP, parse_problem
 
-__all__ = ["Optimism", "check_optimism", "optimism_cases"]
+__all__ = ["OPTIMISM_CASES", "Optimism", "check_optimism"]
 
 _BEYOND = 100
 """Steps after the last layer for which the optimal values are computed; the laws leave 1e-28 beyond them."""
@@ -19,8 +19,14 @@ _BEYOND = 100
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class Optimism:
+OPTIMISM_CASES = (
+    ("chain(2, slip=0.2)", "geometric(0.5)"),
+    ("garnet(3, 2, 2, seed=0)", "quasi_hyperbolic(0.7, gamma=0.5)"),
+)
+"""Problems and laws whose Q values leave their initial values soon enough to test something."""
+
+
+class Optimism(NamedTuple):
     """Result of `check_optimism`.
 
     Attributes:
@@ -34,13 +40,17 @@ class Optimism:
     learned: float
 
 
-def optimism_cases() -> tuple[tuple[TabularMDP, LengthLaw], ...]:
-    """Return problems and laws whose Q values leave their initial values soon enough to test something."""
-    return ((chain(2, slip=0.2), Geometric(0.5)), (garnet(3, 2, 2, seed=0), QuasiHyperbolic(0.7, 0.5)))
+def check_optimism(case: int, *, scale: float, episodes: int, seed: int) -> Optimism:
+    """Play Algorithm 1 as printed, and compare all Q values with the optimal ones before every episode.
 
-
-def check_optimism(mdp: TabularMDP, law: LengthLaw, *, scale: float, episodes: int, seed: int) -> Optimism:
-    """Play Algorithm 1 as printed, and compare all Q values with the optimal ones before every episode."""
+    Args:
+        case: Index into `OPTIMISM_CASES`.
+        scale: Scale of the bonus.
+        episodes: Number of episodes.
+        seed: Seed of the run.
+    """
+    problem, text = OPTIMISM_CASES[case]
+    mdp, law = parse_problem(problem), parse_law(text)
     agent = UCBVI(law, PaperBonus(scale), truncation="paper", count="first", after="hold")
     rng = np.random.default_rng(seed)
     learner = agent.start(
