@@ -84,9 +84,9 @@ def _geometric(log_odds: float) -> Geometric:
 
 def _steps(*laws: LengthLaw) -> FloatArray:
     """Return the grid of steps, up to where the tail of every law is negligible."""
-    last = 2.0
-    while last < MAX_STEP and max(float(law.tail(last)) / law.mean for law in laws) > 1e-12:
-        last = min(2.0 * last, float(MAX_STEP))
+    powers = 2.0 ** np.arange(1, MAX_STEP.bit_length())
+    is_negligible = np.all([law.tail(powers) <= 1e-12 * law.mean for law in laws], axis=0)
+    last = float(powers[np.argmax(is_negligible)]) if is_negligible.any() else float(MAX_STEP)
     if last <= _EVERY_STEP_UP_TO:
         return np.arange(1.0, last + 1.0)
     far = np.geomspace(_EVERY_STEP_UP_TO, last, _GRID).round()

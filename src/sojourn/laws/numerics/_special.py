@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -108,9 +109,16 @@ def log_gamma_ratio(a: float, b: float, m: FloatArray) -> FloatArray:
     closed = long * np.log1p(short / (b + long)) + top * np.log1p(long / top) - b * np.log1p(long / b)
     leading = np.where(short <= b, smooth, closed)
     half = 0.5 * np.log1p((a / b) * (m / (a + b + m)))
-    errors = stirling_error(np.concatenate((b + m, a + b + m, [a + b, b])))
-    error = (errors[: m.size] - errors[m.size : -2]) + (errors[-2] - errors[-1])
+    errors = stirling_error(np.concatenate((b + m, a + b + m)))
+    error = (errors[: m.size] - errors[m.size :]) + _stirling_error_difference(a, b)
     return np.where(m > 0.0, error - leading - half, 0.0)
+
+
+@functools.lru_cache(maxsize=256)
+def _stirling_error_difference(a: float, b: float) -> float:
+    """Return the difference of `stirling_error` between a + b and b."""
+    upper, lower = stirling_error(np.array([a + b, b])).tolist()
+    return float(upper - lower)
 
 
 def gamma_tail_ratio(a: float, z: FloatArray) -> FloatArray:

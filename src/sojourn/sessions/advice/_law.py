@@ -299,11 +299,11 @@ def gamma_advice(analysis: Analysis) -> str:
         return f"A single γ is good enough. {cost}"
     if share <= 0.1:
         return f"A single γ will do if the loss below does not matter. {cost}"
-    enough = [one for one in analysis.others_that_fit if not needs_more(one)]
-    if whose and enough:
+    enough = next((one for one in analysis.others_that_fit if not needs_more(one)), None) if whose else None
+    if enough is not None:
         return (
             "By the data themselves a single γ is not good enough, but by "
-            f"{law_words(enough[0].fit)}, which the data do not contradict, it is. {cost}"
+            f"{law_words(enough.fit)}, which the data do not contradict, it is. {cost}"
         )
     if not analysis.rules_out_geometric:
         return (
