@@ -164,6 +164,12 @@ def test_messages_to_a_closed_stderr_are_dropped(tmp_path):
     assert in_shell("@ law 'fxed(3)' 2>&-", tmp_path) == (2, "", "")
 
 
+def test_a_log_on_standard_input_is_never_written_over(tmp_path):
+    (tmp_path / "own.csv").write_text("length\n3\n")
+    message = "Error: --table must not be the file that is read; got 'own.csv'.\n"
+    assert in_shell("@ fit - --table own.csv < own.csv", tmp_path) == (2, "", message)
+
+
 def test_zero_columns_are_an_unknown_width(tmp_path):
     expected = in_shell("@ list laws", tmp_path)
     for width in ("0", "00", "²", "1000000000"):

@@ -32,7 +32,14 @@ def test_a_folder_that_is_not_a_store_is_refused(run, tmp_path):
 
 def test_tables_are_exported_beside_the_store(run, store, tmp_path):
     for ending in ("csv", "parquet"):
+        table = tmp_path / f"tiny.{ending}"
+        table.write_text("survival\n1\n")  # the spec may read a table of that name
         result = run("export", str(store), f"--{ending}")
+        refused = f"Error: {table} exists and is not an earlier export; name another file with --to.\n"
+        assert (result.exit_code, result.stderr) == (2, refused)
+        table.unlink()
+        assert run("export", str(store), f"--{ending}").exit_code == 0
+        result = run("export", str(store), f"--{ending}")  # replaces the earlier one
         assert result.exit_code == 0
         assert result.stderr == f"Wrote 80 rows of 4 trials to {tmp_path / f'tiny.{ending}'}.\n"
         assert (tmp_path / f"tiny.{ending}").is_file()

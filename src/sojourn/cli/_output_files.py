@@ -59,7 +59,8 @@ def file_beside(store: Path, ending: str) -> Path:
 
 
 def _files_of(source: Path) -> list[Path]:
-    """Return the files that a path or a pattern stands for."""
+    """Return the files that a path, a pattern or "-" stands for."""
+    source = Path("/dev/stdin") if str(source) == "-" else source  # perhaps redirected from a file
     return (
         [source] if source.exists() else [Path(one) for one in glob.glob(str(source)) if Path(one).exists()]
     )

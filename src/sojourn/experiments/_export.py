@@ -9,13 +9,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from sojourn._files import write_atomically
+from sojourn._files import read_at_most, write_atomically
 from sojourn._text import unique_name, without_formula
 from sojourn.experiments._results import Results
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import label, read_stored_law
 
-__all__ = ["export_csv", "export_parquet"]
+__all__ = ["export_csv", "export_parquet", "is_export"]
 
 _SUMS = {
     "cumulative_regret": "regret",
@@ -154,6 +154,21 @@ def export_parquet(
 
     write_atomically(Path(path), write)
     return n_rows
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file has the first columns of an exported table: then nothing is lost if it is replaced."""
+    if path.suffix.lower() == ".csv":
+        start = (",".join(_TEXTS) + ",").encode()
+        return read_at_most(path, len(start), follow=True)[: len(start)] == start
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415
+    except ImportError:
+        return True  # `export_parquet` says what to install
+    try:
+        return tuple(parquet.read_schema(path.absolute()).names[: len(_TEXTS)]) == _TEXTS
+    except (ArrowException, OSError):
+        return False
 
 
 def _groups(results: Results) -> Iterator[list[TrialResult]]:
