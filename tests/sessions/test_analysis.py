@@ -97,8 +97,12 @@ def test_a_single_gamma_is_good_enough_where_the_law_is_almost_geometric():
 
 def test_the_advice_says_when_no_family_fits():
     lengths = np.repeat([2, 9, 30], 2_000)
-    text = advice_on(analyze(SessionLog.from_columns(lengths)), "The law")
-    assert "no family fits" in text
+    found = analyze(SessionLog.from_columns(lengths))
+    assert "no family fits" in advice_on(found, "The law")
+    data = found.as_dict()  # its numbers are those of the advice: of the data
+    assert data["described_by"] == "data"
+    assert f"The best single γ is {data['single_gamma']['gamma']:.4f}." in advice_on(found, "A single γ")
+    assert data["effective_horizons"][-1]["horizon"] == found.kaplan_meier.effective_horizon(0.01)
 
 
 def test_effective_horizons_are_those_of_the_best_law():

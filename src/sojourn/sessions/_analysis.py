@@ -157,18 +157,18 @@ class Analysis:
 
     @cached_property
     def usual(self) -> Geometric:
-        """The geometric law with the mean of the best fit, which is what is usually assumed."""
-        return geometric_with_mean(self.law.mean)
+        """The geometric law with the mean of `described_law`, which is what is usually assumed."""
+        return geometric_with_mean(self.described_law.mean)
 
     @cached_property
     def gap(self) -> float:
-        """Σ|γ − γ'| between the best fit and the closest geometric law, in steps."""
-        return distance(self.law, self.geometric)
+        """Σ|γ − γ'| between `described_law` and the closest geometric law, in steps."""
+        return distance(self.described_law, self.described_geometric)
 
     @cached_property
     def usual_gap(self) -> float:
-        """Σ|γ − γ'| between the best fit and the geometric law of the same mean, in steps."""
-        return distance(self.law, self.usual)
+        """Σ|γ − γ'| between `described_law` and the geometric law of the same mean, in steps."""
+        return distance(self.described_law, self.usual)
 
     @cached_property
     def hazard_test(self) -> HazardTest | None:
@@ -349,8 +349,8 @@ class Analysis:
         return _seen_mean(self.band)
 
     def horizon(self, truncation: float) -> int | None:
-        """Return the effective horizon, the smallest N with Γ(N) ≤ truncation; None if above 2**53."""
-        return effective_horizon(self.law, truncation)
+        """Return the effective horizon of `described_law`: the least N with Γ(N) ≤ truncation; or None."""
+        return effective_horizon(self.described_law, truncation)
 
     def schedule(self) -> dict[str, Any]:
         """Return the columns step, survival γ(h), discount ρ(h) and expected remaining steps of the best fit.

@@ -50,8 +50,9 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "fits": [_fit(one) for one in analysis.fits],
         "best_fit_is_contradicted": analysis.best_is_contradicted,
         "resampled": _resampled(analysis),
+        "described_by": "best fit" if analysis.described_law is law else "data",
         "single_gamma": {
-            "gamma": analysis.geometric.gamma,
+            "gamma": analysis.described_geometric.gamma,
             "distance": analysis.gap,
             "same_mean_gamma": analysis.usual.gamma,
             "same_mean_distance": analysis.usual_gap,

@@ -13,10 +13,9 @@ from sojourn.laws import (
     LengthLaw,
     closest_geometric,
     distance,
-    geometric_with_mean,
     quantile,
 )
-from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE, effective_horizon
+from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE
 from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent, step_words
 
 if TYPE_CHECKING:
@@ -275,10 +274,6 @@ def _evidence(bic_gap: float) -> str:
 def gamma_advice(analysis: Analysis) -> str:
     """Say whether a single γ is good enough, and what it costs."""
     law, geometric, usual = analysis.described_law, analysis.described_geometric, analysis.usual
-    gap, usual_gap = analysis.gap, analysis.usual_gap
-    if law is not analysis.law:
-        usual = geometric_with_mean(law.mean)
-        gap, usual_gap = distance(law, geometric), distance(law, usual)
     if not analysis.determines_mean:
         return (
             "The log does not determine whether a single γ is good enough, nor which one: that depends on "
@@ -287,13 +282,13 @@ def gamma_advice(analysis: Analysis) -> str:
         )
     if isinstance(law, Geometric):
         return f"By the best fit a single γ is enough: discount with γ = {gamma_words(geometric.gamma)}."
-    share = gap / law.mean
+    share = analysis.gap / law.mean
     whose = "" if law is analysis.law else "from the data "
     cost = (
         f"The best single γ is {gamma_words(geometric.gamma)}. Its discount function is off {whose}by "
-        f"Σ|γ − γ'| = {number(gap)} steps, {percent(share)} of the mean length: planning with it loses at "
-        f"most that much, for rewards in [0, 1] ({gamma_words(usual.gamma)}, which has the same mean length, "
-        f"at most {number(usual_gap)})."
+        f"Σ|γ − γ'| = {number(analysis.gap)} steps, {percent(share)} of the mean length: planning with it "
+        f"loses at most that much, for rewards in [0, 1] ({gamma_words(usual.gamma)}, which has the same "
+        f"mean length, at most {number(analysis.usual_gap)})."
     )
     if share <= SMALL_DIFFERENCE:
         return f"A single γ is good enough. {cost}"
@@ -344,8 +339,7 @@ def horizon_words(analysis: Analysis) -> str:
             "The log does not determine the effective horizon: it depends on steps "
             f"{_unseen_steps(analysis)} ({longest})."
         )
-    law = analysis.described_law
-    horizons = [(effective_horizon(law, truncation), truncation) for truncation in analysis.truncations]
+    horizons = [(analysis.horizon(truncation), truncation) for truncation in analysis.truncations]
     parts = [f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}" for n, delta in horizons]
     text = f"From the effective horizon on all steps together weigh at most Δ: it is {', '.join(parts)}"
     is_far = any(n is None or n > analysis.log.longest for n, _ in horizons)
