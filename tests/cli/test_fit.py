@@ -406,6 +406,7 @@ def test_rejected_rows_that_are_unlike_the_others_withhold_the_advice(run, tmp_p
     rows = {
         "30% of the sessions": ("steps,n", ["3,60", "2,9", "5,1"] * 10 + ["0,300"], ["--count", "n"]),
         "long ones, with about 44% of all steps": ("steps", ["3"] * 500 + ['"1,200"'], []),
+        "long ones if their points separate thousands": ("steps", ["3"] * 500 + ["1.200"], []),
         "only shorter sessions than most": ("steps", ["3", "4", "5"] * 100 + ["0"] * 6, []),
         "rows without an entry": ("steps,entry", ["3,1", "9,4"] * 50 + ["5,"] * 3, []),
     }

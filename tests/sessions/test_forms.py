@@ -70,6 +70,7 @@ def test_sessions_without_a_group_are_pointed_out(cell, which):
 def test_a_column_named_for_one_meaning_is_not_taken_for_another():
     log = read_sessions({"began": [0.0], "ended": [90.0]}, start="began", end="ended", step="1min")
     assert ended(log) == [(2, True)]
+    assert "Times that are numbers are seconds since 1970." in log.account.notes[0]
 
 
 @pytest.mark.parametrize("cell", ["-1", "1:30", "1:99:00", "soon", "5 parsecs", "P", "PT", ""])
@@ -529,6 +530,10 @@ def test_intervals_of_one_subject_are_pointed_out():
     covariate = {"id": list("aaaaabbbb"), "weight": [5, 5, 5, 6, 6, 7, 7, 8, 8]}
     times = {"entry": [0, 1, 2, 3, 4, 0, 1, 2, 3], "length": [1, 2, 3, 4, 5, 1, 2, 3, 4]}
     notes = " ".join(read_sessions(covariate | times, observed="none").account.notes)
+    assert "Rows with the same 'id' adjoin" in notes
+    # Data of several states repeat an interval for each of them.
+    twice = {name: np.repeat(column, 2).tolist() for name, column in (covariate | times).items()}
+    notes = " ".join(read_sessions(twice, observed="none").account.notes)
     assert "Rows with the same 'id' adjoin" in notes
     # In any order, or without adjoining rows, they may be sessions of their own.
     notes = read_sessions(table | intervals | {"id": list("abcdef")}, observed="none").account.notes

@@ -306,13 +306,18 @@ def _subject_columns(
     """Return the columns by which rows are intervals of one subject after the other, the best one last.
 
     Survival data have such rows where covariates change over time: almost all rows with the same subject as
-    the row before begin where that one stops. The best column joins most rows; of several, the finest.
+    the row before begin where that one stops. (Data of several states repeat an interval for each of them.)
+    The best column joins most rows; of several, the finest.
     """
     found = {}
     length, entry, width = used["length"], used["entry"], max((*unused, *used.values()))
     pairs = [(one, other) for one, other in pairwise(rows) if min(len(one), len(other)) > width]
     for i, name in unused.items():
-        same = [pair for pair in pairs if pair[0][i] == pair[1][i] != ""]
+        same = [
+            (one, other)
+            for one, other in pairs
+            if one[i] == other[i] != "" and (one[entry], one[length]) != (other[entry], other[length])
+        ]
         adjoin = sum(one[length] == other[entry] for one, other in same)
         if adjoin >= max(_LEAST_ADJOINING, 0.9 * len(same)):
             found[name] = adjoin, len({row[i] for pair in pairs for row in pair})

@@ -45,8 +45,8 @@ _SOME_SHARE = 0.01
 _RARE = 1e-3
 """Chance below which rejected rows are said not to be a random choice."""
 
-_THOUSANDS = re.compile(r"\d{1,3}([.,]\d{3})+")
 _SPACES = re.compile(r"[\s'’_\"]")
+_NUMBER = re.compile(r"\d+(\.\d*)?")
 
 
 class SessionRows(RowReader):
@@ -83,6 +83,8 @@ class SessionRows(RowReader):
         notes = [*notes_on_unused_columns(self.names, self.indices, self._wanted, table.first_rows)]
         if self._wanted.step is not None:
             unit = " Numbers without a unit are seconds." if "length" in self.indices else ""
+            if "start" in self.indices and _has_numbers(table.first_rows, self.indices["start"]):
+                unit = " Times that are numbers are seconds since 1970."
             notes.append(
                 f"Lengths are the number of steps of {duration_words(self._wanted.step)} that a session "
                 f"began: durations are rounded up.{unit}"
@@ -292,6 +294,8 @@ class _RejectedSessions:
         self._n_sessions = 0
         self._n_without_entry = 0
         self._lengths: Counter[float] = Counter()
+        self._n_steps_by_decimals = 0.0
+        """About how many steps they have if no point separates thousands."""
 
     def add(self, n_sessions: int, length: object, *, has_entry: bool) -> None:
         """Add a row: its number of sessions, its cell of lengths, and whether it has an entry."""
@@ -300,6 +304,7 @@ class _RejectedSessions:
         about = _rough_number(length)
         if about is not None:
             self._lengths[about] += n_sessions
+            self._n_steps_by_decimals += n_sessions * (_rough_number(length, point="") or 0.0)
 
     def share(self, n_used: int) -> float:
         """Return the share of the sessions that the rejected rows stand for."""
@@ -317,9 +322,16 @@ class _RejectedSessions:
         n_used = int(counts.sum())
         share = self.share(n_used)
         n_known, n_steps = self._lengths.total(), sum(at * n for at, n in self._lengths.items())
-        of_steps = n_steps / (n_steps + float(np.dot(lengths.astype(float), counts)))
-        if of_steps > max(_LARGE_SHARE, 2.0 * share):
-            return f"the rows that cannot be used are long ones, with about {percent(of_steps)} of all steps"
+        n_steps_used = float(np.dot(lengths.astype(float), counts))
+        of_steps = n_steps / (n_steps + n_steps_used)
+        by_decimals = self._n_steps_by_decimals / (self._n_steps_by_decimals + n_steps_used)
+        least = max(_LARGE_SHARE, 2.0 * share)
+        if of_steps > least:
+            if_so = "" if by_decimals > least else " if their points separate thousands"
+            return (
+                f"the rows that cannot be used are long ones{if_so}, with about {percent(of_steps)} of all "
+                "steps"
+            )
         if share < _SOME_SHARE:
             return ""
         if self._n_without_entry > n_used * _SOME_SHARE:
@@ -336,10 +348,19 @@ class _RejectedSessions:
         return ""
 
 
-def _rough_number(cell: object) -> float | None:
-    """Return about which length a cell that is not a whole number means; None if there is no telling."""
+def _has_numbers(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Whether a column has a cell that is a plain number."""
+    return any(index < len(row) and _NUMBER.fullmatch(row[index].strip()) for row in rows)
+
+
+def _rough_number(cell: object, *, point: str = ".") -> float | None:
+    """Return about which length a cell that is not a whole number means; None if there is no telling.
+
+    A comma, and `point`, may separate thousands.
+    """
     text = _SPACES.sub("", str(cell))
-    text = re.sub(r"[.,]", "", text) if _THOUSANDS.fullmatch(text) else text.replace(",", ".")
+    is_grouped = re.fullmatch(rf"\d{{1,3}}([{point},]\d{{3}})+", text)
+    text = re.sub(r"[.,]", "", text) if is_grouped else text.replace(",", ".")
     try:
         value = float(text)
     except ValueError:
