@@ -133,6 +133,11 @@ def test_the_price_on_a_problem_is_that_of_plans_evaluated_under_the_law():
     assert found.price.best == pytest.approx(best.value @ mdp.start, rel=1e-12)
     assert found.price.loss == pytest.approx(best.value @ mdp.start - value, rel=1e-9)
     assert found.price.loss > 0.01
+    assert advice_on(found, "In short").startswith("No single γ is good enough.")
+    one_action = sj.TabularMDP(np.ones((1, 1, 1)), np.ones((1, 1)))
+    free = analyze(found.log, problem=one_action, resamples=0)
+    assert advice_on(free, "In short").startswith("On the problem of the log one discount is enough: γ = ")
+    assert advice_on(free, "A single γ").startswith("On the problem of the log a single γ is good enough")
     assert "the geometric assumption costs" in advice_on(found, "On the problem")
 
 
@@ -488,6 +493,15 @@ def test_leaving_is_never_called_constant_and_not_constant_at_once():
     assert "322 of them (75%) have the largest length, 52" in advice_on(blind, "The sessions")
 
 
+def test_a_code_for_unknown_lengths_is_pointed_out():
+    lengths, counts = [1, 2, 3, 12, 40, 60, 99], [9_000, 4_000, 2_000, 500, 30, 10, 50]
+    coded = analyze(SessionLog.from_columns(np.repeat(lengths, counts)), resamples=0)
+    assert "50 of them (0.32%) have the largest length, 99" in advice_on(coded, "The sessions")
+    counts[-1] = 15
+    found = analyze(SessionLog.from_columns(np.repeat(lengths, counts)), resamples=0)
+    assert "largest length" not in advice_on(found, "The sessions")
+
+
 def test_textbook_differences_between_groups_are_not_denied():
     data = load_lung()
     log = SessionLog.from_columns(data.time, data.status == 1, group=list(data.sex))
@@ -606,7 +620,7 @@ def test_where_the_best_family_does_not_fit_the_advice_describes_the_data():
     assert found.best_is_contradicted
     assert not found.others_that_fit
     advice = dict(found.advice())
-    assert "no one leaves after the first step" in advice["How people leave"]
+    assert "By the data, no one leaves before step 2; there 25% leave." in advice["How people leave"]
     late = [np.mean(lengths[lengths >= step] - step + 1) for step in (9, 30)]
     assert f"{late[0]:.3g} from step 9 on, {late[1]:.3g} from step 30 on" in advice["How people leave"]
     steps = np.arange(1, 31)
@@ -636,6 +650,9 @@ def test_the_mean_is_not_determined_where_the_data_hardly_show_when_most_session
     )
     assert analyze(few).unended == pytest.approx(0.5 - 2 / 1_000, rel=1e-12)
     assert analyze(SessionLog.from_columns(ends)).unended == pytest.approx(0.0, abs=1e-12)
+    # Almost all sessions that get to the last step are seen to end there.
+    course = SessionLog.from_columns(np.repeat([3, 12], [300, 503]), np.repeat([True, False], [800, 3]))
+    assert analyze(course, resamples=0).unended == pytest.approx(3 / 803, rel=1e-12)
 
 
 def test_a_law_of_small_hazards_is_contradicted_by_a_factor_of_2():
@@ -659,8 +676,7 @@ def test_the_mean_is_not_determined_where_no_family_fits_and_many_are_open():
     text = dict(found.advice())["How long they last"]
     assert "the best family does not fit, and the data hardly show when 33% of the sessions end" in text
     leaving = dict(found.advice())["How people leave"]
-    assert leaving.startswith("By the best fit, ")
-    assert leaving.endswith("leave there.")
+    assert leaving == "By the data, no one leaves before step 2; there 33% leave."
     most = analyze(
         SessionLog.from_columns(
             np.repeat([2, 9, 10], [500, 500, 2_000]), np.repeat([True, False], [1_000, 2_000])

@@ -300,7 +300,10 @@ class Analysis:
 
     @property
     def still_open(self) -> float:
-        """Estimated survival at the longest session, given H ≥ `first`, if that session is open; else 0."""
+        """Estimated share of the sessions, given H ≥ `first`, that are open at the longest length.
+
+        Of the sessions that get that far, it is the share that was not seen to end there.
+        """
         return _still_open(self.log.sample, self.band)
 
     @cached_property
@@ -508,9 +511,10 @@ def _check_fit(fit: Fit, sample: Sample) -> tuple[float | None, bool]:
 
 
 def _still_open(sample: Sample, band: Band) -> float:
-    """Return the estimated survival at the longest session if that session is open; else 0."""
-    is_open = bool(sample.censored.size) and int(sample.censored[-1]) == sample.longest
-    return float(band.estimate[-1]) if is_open else 0.0
+    """Return the estimated share of the sessions that are open at the longest length."""
+    n_open = int(sample.censored_counts[sample.censored == sample.longest].sum())
+    n_end = int(sample.end_counts[sample.ends == sample.longest].sum())
+    return float(band.estimate[-1]) * n_open / max(n_open + n_end, 1)
 
 
 def _unended(sample: Sample, band: Band) -> float:

@@ -43,6 +43,11 @@ class ProblemPrice:
         """Loss per session from assuming a geometric law."""
         return self.best - self.geometric
 
+    @property
+    def is_free(self) -> bool:
+        """Whether assuming a geometric law costs nothing."""
+        return self.loss <= max(self.width, 1e-9 * abs(self.best))
+
 
 def price_geometric(mdp: TabularMDP, law: LengthLaw, geometric: Geometric) -> ProblemPrice:
     """Plan under a law and under a geometric one, and evaluate both plans under the law.

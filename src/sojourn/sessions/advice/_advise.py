@@ -77,6 +77,13 @@ def _in_short(analysis: Analysis) -> str:
             f"One discount, γ = {gamma}, will do for most purposes; a discount that changes with the step is "
             f"more exact.{rest}"
         )
+    price = analysis.price
+    if price is not None and price.is_free:
+        return (
+            f"On {price.problem} one discount is enough: γ = {gamma}. On another problem it may not be: "
+            "there discount step h by ρ(h) of the law at the end (--schedule FILE writes it), and let the "
+            f"policy know the step.{rest}"
+        )
     return (
         "No single γ is good enough. Discount step h by ρ(h) of the law at the end (--schedule FILE writes "
         f"it), and let the policy know the step.{rest}"

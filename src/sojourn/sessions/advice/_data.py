@@ -23,6 +23,9 @@ _FEW_SESSIONS = 10
 _PILE = 0.02
 """Least share of sessions with the largest length that may be a cut-off."""
 
+_FEW_STEPS = 20
+"""From this length on, sessions with the largest length may lie apart from all others."""
+
 
 def session_words(analysis: Analysis) -> str:
     """Describe the sessions: how many there are, what was seen of them, and where that is read from."""
@@ -70,7 +73,7 @@ def _says_ends(log: SessionLog) -> bool:
 
 
 def _pile(analysis: Analysis) -> str:
-    """Return a warning if many sessions end at the largest length, as if the log were cut off there."""
+    """Return a warning if many sessions end at the largest length: a cut-off, or a code such as 99."""
     log = analysis.log
     n_end, n = int(log.counts[(log.lengths == log.longest) & log.observed].sum()), len(log)
     if n_end == n > 1:
@@ -78,15 +81,17 @@ def _pile(analysis: Analysis) -> str:
             f" All have the same length, {step_words(log.longest)}: if the log or the sessions were cut off "
             "there, mark them as open; if this is not the column of lengths, name it with --length."
         )
-    if n_end < max(_FEW_SESSIONS, _PILE * n):
-        return ""
     before = log.lengths < log.longest
     largest = int(np.bincount(log.lengths[before], log.counts[before]).max()) if before.any() else n
-    if n_end <= 2 * largest:
+    n_long = int(log.counts[before & (2 * log.lengths > log.longest)].sum())
+    is_large = n_end >= _PILE * n and n_end > 2 * largest
+    is_apart = log.longest >= _FEW_STEPS and n_end > 2 * n_long
+    if n_end < _FEW_SESSIONS or not (is_large or is_apart):
         return ""
     return (
         f" {n_end:,} of them ({percent(n_end / n)}) have the largest length, {log.longest:,}: if the log or "
-        "the sessions were cut off there, mark these as open."
+        "the sessions were cut off there, mark these as open; if it stands for an unknown length, leave them "
+        "out."
     )
 
 

@@ -26,7 +26,7 @@ def price_words(analysis: Analysis, price: ProblemPrice) -> str:
             "plan: --law 'tabulated(\"FILE\")'."
         )
     gamma = gamma_words(price.gamma)
-    if price.loss <= max(price.width, 1e-9 * abs(price.best)):
+    if price.is_free:
         text = (
             f"{where} the policy that is best under γ = {gamma} is best under the fitted law as well: "
             f"{price.best:.6g} per session."

@@ -49,6 +49,9 @@ def leaving_words(analysis: Analysis) -> str:
     law, test = analysis.described_law, analysis.hazard_test
     if law is not analysis.law:
         return _data_leaving(law)
+    data_law = analysis.kaplan_meier
+    if analysis.best_is_contradicted and analysis.first == 1 and data_law is not None:
+        return _first_leaving(data_law)
     text = _law_leaving(analysis)
     is_doubtful = analysis.best_is_contradicted or (test is not None and test.p_value < _DOUBTFUL)
     return f"By the best fit, {text[0].lower()}{text[1:]}" if is_doubtful else text
@@ -58,12 +61,18 @@ def _data_leaving(law: LengthLaw) -> str:
     """Describe how people leave by the data themselves, which the best fit does not describe."""
     steps = dict.fromkeys(max(quantile(law, share), 1) for share in (1.0 - 1e-12, 0.5, 0.1))
     parts = [f"{number(float(law.remaining(step)))} from step {step:,} on" for step in steps]
-    share = float(law.hazard(1))
-    who = f"{percent(share)} leave" if share else "no one leaves"
     return (
-        f"By the data, {who} after the first step. How many steps remain on average for those who get there: "
-        f"{', '.join(parts)}."
+        f"{_first_leaving(law)} How many steps remain on average for those who get there: {', '.join(parts)}."
     )
+
+
+def _first_leaving(law: LengthLaw) -> str:
+    """Say how many leave after the first step by the data, or where the first ones do."""
+    early = max(quantile(law, 1.0 - 1e-12), 1)
+    share = percent(float(law.hazard(early)))
+    if early > 1:
+        return f"By the data, no one leaves before step {early:,}; there {share} leave."
+    return f"By the data, {share} leave after the first step."
 
 
 def _law_leaving(analysis: Analysis) -> str:
@@ -305,6 +314,8 @@ def gamma_advice(analysis: Analysis) -> str:
             f"By the best fit a single γ is not good enough, but the log is too small to rule one out (ΔBIC "
             f"{analysis.ranked('geometric').bic_gap:.1f}). {cost}"
         )
+    if analysis.price is not None and analysis.price.is_free:
+        return f"On {analysis.price.problem} a single γ is good enough, but not on every problem. {cost}"
     return (
         f"A single γ is not good enough. {cost} Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
         "policy that knows the step."
