@@ -650,6 +650,14 @@ def test_the_mean_is_not_determined_where_the_data_hardly_show_when_most_session
     )
     assert analyze(few).unended == pytest.approx(0.5 - 2 / 1_000, rel=1e-12)
     assert analyze(SessionLog.from_columns(ends)).unended == pytest.approx(0.0, abs=1e-12)
+    # What rests on fewer than 10 sessions is left out of the mean.
+    times[1] = 520
+    fewer = SessionLog.from_columns(
+        np.repeat([3, 5, 9, 12], times), np.repeat([True, False, True, True], times)
+    )
+    text = advice_on(analyze(fewer, resamples=0), "How long they last")
+    assert "Counted up to step 5, the first at which fewer than 10 are at risk, sessions last 4.02" in text
+    assert "more than half of them get that far" in text
     # Almost all sessions that get to the last step are seen to end there.
     course = SessionLog.from_columns(np.repeat([3, 12], [300, 503]), np.repeat([True, False], [800, 3]))
     assert analyze(course, resamples=0).unended == pytest.approx(3 / 803, rel=1e-12)

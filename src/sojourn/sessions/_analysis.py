@@ -307,6 +307,11 @@ class Analysis:
         return _still_open(self.log.sample, self.band)
 
     @cached_property
+    def last_of_many(self) -> int:
+        """The last step at which 10 sessions are at risk; the longest length if there is none."""
+        return _last_of_many(self.log.sample)[0]
+
+    @cached_property
     def unended(self) -> float:
         """Estimated share of the sessions whose end the data hardly show, given H ≥ `first`.
 
@@ -349,7 +354,11 @@ class Analysis:
     @property
     def seen_mean(self) -> float:
         """The Kaplan–Meier mean of min(H, L), where L is the longest session; uses no fitted law."""
-        return _seen_mean(self.band)
+        return self.mean_up_to(self.log.longest)
+
+    def mean_up_to(self, step: int) -> float:
+        """Return the Kaplan–Meier mean of min(H, step), for a step up to the longest session."""
+        return _mean_up_to(self.band, step)
 
     def horizon(self, truncation: float) -> int | None:
         """Return the effective horizon of `described_law`: the least N with Γ(N) ≤ truncation; or None."""
@@ -505,7 +514,7 @@ def _check_fit(fit: Fit, sample: Sample) -> tuple[float | None, bool]:
         return None, is_contradicted
     left = _unended(sample, band)
     if is_contradicted:
-        return None if left > SMALL_DIFFERENCE else _seen_mean(band), True
+        return None if left > SMALL_DIFFERENCE else _mean_up_to(band, sample.longest), True
     beyond = float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / fit.law.mean
     return fit.law.mean if max(beyond, left) <= (SMALL_DIFFERENCE if fit.edge else 0.5) else None, False
 
@@ -519,20 +528,31 @@ def _still_open(sample: Sample, band: Band) -> float:
 
 def _unended(sample: Sample, band: Band) -> float:
     """Return the estimated share of the sessions whose end the data hardly show; see `Analysis.unended`."""
+    left, (last, n_after) = _still_open(sample, band), _last_of_many(sample)
+    if last >= sample.longest:
+        return left
+    return max(left, float(band.of(last + 1)) - n_after / int(sample.entry_counts.sum()))
+
+
+def _last_of_many(sample: Sample) -> tuple[int, int]:
+    """Return the last step at which 10 sessions are at risk, and how many are at the next one.
+
+    If 10 never are, it is the longest length.
+    """
     at = np.concatenate([sample.entries, sample.censored, sample.ends + 1])
     changes = np.concatenate([sample.entry_counts, -sample.censored_counts, -sample.end_counts])
     steps, where = np.unique(at, return_inverse=True)
     at_risk = np.cumsum(np.bincount(where, weights=changes))
-    left, enough = _still_open(sample, band), np.flatnonzero(at_risk >= _FEWEST_ENDS)
-    if not enough.size or int(steps[enough[-1] + 1]) > sample.longest:
-        return left
+    enough = np.flatnonzero(at_risk >= _FEWEST_ENDS)
+    if not enough.size:
+        return sample.longest, 0
     few = enough[-1] + 1
-    return max(left, float(band.of(steps[few])) - float(at_risk[few] / sample.entry_counts.sum()))
+    return min(int(steps[few]) - 1, sample.longest), int(at_risk[few])
 
 
-def _seen_mean(band: Band) -> float:
-    """Return the Kaplan–Meier mean of min(H, L), where L is the longest session."""
-    return float(np.dot(band.estimate, np.diff(band.steps, prepend=0)))
+def _mean_up_to(band: Band, step: int) -> float:
+    """Return the Kaplan–Meier mean of min(H, step)."""
+    return float(np.dot(band.estimate, np.diff(np.minimum(band.steps, step), prepend=0)))
 
 
 def _test_hazards(sample: Sample, fit: Fit) -> HazardTest | None:

@@ -160,14 +160,16 @@ def _undetermined(analysis: Analysis) -> str:
         why = f"the most likely member of the best family, {analysis.best.fit.without_mean}, has no mean"
     whose = f"sessions that reach step {first:,} last" if first > 1 else "sessions last"
     what = f"mean from step {first:,} on, the first step seen" if first > 1 else "mean length"
-    text = f"The log does not determine the {what}: {why}. Counted up to step {longest:,}, the longest "
-    text += f"session, {whose} {step_words(analysis.seen_mean - (first - 1))} on average"
+    last = min(analysis.last_of_many + 1, longest)
+    that = "the longest session" if last == longest else "the first at which fewer than 10 are at risk"
+    text = f"The log does not determine the {what}: {why}. Counted up to step {last:,}, {that}, {whose} "
+    text += f"{step_words(analysis.mean_up_to(last) - (first - 1))} on average"
     text += " from there on" if first > 1 else ""
     data_law = analysis.kaplan_meier
     half = analysis.quantile_from_first(0.5) if data_law is None else quantile(data_law, 0.5)
-    if float(analysis.band.estimate[-1]) > 0.5:
+    if float(analysis.band.of(last)) > 0.5:
         text += "; more than half of them get that far"
-    elif half <= longest:
+    elif half <= last:
         text += f"; at least half of them {'end by step' if first > 1 else 'last at most'} {number(half)}"
     return f"{text}. More sessions, or sessions observed for longer, may settle it."
 
