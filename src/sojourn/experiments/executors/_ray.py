@@ -316,7 +316,8 @@ def _check_reachable(address: str) -> None:
         except OSError as error:
             raise ExecutorError(f"No Ray cluster at {address}: {error.strerror or error}.") from error
     try:
-        probe = [sys.executable, "-c", _PROBE, address]
+        # -P: files in the current folder do not shadow Python's modules
+        probe = [sys.executable, "-P", "-c", _PROBE, address]
         probed = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=_ANSWER_TIMEOUT)
     except subprocess.TimeoutExpired as error:
         raise ExecutorError(f"No Ray cluster at {address}: no answer in {_ANSWER_TIMEOUT:.0f} s.") from error
