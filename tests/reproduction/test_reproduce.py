@@ -87,11 +87,15 @@ def test_results_that_are_not_trials_are_remembered(tmp_path):
     assert calls == [3, 4]
     tables = sorted((tmp_path / "tables").iterdir())
     assert len(tables) == 2
-    for content in (b"", b"{", b"[]", b'{"call": 1}', b"[" * 100_000, b"\xff", b" " * 2_000_000):
+    sound = tables[0].read_bytes()
+    flipped = sound.replace(b'"a"', b'"b"'), sound.replace(b" 0.", b" 1."), sound.replace(b"null", b"true")
+    assert sound not in flipped
+    broken = (b"", b"{", b"[]", b'{"call": 1}', b"[" * 100_000, b"\xff", b" " * 2_000_000)
+    for content in (*broken, *flipped):
         tables[0].write_bytes(content)
         for n in (3, 4):
             assert runner.remember(halves, n=n, words="a")[0] == 0.1 * n
-    assert len(calls) == 2 + 7
+    assert len(calls) == 2 + 7 + 3
 
 
 def test_an_unknown_part_is_named():

@@ -128,15 +128,21 @@ class ExperimentRunner:
             arguments: Its arguments. They and the result must be plain data: what JSON can express.
         """
         call = [RESULTS_VERSION, f"{compute.__module__}.{compute.__qualname__}", arguments]
-        digest = hashlib.sha256(json.dumps(call, sort_keys=True).encode()).hexdigest()[:16]
-        path = self.store.folder.with_name("tables") / f"{compute.__name__.lstrip('_')}-{digest}.json"
+        path = self.store.folder.with_name("tables") / f"{compute.__name__.lstrip('_')}-{_digest(call)}.json"
         try:
             found = json.loads(read_at_most(path, _MAX_BYTES))
-            if found["call"] == json.loads(json.dumps(call)):
-                return found["result"]
+            result = found["result"]
+            if found["call"] == json.loads(json.dumps(call)) and found["hash"] == _digest([call, result]):
+                return result
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass  # missing or damaged: it is computed and written again
-        content = json.dumps({"call": call, "result": compute(**arguments)}, indent=1)
+        result = json.loads(json.dumps(compute(**arguments)))
+        content = json.dumps({"call": call, "result": result, "hash": _digest([call, result])}, indent=1)
         make_folder(path.parent)
         write_atomically(path, lambda file: file.write(content.encode()))
-        return json.loads(content)["result"]
+        return result
+
+
+def _digest(data: Any) -> str:
+    """Return a hash of plain data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
