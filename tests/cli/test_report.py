@@ -10,9 +10,15 @@ from sojourn.cli._output_files import file_beside
 
 
 def test_a_report_is_written_beside_the_store(run, store, tmp_path):
-    result = run("report", str(store))
-    assert result.exit_code == 0
     path = tmp_path / "tiny.html"
+    path.write_text('<p class="kind">Session lengths</p>')  # a report of 'sojourn fit', perhaps
+    refused = f"Error: {path} exists and is not an earlier report; name another file with --to.\n"
+    result = run("report", str(store))
+    assert (result.exit_code, result.stderr) == (2, refused)
+    path.unlink()
+    assert run("report", str(store)).exit_code == 0
+    result = run("report", str(store))  # replaces the earlier one
+    assert result.exit_code == 0
     assert result.stderr == f"Wrote the report on 2 trials to {path}.\n"
     page = path.read_text(encoding="utf-8")
     assert "<h1>tiny.results</h1>" in page

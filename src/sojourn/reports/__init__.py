@@ -15,7 +15,12 @@ from sojourn.reports._choices import choice_report
 from sojourn.reports._claims import claims_as_json, claims_page, claims_table, count_verdicts
 from sojourn.reports._page import render, write_page
 from sojourn.reports._reproduction import reproduction_report
-from sojourn.reports._results import describe_left_out, reported_trials, results_report
+from sojourn.reports._results import (
+    describe_left_out,
+    is_results_report,
+    reported_trials,
+    results_report,
+)
 from sojourn.reports._sessions import session_report
 
 __all__ = [
@@ -32,6 +37,7 @@ __all__ = [
     "claims_table",
     "count_verdicts",
     "describe_left_out",
+    "is_results_report",
     "render",
     "reported_trials",
     "reproduction_report",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from sojourn._files import read_at_most
 from sojourn._text import one_line, unique_name
 from sojourn.experiments import Results, TrialResult
 from sojourn.laws import label
@@ -11,9 +14,11 @@ from sojourn.reports._chapter import Chapter, Picture, ReportTable, chapter_cont
 from sojourn.reports._findings import describe_best, describe_winners
 from sojourn.reports._page import render
 
-__all__ = ["describe_left_out", "reported_trials", "results_report"]
+__all__ = ["describe_left_out", "is_results_report", "reported_trials", "results_report"]
 
 _MOST_LETTERS = 200  # of the name of an experiment
+_KIND = "Results"
+_START = 1 << 16  # bytes of a page in which its kind stands
 
 
 def results_report(results: Results, *, command: str) -> str:
@@ -50,12 +55,17 @@ def results_report(results: Results, *, command: str) -> str:
     counts = f"{counts}{describe_left_out(results)}"
     return render(
         "results.html",
-        kind="Results",
+        kind=_KIND,
         title=one_line(results.folder.name),
         summary=describe_winners([case for _, case in cases]),
         counts=counts.rstrip(),
         **chapter_context(chapters, command=command),
     )
+
+
+def is_results_report(path: Path) -> bool:
+    """Whether a file is a page of `results_report`: then nothing is lost if it is replaced."""
+    return f'<p class="kind">{_KIND}</p>'.encode() in read_at_most(path, _START, follow=True)
 
 
 def _describe_repeats(shown: list[TrialResult]) -> str:

@@ -36,8 +36,16 @@ def report(
         path = to if to is not None else file_beside(store, ".html")
         check_output_file("--to", path, [".html"])
         from sojourn.experiments import load_results  # noqa: PLC0415
-        from sojourn.reports import describe_left_out, reported_trials, results_report, write_page  # noqa: PLC0415
+        from sojourn.reports import (  # noqa: PLC0415
+            describe_left_out,
+            is_results_report,
+            reported_trials,
+            results_report,
+            write_page,
+        )
 
+        if to is None and path.exists() and not is_results_report(path):
+            raise ValueError(f"{path} exists and is not an earlier report; name another file with --to.")
         results = load_results(store, experiment=experiment)
         n_trials, left_out = len({one.key for one in reported_trials(results)}), describe_left_out(results)
         task.describe(f"Writing {path.name}")
