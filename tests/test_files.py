@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from sojourn._files import open_regular_file, pack_archive, read_archive, write_archive, write_atomically
+from sojourn.errors import MemoryLimitError
 
 ABOUT = {"format": "thing 1", "note": "ρ"}
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b.c": np.array([], dtype=np.int32), "d": np.float64(0.1)}
@@ -161,6 +162,15 @@ def test_hostile_archives_are_refused_without_using_memory(tmp_path, content):
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_all_arrays_of_an_archive_must_fit_in_memory_together(tmp_path, monkeypatch):
+    path = write_archive(tmp_path / "x.npz", ABOUT, {name: np.zeros(500) for name in "abc"})
+    monkeypatch.setattr("sojourn._memory._ALWAYS_FITS", 1_000)
+    monkeypatch.setattr("sojourn._memory.available_memory", lambda: 10_000)
+    with pytest.raises(ValueError, match="is not a file that me wrote, or it is damaged") as refused:
+        read_archive(path, form="thing 1", writer="me")
+    assert isinstance(refused.value.__cause__, MemoryLimitError)
 
 
 def test_archives_without_compression_are_read(tmp_path):

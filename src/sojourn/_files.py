@@ -181,6 +181,7 @@ def unpack_archive(
             members = [] if only_about or not has_form else [one for one in sizes if one != f"{_ABOUT}.npy"]
             if members and check_sizes is not None:
                 check_sizes(about, {member.removesuffix(".npy"): sizes[member] for member in members})
+            check_fits(sum(sizes[one] for one in members), name, "read it on a larger machine")
             arrays = {member: _read_member(archive, member) for member in members}
     except _DAMAGE as error:
         raise ValueError(f"{name} is not a file that {writer} wrote, or it is damaged.") from error

@@ -344,6 +344,17 @@ def test_long_trials_and_long_names_are_exported_piece_by_piece(tmp_path, monkey
     assert (tmp_path / "pieces.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
+def test_the_settings_of_all_trials_must_fit_in_memory_together(tmp_path, monkeypatch):
+    def other_law(header, arrays):
+        header["settings"]["law"] = f"Fixed(length={4 + header['seed']})"
+
+    sizes = []
+    monkeypatch.setattr("sojourn.experiments._results.check_fits", lambda n_bytes, *_: sizes.append(n_bytes))
+    load_results(forge_store(tmp_path / "same"))
+    load_results(forge_store(tmp_path / "different", other_law))
+    assert sizes == [sizes[0], sizes[0], 2 * sizes[0]]
+
+
 def test_the_size_of_a_comparison_is_checked_before_it_is_made(tmp_path, monkeypatch):
     def refuse(n_bytes, what, remedy):
         raise MemoryLimitError(f"{what} needs {n_bytes} bytes; {remedy}.")

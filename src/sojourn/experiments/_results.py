@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _html
+from sojourn._memory import check_fits
 from sojourn._text import one_line, unique_name
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
@@ -32,6 +33,9 @@ from sojourn.learning import Comparison
 from sojourn.mdps import is_size_label
 
 __all__ = ["Results", "load_results", "results_of"]
+
+_LETTER_BYTES, _LAW_LETTER_BYTES = 4, 20
+"""Memory that a letter of different settings takes in tables and reports, and one of a law as an object."""
 
 _HEADER = ("problem", "law", "agent", "seeds", "mean regret", "IQM of regret")
 
@@ -189,6 +193,8 @@ class _Headers:
         self._files = files
         self._known: dict[str, dict[str, Any]] = {}
         self._settings: dict[str, dict[str, Any]] = {}
+        self._laws: set[str] = set()
+        self._n_bytes = 0
 
     def of(self, key: str) -> dict[str, Any]:
         """Return the header of a trial's file."""
@@ -196,9 +202,19 @@ class _Headers:
             header = read_result_file(self._files[key], header_only=True).header
             text = to_text([header["settings"], header["problem"]])
             shared = self._settings.setdefault(text, header)
+            if shared is header:
+                self._check_memory(len(text), header["settings"]["law"])
             header |= {"settings": shared["settings"], "problem": shared["problem"]}
             self._known[key] = header
         return self._known[key]
+
+    def _check_memory(self, n_letters: int, law: str) -> None:
+        """Check that other settings, and perhaps another law, fit in memory with all that are known."""
+        self._n_bytes += _LETTER_BYTES * n_letters
+        if law not in self._laws:
+            self._laws.add(law)
+            self._n_bytes += _LAW_LETTER_BYTES * len(law)
+        check_fits(self._n_bytes, "Reading the settings of all trials", "select one experiment")
 
 
 def _with_clear_problem_names(trials: list[TrialResult]) -> tuple[TrialResult, ...]:

@@ -84,7 +84,7 @@ def parse_law(text: str) -> LengthLaw:
     return _parse(text, Tabulated.from_csv)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=32)  # not more: a law of a million characters takes 20 MB
 def parse_stored_law(text: str) -> LengthLaw:
     """Return a law that a file of Sojourn names; unlike `parse_law`, this reads no other file.
 
