@@ -109,7 +109,7 @@ def files_of(store: Path) -> dict[str, bytes]:
 
 def kills(folder: Path) -> tuple[bool, str]:
     """Kill a run again and again; then let it finish, and compare it with an undisturbed run."""
-    spec, rng = write_spec(folder, nap=0.1), random.Random(0)
+    spec, rng = write_spec(folder, nap=0.25), random.Random(0)
     store, lost, before = spec.with_suffix(".results"), 0, {}
     for _ in range(KILLS):
         have = len(before)
@@ -120,8 +120,8 @@ def kills(folder: Path) -> tuple[bool, str]:
             stderr=subprocess.DEVNULL,
         )
         # Half of the kills come at a random time, often during the start; half after some more trials.
-        moment = time.monotonic() + rng.uniform(0.0, 4.0)
-        more = rng.randrange(1, 16) if rng.random() < 0.5 else 0
+        moment = time.monotonic() + rng.uniform(0.0, 2.5)
+        more = rng.randrange(1, 9) if rng.random() < 0.5 else 0
         while time.monotonic() < moment or len(names_of(store)) < have + more:
             time.sleep(0.005)
             if process.poll() is not None:
