@@ -80,6 +80,16 @@ def test_control_characters_of_a_file_are_escaped(found, tmp_path):
     assert "\x1b" not in repr(sj.load_comparison(write_archive(tmp_path / "odd.npz", about, arrays)))
 
 
+def test_long_names_of_a_file_are_cut_and_stay_different(found, tmp_path):
+    about, arrays = read_archive(
+        found.save(tmp_path / "good.npz"), form="sojourn comparison 1", writer="Comparison.save"
+    )
+    about |= {"names": ["a" * 5_000, "a" * 5_001], "problem": "b" * 5_000}
+    again = sj.load_comparison(write_archive(tmp_path / "long.npz", about, arrays))
+    short = "a" * 199 + "…"
+    assert (again.names, again.problem) == ((short, f"{short} (2)"), "b" * 199 + "…")
+
+
 def test_a_run_is_a_data_frame_with_one_row_per_episode():
     run = sj.learn(sj.PSRL(sj.Fixed(3)), sj.mdps.two_paths(), sj.Fixed(3), episodes=4)
     frame = run.to_pandas()

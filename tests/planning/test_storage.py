@@ -69,6 +69,13 @@ def test_other_files_are_refused_by_name(content, tmp_path):
         sj.load_plan(path)
 
 
+def test_a_long_name_of_a_problem_is_cut(tmp_path):
+    river = sj.mdps.river_swim(4)
+    long = sj.TabularMDP(river.transitions, river.rewards, name="a" * 5_000)
+    path = sj.plan(long, sj.Fixed(3)).save(tmp_path / "plan.npz")
+    assert sj.load_plan(path, long).problem == "a" * 199 + "…"
+
+
 def test_another_archive_is_refused(tmp_path):
     np.savez(tmp_path / "x.npz", a=np.ones(3))
     with pytest.raises(ValueError, match=r"is not a file that Plan\.save wrote"):

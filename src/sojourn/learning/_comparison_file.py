@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
-from sojourn._text import one_line
+from sojourn._text import one_line, unique_name
 from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw, MissingLaw, law_to_text, read_stored_law
 from sojourn.learning._comparison import Comparison
@@ -18,6 +18,9 @@ __all__ = ["load_comparison", "save_comparison"]
 _FORMAT = "sojourn comparison 1"
 _LARGEST = 1e100
 """Larger numbers count as infinite, because their squares and sums are."""
+
+_MOST_LETTERS = 200
+"""Longer names are cut: a table has room for the longest one in every row."""
 
 _ARRAYS = ("checkpoints", "cumulative_regret", "regret_width", "rewards")
 
@@ -61,9 +64,11 @@ def load_comparison(path: str | Path) -> Comparison:
     try:
         arrays: dict[str, Any] = {name: found[name] for name in _ARRAYS}
         error, drawn = found.get("regret_error"), about["regret_episodes"]
-        names = tuple(one_line(str(name)) for name in about["names"])
+        taken: dict[str, str] = {}
+        texts = [str(name) for name in about["names"]]
+        names = tuple(unique_name(one_line(text, _MOST_LETTERS), text, taken) for text in texts)
         seeds = tuple(check_whole("seeds", seed, least=0) for seed in about["seeds"])
-        law, problem = read_stored_law(about["law"]), one_line(str(about["problem"]))
+        law, problem = read_stored_law(about["law"]), one_line(str(about["problem"]), _MOST_LETTERS)
         drawn = None if drawn is None else check_whole("regret_episodes", drawn, least=1)
     except (KeyError, OverflowError, TypeError, ValueError) as wrong:
         raise ValueError(f"{path} is not a file that Comparison.save wrote, or it is damaged.") from wrong

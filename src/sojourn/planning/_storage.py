@@ -20,6 +20,8 @@ _ARRAYS = ("policy", "value", "lower", "upper")
 _MOST_ACTIONS = 2**20
 """Largest action that a stored plan may play, so that a damaged file cannot fill the memory with names."""
 
+_MOST_LETTERS = 200  # of the name of a problem; figures of longer ones would take minutes
+
 
 def save_plan(plan: Plan, path: str | Path) -> Path:
     """Write `plan` to `path` atomically; `.npz` is added if the path has no suffix."""
@@ -48,7 +50,7 @@ def load_plan(path: str | Path, mdp: TabularMDP | None = None) -> Plan:
     about, found = read_archive(path, form=_FORMAT, writer="Plan.save")
     try:
         arrays = {name: found[name] for name in _ARRAYS}
-        law, problem = parse_stored_law(about["law"]), one_line(str(about["problem"]))
+        law, problem = parse_stored_law(about["law"]), one_line(str(about["problem"]), _MOST_LETTERS)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a file that Plan.save wrote, or it is damaged.") from error
     wrong = _describe_damage(**arrays)
@@ -56,7 +58,9 @@ def load_plan(path: str | Path, mdp: TabularMDP | None = None) -> Plan:
         raise ValueError(f"{path} is a damaged plan: {wrong}.")
     if mdp is not None and int(arrays["policy"].max()) >= mdp.n_actions:
         raise ValueError(f"{path} is a damaged plan: it plays actions that {mdp.label} does not have.")
-    if mdp is not None and (mdp.label != problem or mdp.n_states != arrays["value"].size):
+    if mdp is not None and (
+        one_line(mdp.label, _MOST_LETTERS) != problem or mdp.n_states != arrays["value"].size
+    ):
         raise ValueError(f"mdp must be the problem of {path}, {problem!r}; got {mdp.label!r}.")
     plan = Plan(law=law, problem=problem, mdp=mdp, **arrays)
     for array in arrays.values():
