@@ -373,6 +373,15 @@ def test_the_answer_comes_first(run, tmp_path):
     for sample, words in first.items():
         text = " ".join(run("fit", sample, "--no-plot").stdout.split())
         assert words in text[:400]
+    rows = [
+        f"{e},{h},{'xy'[h == 1 + e % 3]},{int(h == 1 + e % 3)}"
+        for e in range(60)
+        for h in range(1, 2 + e % 3)
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(["episode,step,state,ended", *rows, ""]))
+    text = " ".join(run("fit", str(tmp_path / "log.csv"), "--no-plot", "--resamples", "0").stdout.split())
+    assert "In short Leaving depends on the state, so no law of lengths is a discount" in text
+    assert "state 1 0.00 times (states are numbered in alphabetical order)" in text
 
 
 def test_no_log_of_a_folder_or_pattern_is_overwritten(run, tmp_path):

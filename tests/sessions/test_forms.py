@@ -44,6 +44,21 @@ def test_durations_count_the_steps_that_began(kind, tmp_path):
         assert ended(read_sessions(path, step=60)) == ended(log)
 
 
+@pytest.mark.parametrize(("name", "steps"), [("Duration (min)", 3), ("hours_watched", 180), ("minimum", 1)])
+def test_numbers_are_in_the_unit_that_the_name_of_their_column_says(name, steps):
+    for cells in ([3, 3], ["3", "3 min"]):
+        log = read_sessions({name: cells, "entry": [0, 0]}, length=name, step="1min")
+        assert set(log.lengths.tolist()) == ({steps} if cells == [3, 3] else {steps, 3})
+    assert ("as the name" in log.account.notes[0]) == (steps != 1)
+
+
+@pytest.mark.parametrize(("long", "n_notes"), [(2, 2), (3, 1)])
+def test_durations_that_are_nearly_all_one_step_may_be_in_another_unit(long, n_notes):
+    notes = read_sessions({"time": [5.0] * 20 + [90.0] * long}, length="time", step="1min").account.notes
+    assert len(notes) == n_notes
+    assert ("of the sessions last at most one step" in notes[-1]) == (n_notes == 2)
+
+
 def test_entries_of_sessions_whose_lengths_are_durations_are_durations():
     log = read_sessions({"duration": [200, 200, 200, 100], "entry": [0, 60, 90, 90]}, step="1min")
     # A step that had begun before a session was seen does not count; of the last session no step does.

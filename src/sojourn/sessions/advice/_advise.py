@@ -46,8 +46,18 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 def _in_short(analysis: Analysis) -> str:
     """Return what to do."""
     groups = analysis.groups
-    differ = groups is not None and groups.depends and groups.largest_difference > SMALL_DIFFERENCE
-    rest = f" The {groups.what}s differ: see below." if groups is not None and differ else ""
+    if groups is None or not groups.depends or groups.largest_difference <= SMALL_DIFFERENCE:
+        return _by_length(analysis, "")
+    if groups.what == "group":
+        return _by_length(analysis, " The groups differ: see below.")
+    return (
+        "Leaving depends on the state, so no law of lengths is a discount: make leaving part of the problem "
+        f"(see States). The rest holds only if that may be ignored. {_by_length(analysis, '')}"
+    )
+
+
+def _by_length(analysis: Analysis, rest: str) -> str:
+    """Return what to do as far as lengths alone tell."""
     if not analysis.determines_mean:
         return (
             "The log does not show enough to choose a discount for all steps. Use the table of the data for "

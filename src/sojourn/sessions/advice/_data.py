@@ -23,6 +23,9 @@ _FEW_SESSIONS = 10
 _PILE = 0.02
 """Least share of sessions with the largest length that may be a cut-off."""
 
+_MUCH = 0.1
+"""Least share of a mean that is pointed out if fewer than 10 sessions show it."""
+
 _FEW_STEPS = 20
 """From this length on, sessions with the largest length may lie apart from all others."""
 
@@ -116,9 +119,8 @@ def length_words(analysis: Analysis) -> str:
         else:  # the data contradict the best fit, so they come first
             how = "Kaplan–Meier, with a geometric tail" if analysis.still_open else "Kaplan–Meier"
             text = f"A session lasts {step_words(described.mean)} on average by the data themselves ({how})"
-            text += (
-                f"{_shares(described, analysis)}. The best family does not fit; by it a session lasts {mean}."
-            )
+            text += f"{_shares(described, analysis)}.{_few_long(analysis, described.mean)}"
+            text += f" The best family does not fit; by it a session lasts {mean}."
     if analysis.best.fit.edge and analysis.described_law is law:
         text += (
             f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), where it is "
@@ -139,6 +141,18 @@ def _shares(law: LengthLaw, analysis: Analysis) -> str:
     text = f"; at least half of them last at most {number(half)}, and at least one in ten "
     text += f"{number(tenth)} or more"
     return f"{text}, which no session of the log reached" if tenth > analysis.log.longest else text
+
+
+def _few_long(analysis: Analysis, mean: float) -> str:
+    """Return how much of the mean of the data comes from a few long sessions, if that is much."""
+    last = analysis.last_of_many
+    share = 1.0 - analysis.mean_up_to(last) / mean
+    if share <= _MUCH:
+        return ""
+    return (
+        f" {percent(share)} of that mean comes from steps after {last:,}, which fewer than 10 sessions show: "
+        "it is hardly known."
+    )
 
 
 def _undetermined(analysis: Analysis) -> str:

@@ -101,6 +101,8 @@ def group_words(test: GroupTest) -> str:
         f"{what} {hasty} ends {high:.2f} times as often as expected if all left at the same rate, "
         f"{what} {quiet} {low:.2f} times"
     )
+    if what == "state":
+        sizes += " (states are numbered in alphabetical order)"
     if not test.depends:
         return (
             f"The log shows no difference between {what}s at the 5% level {result}: {sizes}. This does not "

@@ -157,6 +157,9 @@ _CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)", r
 _ISO = re.compile(
     r"p(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?)?(?<![pt])", re.ASCII | re.IGNORECASE
 )
+_UNIT_IN_NAME = re.compile(
+    r"(?<![a-z])(?:(ms|millis|milliseconds?)|(mins?|minutes?)|(hrs?|hours?)|(days?)|(weeks?))(?![a-z])"
+)
 LATEST = 1e11
 """Numbers above this, the year 5138 in seconds, are probably milliseconds."""
 
@@ -167,8 +170,10 @@ def duration_words(seconds: float) -> str:
     return f"{seconds / _UNITS[unit]:g} {unit}"
 
 
-def parse_duration(text: str) -> float | None:
+def parse_duration(text: str, unit: float = 1.0) -> float | None:
     """Parse a duration, and return it in seconds; None if the text is anything else.
+
+    A number alone is in units of so many seconds.
 
     Example:
         >>> [parse_duration(text) for text in ("90", "1:02:03", "1.5h", "30min", "PT1H30M", "2 days", "1:30")]
@@ -177,13 +182,28 @@ def parse_duration(text: str) -> float | None:
     word = text.strip().lower()
     number = parse_decimal(word)
     if number is not None:
-        return number if number >= 0.0 else None
+        return number * unit if number >= 0.0 else None
     if (found := _CLOCK.fullmatch(word)) or (found := _ISO.fullmatch(word)):
         days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
         return ((days * 24.0 + hours) * 60.0 + minutes) * 60.0 + seconds
     found = _WITH_UNIT.fullmatch(word)
-    unit = None if found is None else _UNITS.get(found[2], _UNITS.get(f"{found[2]}s"))
-    return None if found is None or unit is None else float(found[1]) * unit
+    named = None if found is None else _UNITS.get(found[2], _UNITS.get(f"{found[2]}s"))
+    return None if found is None or named is None else float(found[1]) * named
+
+
+def unit_in(name: str) -> tuple[str, float]:
+    """Return the unit that the name of a column says its numbers are in, and its seconds; else seconds.
+
+    Example:
+        >>> [unit_in(name)[0] for name in ("duration", "Watch_Minutes", "tenure (days)", "admin")]
+        ['seconds', 'minutes', 'days', 'seconds']
+    """
+    found = _UNIT_IN_NAME.search(name.lower())
+    if found is None or found.lastindex is None:
+        return "seconds", 1.0
+    units = (("milliseconds", "ms"), ("minutes", "min"), ("hours", "h"), ("days", "d"), ("weeks", "w"))
+    word, unit = units[found.lastindex - 1]
+    return word, _UNITS[unit]
 
 
 def parse_time(text: str) -> float | None:

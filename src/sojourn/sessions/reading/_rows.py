@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -287,9 +288,9 @@ class CheckedRows:
             self.require(valid, f"{self.titles[what]} must be text in UTF-8 (save the file as UTF-8)")
         return words, where
 
-    def durations(self, what: str) -> FloatArray:
-        """Return the durations in a column, in seconds."""
-        values, known = _seconds(self.columns[what], "m", parse_duration)
+    def durations(self, what: str, unit: float) -> FloatArray:
+        """Return the durations in a column, in seconds; numbers alone are in units of so many seconds."""
+        values, known = _seconds(self.columns[what], "m", partial(parse_duration, unit=unit), unit)
         self.require(known, f"{self.titles[what]} {DURATION_RULE}", what)
         return values
 
@@ -334,7 +335,9 @@ def _shown(cell: object) -> str:
     return describe_cell("None" if is_nan else str(cell))
 
 
-def _seconds(column: Column, kind: str, parse: Callable[[str], float | None]) -> tuple[FloatArray, BoolArray]:
+def _seconds(
+    column: Column, kind: str, parse: Callable[[str], float | None], unit: float = 1.0
+) -> tuple[FloatArray, BoolArray]:
     """Return times (kind "M") or durations ("m") in a column, in seconds, and which cells have one."""
     if isinstance(column, ArrayColumn) and column.array.dtype.kind == kind:
         array = column.array
@@ -346,6 +349,7 @@ def _seconds(column: Column, kind: str, parse: Callable[[str], float | None]) ->
         return seconds, known if kind == "M" else known & (seconds >= 0.0)
     values, parsed = column.decimals()
     parsed = parsed & (values >= 0.0) & (values <= (LATEST if kind == "M" else math.inf))
+    values = values * unit
     if parsed.all():
         return values, parsed
     words, where = column.words()

@@ -17,7 +17,7 @@ from sojourn.sessions._format import percent
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._row_counts import RowCounts
 from sojourn.sessions._word_codes import WordCodes
-from sojourn.sessions.reading._cells import duration_words
+from sojourn.sessions.reading._cells import duration_words, unit_in
 from sojourn.sessions.reading._names import (
     TIMES,
     USERS,
@@ -42,6 +42,9 @@ _LARGE_SHARE = 0.05
 _SOME_SHARE = 0.01
 """Least share of the sessions from which on a difference in kind matters."""
 
+_MOST = 0.9
+"""Share of the sessions from which on it is odd that they last one step only."""
+
 _RARE = 1e-3
 """Chance below which rejected rows are said not to be a random choice."""
 
@@ -62,6 +65,10 @@ class SessionRows(RowReader):
         self._has_entry_0 = False
         self._n_zero = 0
         """Number of sessions of duration 0."""
+        self._unit, self._in_seconds = 1.0, False
+        """Seconds of the unit of durations that are numbers alone, and whether any are taken for seconds."""
+        self._n_in_seconds = self._n_in_one_step = 0
+        """Number of sessions whose durations are read as seconds, and of those with one step only."""
         self._groups: dict[str, int] = {}
         self._has_groups: dict[bool, str] = {}
         self._too_many_groups = False
@@ -82,7 +89,7 @@ class SessionRows(RowReader):
         """Make notes on columns that are not used."""
         notes = [*notes_on_unused_columns(self.names, self.indices, self._wanted, table.first_rows)]
         if self._wanted.step is not None:
-            unit = " Numbers without a unit are seconds." if "length" in self.indices else ""
+            unit = self._unit_words(table) if "length" in self.indices else ""
             if "start" in self.indices and _has_numbers(table.first_rows, self.indices["start"]):
                 unit = " Times that are numbers are seconds since 1970."
             notes.append(
@@ -98,6 +105,14 @@ class SessionRows(RowReader):
                 f"All files must have groups, or none (pass 'none' for no groups); {self._has_groups[True]} "
                 f"has some, {self._has_groups[False]} has none."
             )
+
+    def _unit_words(self, table: Table) -> str:
+        """Settle in which unit durations are that are numbers alone, and say so."""
+        word, self._unit = unit_in(self.title("length"))
+        has_numbers = _has_numbers(table.first_rows, self.indices["length"])
+        self._in_seconds = word == "seconds" and has_numbers
+        says = "" if word == "seconds" else f", as the name {self.title('length')!r} says"
+        return f" Numbers without a unit are {word}{says}."
 
     def take(self, rows: CheckedRows) -> None:
         """Read a batch of sessions."""
@@ -125,7 +140,11 @@ class SessionRows(RowReader):
         self._count(others, good)
         if seconds is not None:
             zero = good & has_end & (seconds == 0.0)
-            self._n_zero += int(others["counts"][zero].sum() if "counts" in others else zero.sum())
+            counts = others.get("counts", np.ones(len(rows), dtype=np.int64))
+            self._n_zero += int(counts[zero].sum())
+            if self._in_seconds:
+                self._n_in_seconds += int(counts[good].sum())
+                self._n_in_one_step += int(counts[good & (lengths == 1)].sum())
         if not has_end.all():
             is_open = good & ~has_end
             self._without_end.append((starts[is_open], {what: one[is_open] for what, one in others.items()}))
@@ -146,7 +165,7 @@ class SessionRows(RowReader):
 
     def _durations(self, rows: CheckedRows, what: str) -> FloatArray:
         """Return the durations in a column, in seconds; 0 where they are too long."""
-        seconds, step = rows.durations(what), self._wanted.step or 1.0
+        seconds, step = rows.durations(what, self._unit), self._wanted.step or 1.0
         fits = seconds <= MAX_STEP * step
         rows.require(fits, f"{rows.titles[what]} must be at most {MAX_STEP:,} steps")
         return np.where(fits, seconds, 0.0)
@@ -218,6 +237,12 @@ class SessionRows(RowReader):
         if self._n_zero:
             which = "session of duration 0 counts" if self._n_zero == 1 else "sessions of duration 0 count"
             self.notes[f"{self._n_zero:,} {which} as one step."] = None
+        if self._n_in_one_step > _MOST * self._n_in_seconds:
+            self.notes[
+                f"If the numbers are seconds, {percent(self._n_in_one_step / self._n_in_seconds)} of the "
+                "sessions last at most one step. If they are in another unit, pass the step in that unit, as "
+                "a number alone (--step 15)."
+            ] = None
         account = self.account(name, self._n_used, self._used)
         log = SessionLog.from_counts(self._counts, list(self._groups), account, name)
         if not account.n_rejected:
