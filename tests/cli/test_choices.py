@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 from sojourn.behavior import sample_choices_text
+from sojourn.cli.output._choices import _write_subjects
 
 
 def test_choices_are_fitted_and_explained(run, tmp_path):
@@ -135,3 +140,24 @@ def test_names_in_data_do_no_harm(run, tmp_path):
     assert "\x1b" not in done.stdout
     assert done.stdout.startswith("\\x1b[31mred.csv\n")
     assert {line.split(",")[1] for line in table.read_text().splitlines()[1:]} == {"'=1+\\x1b1", "pooled"}
+
+
+def test_long_names_of_subjects_are_written_row_by_row(tmp_path):
+    @dataclass
+    class Fit:
+        name: str
+        parameters: ClassVar[dict[str, float]] = {"k": 1.0}
+        standard_errors: ClassVar[dict[str, float]] = {"k": 1.0}
+        intervals: ClassVar[dict[str, Any]] = {}
+        log_likelihood, undetermined = -1.0, ()
+
+    subjects = [Fit("a" * 100_000) for _ in range(60)]  # the same text: it takes memory once
+    found: Any = SimpleNamespace(fits=[SimpleNamespace(family="mazur", subjects=subjects, pooled=Fit(""))])
+    with (tmp_path / "table.csv").open("wb") as file:
+        tracemalloc.start()
+        try:
+            _write_subjects(found, file)
+            assert tracemalloc.get_traced_memory()[1] < 4_000_000
+        finally:
+            tracemalloc.stop()
+    assert (tmp_path / "table.csv").stat().st_size > 6_000_000

@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from rich.text import Text
 
@@ -85,16 +85,15 @@ def write_choice_files(
     if table is not None:
         from sojourn._files import write_atomically  # noqa: PLC0415
 
-        text = _subject_table(found).encode()
         with reading_input():
-            write_atomically(table, lambda file: file.write(text))
+            write_atomically(table, lambda file: _write_subjects(found, file))
         print_message(f"Estimates of {found.data.n_subjects:,} subjects written to {table}.")
 
 
-def _subject_table(found: ChoiceAnalysis) -> str:
-    """Return the estimates of every family, of each subject and pooled, as CSV."""
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
+def _write_subjects(found: ChoiceAnalysis, file: IO[bytes]) -> None:
+    """Write the estimates of every family, of each subject and pooled, as CSV, row by row."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    rows = csv.writer(text, lineterminator="\n")
     rows.writerow(
         [
             *("family", "subject", "parameter", "estimate", "standard_error", "lower", "upper"),
@@ -109,4 +108,4 @@ def _subject_table(found: ChoiceAnalysis) -> str:
                 cells = [f"{number:.10g}" for number in numbers]
                 lost = "yes" if name in one.undetermined else "no"
                 rows.writerow([fit.family, without_formula(one_line(one.name)), name, *cells, lost])
-    return buffer.getvalue()
+    text.detach()
