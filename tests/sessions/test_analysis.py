@@ -505,6 +505,20 @@ def test_a_code_for_unknown_lengths_is_pointed_out():
     assert "largest length" not in advice_on(found, "The sessions")
 
 
+@pytest.mark.parametrize(("n_last", "is_said"), [(21, True), (20, False)])
+def test_lengths_of_so_many_steps_or_more_are_pointed_out(n_last, is_said):
+    lengths = np.repeat(np.arange(1, 11), [100, 80, 60, 40, 30, 10, 10, 9, 8, n_last])
+    text = advice_on(analyze(SessionLog.from_columns(lengths)), "The sessions")
+    assert (f"{n_last} of them" in text) == is_said
+
+
+def test_a_last_step_that_weighs_more_than_the_truncation_is_no_horizon():
+    found = analyze(SessionLog.from_columns(np.repeat([2, 9, 30], 2_000)))
+    assert found.horizon(0.01) == 30
+    text = advice_on(found, "How far to plan")
+    assert "30 for Δ = 0.01; it is never above 30, the last step, which weighs 0.333 (" in text
+
+
 def test_textbook_differences_between_groups_are_not_denied():
     data = load_lung()
     log = SessionLog.from_columns(data.time, data.status == 1, group=list(data.sex))

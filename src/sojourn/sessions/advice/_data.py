@@ -85,11 +85,12 @@ def _pile(analysis: Analysis) -> str:
             "there, mark them as open; if this is not the column of lengths, name it with --length."
         )
     before = log.lengths < log.longest
-    largest = int(np.bincount(log.lengths[before], log.counts[before]).max()) if before.any() else n
-    n_long = int(log.counts[before & (2 * log.lengths > log.longest)].sum())
-    is_large = n_end >= _PILE * n and n_end > 2 * largest
-    is_apart = log.longest >= _FEW_STEPS and n_end > 2 * n_long
-    if n_end < _FEW_SESSIONS or not (is_large or is_apart):
+    by_length = np.bincount(log.lengths[before], log.counts[before]) if before.any() else np.array([n])
+    long = by_length[log.longest // 2 + 1 :]
+    is_large = n_end >= _PILE * n and n_end > 2 * by_length.max()
+    is_peak = n_end >= _PILE * n and long.size > 1 and n_end > 2 * long.max() > 0
+    is_apart = log.longest >= _FEW_STEPS and n_end > 2 * long.sum()
+    if n_end < _FEW_SESSIONS or not (is_large or is_peak or is_apart):
         return ""
     return (
         f" {n_end:,} of them ({percent(n_end / n)}) have the largest length, {log.longest:,}: if the log or "

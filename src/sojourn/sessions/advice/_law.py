@@ -353,5 +353,9 @@ def horizon_words(analysis: Analysis) -> str:
     horizons = [(analysis.horizon(truncation), truncation) for truncation in analysis.truncations]
     parts = [f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}" for n, delta in horizons]
     text = f"From the effective horizon on all steps together weigh at most Δ: it is {', '.join(parts)}"
+    law = analysis.described_law
+    if law.longest is not None and any(n == law.longest and law.tail(n) > delta for n, delta in horizons):
+        weight = number(float(law.tail(law.longest)))
+        text += f"; it is never above {law.longest:,}, the last step, which weighs {weight}"
     is_far = any(n is None or n > analysis.log.longest for n, _ in horizons)
     return f"{text} ({longest}{'; what is beyond is extrapolated' * is_far})."
