@@ -51,7 +51,7 @@ wheel: .venv/installed ## build the wheel and import it in an empty environment
 reproduce: .venv/installed ## reproduce the paper into reproduction/ (about 3 minutes on two cores once compiled)
 	$(BIN)/sojourn reproduce
 
-quick: .venv/installed ## a small version of reproduce, with its own report (about a minute once compiled)
+quick: .venv/installed ## a small version of reproduce, with its own report (about 40 seconds once compiled)
 	$(BIN)/sojourn reproduce --quick
 
 bench: .venv/installed ## compare planning, learning, session logs and experiments with rivals (minutes)
