@@ -50,6 +50,9 @@ def test_numbers_are_in_the_unit_that_the_name_of_their_column_says(name, steps)
         log = read_sessions({name: cells, "entry": [0, 0]}, length=name, step="1min")
         assert set(log.lengths.tolist()) == ({steps} if cells == [3, 3] else {steps, 3})
     assert ("as the name" in log.account.notes[0]) == (steps != 1)
+    for step in (2, "2"):  # a number alone is in the same unit
+        log = read_sessions({name: [3, 3], "entry": [0, 0]}, length=name, step=step)
+        assert set(log.lengths.tolist()) == {2}
 
 
 @pytest.mark.parametrize(("long", "n_notes"), [(2, 2), (3, 1)])

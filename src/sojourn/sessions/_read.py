@@ -7,7 +7,7 @@ from typing import Any
 
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
-from sojourn.sessions.reading._cells import DURATION_RULE, parse_duration
+from sojourn.sessions.reading._cells import DURATION_RULE, parse_decimal, parse_duration
 from sojourn.sessions.reading._names import ColumnNames
 from sojourn.sessions.reading._rows import RowReader, read_rows
 from sojourn.sessions.reading._session_rows import EventRows, SessionRows
@@ -88,7 +88,7 @@ def read_sessions(
         >>> times.lengths
         array([1, 4])
     """
-    wanted = ColumnNames(length, observed, entry, group, count, ended, start, end, _seconds("step", step))
+    wanted = ColumnNames(length, observed, entry, group, count, ended, start, end, *_step(step))
     reader: RowReader = SessionRows(wanted)
     headerless = gap is None and not wanted.names_any
     if gap is not None:
@@ -150,7 +150,8 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
     if options.get("length") is not None or options.get("gap") is not None:
         return read_sessions(source, query=query, **options)
     names = {name: options.get(name) for name in ColumnNames.__dataclass_fields__}
-    wanted = ColumnNames(**names | {"step": _seconds("step", options.get("step"))})
+    seconds, is_number = _step(options.get("step"))
+    wanted = ColumnNames(**names | {"step": seconds}, step_is_number=is_number)
 
     def choose(columns: Sequence[str]) -> RowReader:
         is_steps = are_step_names(columns)
@@ -166,6 +167,11 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
                 f"{option} is for logs with one row per session; {found.name} has one row per step."
             )
     return found
+
+
+def _step(value: str | float | None) -> tuple[float | None, bool]:
+    """Return the length of a step in seconds, and whether it is a number alone."""
+    return _seconds("step", value), value is not None and parse_decimal(str(value)) is not None
 
 
 def _seconds(name: str, value: str | float | None) -> float | None:

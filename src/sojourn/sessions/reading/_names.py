@@ -82,6 +82,7 @@ class ColumnNames:
         start: The column with the time at which a session began.
         end: The column with the time at which it ended.
         step: Length of a step in seconds; None if lengths are in steps.
+        step_is_number: Whether it was given as a number alone, which is in the unit of the durations.
     """
 
     length: str | None = None
@@ -93,6 +94,7 @@ class ColumnNames:
     start: str | None = None
     end: str | None = None
     step: float | None = None
+    step_is_number: bool = False
 
     @property
     def names_any(self) -> bool:

@@ -109,6 +109,8 @@ class SessionRows(RowReader):
     def _unit_words(self, table: Table) -> str:
         """Settle in which unit durations are that are numbers alone, and say so."""
         word, self._unit = unit_in(self.title("length"))
+        if self._wanted.step is not None and self._wanted.step_is_number:
+            self._wanted = replace(self._wanted, step=self._wanted.step * self._unit, step_is_number=False)
         has_numbers = _has_numbers(table.first_rows, self.indices["length"])
         self._in_seconds = word == "seconds" and has_numbers
         says = "" if word == "seconds" else f", as the name {self.title('length')!r} says"
