@@ -149,9 +149,9 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
     """
     if options.get("length") is not None or options.get("gap") is not None:
         return read_sessions(source, query=query, **options)
-    names = {name: options.get(name) for name in ColumnNames.__dataclass_fields__}
-    seconds, is_number = _step(options.get("step"))
-    wanted = ColumnNames(**names | {"step": seconds}, step_is_number=is_number)
+    names: dict[str, Any] = {name: options.get(name) for name in ColumnNames.__dataclass_fields__}
+    names["step"], names["step_is_number"] = _step(options.get("step"))
+    wanted = ColumnNames(**names)
 
     def choose(columns: Sequence[str]) -> RowReader:
         is_steps = are_step_names(columns)
