@@ -70,6 +70,8 @@ def _by_length(analysis: Analysis, rest: str) -> str:
             "The best family of laws does not fit the data. Plan with the table of the data (--table FILE "
             f"writes it){use}.{rest}"
         )
+    if analysis.log.longest == 1 and analysis.log.n_open:
+        return f"If the open sessions have one step, as all others, there is nothing to discount.{rest}"
     if analysis.log.longest == 1:
         return f"All sessions have one step, so there is nothing to discount.{rest}"
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean

@@ -83,7 +83,7 @@ def _law_leaving(analysis: Analysis) -> str:
     late = min(late, max(analysis.last_at_risk, early + 1))
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     if begin > 1.0 - _NEGLIGIBLE:
-        if not analysis.determines_remaining:
+        if analysis.still_open or not analysis.determines_remaining:
             return f"No session was seen to go on after step {early:,}."
         return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
     text = f"No one leaves before step {early:,}; then" if early > 1 else "After the first step"
