@@ -442,6 +442,11 @@ def test_how_long_stayers_stay_is_taken_from_complete_data(ones, words):
     assert f"{stay:g} more steps on average from step {late} on, against {fresh:.3g} from" in text
 
 
+def test_very_long_sessions_take_no_memory():
+    found = analyze(SessionLog.from_columns([3] * 50 + [10**11] * 5 + [10**12] * 20))
+    assert "20 of them (27%) have the largest length, 1,000,000,000,000" in advice_on(found, "The sessions")
+
+
 def test_a_law_with_a_single_length_is_not_called_constant():
     fixed = advice_on(analyze(SessionLog.from_columns([20] * 500)), "How people leave")
     assert fixed == "No one leaves before step 20; there all do."

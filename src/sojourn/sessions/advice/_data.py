@@ -85,9 +85,10 @@ def _pile(analysis: Analysis) -> str:
             "there, mark them as open; if this is not the column of lengths, name it with --length."
         )
     before = log.lengths < log.longest
-    by_length = np.bincount(log.lengths[before], log.counts[before]) if before.any() else np.array([n])
-    long = by_length[log.longest // 2 + 1 :]
-    is_large = n_end >= _PILE * n and n_end > 2 * by_length.max()
+    lengths, where = np.unique(log.lengths[before], return_inverse=True)
+    by_length = np.bincount(where, log.counts[before])
+    long = by_length[2 * lengths > log.longest]
+    is_large = n_end >= _PILE * n and n_end > 2 * by_length.max(initial=0 if before.any() else n)
     is_peak = n_end >= _PILE * n and long.size > 1 and n_end > 2 * long.max() > 0
     is_apart = log.longest >= _FEW_STEPS and n_end > 2 * long.sum()
     if n_end < _FEW_SESSIONS or not (is_large or is_peak or is_apart):
