@@ -15,6 +15,9 @@ from ._export import (
 from ._export import (
     export_parquet as export_parquet,
 )
+from ._export import (
+    is_export as is_export,
+)
 from ._results import (
     Results as Results,
 )

@@ -41,8 +41,7 @@ def export(
         ending = ".parquet" if parquet else ".csv"
         path = to if to is not None else file_beside(store, ending)
         check_output_file("--to", path, [ending])
-        from sojourn.experiments import export_csv, export_parquet, load_results  # noqa: PLC0415
-        from sojourn.experiments._export import is_export  # noqa: PLC0415
+        from sojourn.experiments import export_csv, export_parquet, is_export, load_results  # noqa: PLC0415
 
         if to is None and path.exists() and not is_export(path):
             raise ValueError(f"{path} exists and is not an earlier export; name another file with --to.")
