@@ -456,7 +456,10 @@ def test_a_law_with_a_single_length_is_not_called_constant():
     assert none_goes_on == "No session was seen to go on after step 1."
     some_open = analyze(SessionLog.from_columns([1] * 30, ~ended))  # open ones may last longer
     assert advice_on(some_open, "How people leave") == none_goes_on
-    assert advice_on(some_open, "In short").startswith("If the open sessions have one step, as all others,")
+    assert not some_open.determines_mean
+    one_open = analyze(SessionLog.from_columns([1] * 99, np.arange(99) > 0))
+    assert advice_on(one_open, "How people leave") == none_goes_on
+    assert advice_on(one_open, "In short").startswith("If the open sessions have one step, as all others,")
     late = advice_on(analyze(SessionLog.from_columns([5, 6, 7, 8] * 9, entry=[5] * 36)), "How people leave")
     assert "Leaving is about as likely" not in late
 

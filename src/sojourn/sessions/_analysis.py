@@ -334,8 +334,11 @@ class Analysis:
         data is then an artifact of the family's range. If the data contradict the best fit, almost all
         sessions must have ended, because the fit is then no guide to the steps beyond the data; if they have,
         the mean is that of the data. If logs were resampled, the interval of a mean
-        that comes from a fit must have an upper end.
+        that comes from a fit must have an upper end. If most sessions reach the longest length, almost all of
+        them must have been seen to end there.
         """
+        if float(self.band.estimate[-1]) > 0.5 and self.still_open > SMALL_DIFFERENCE:
+            return False
         if self.best_is_contradicted and self.unended > SMALL_DIFFERENCE:
             return False
         if self.best_is_contradicted and self.first == 1 and self.kaplan_meier is not None:

@@ -349,7 +349,7 @@ def _seconds(
         return seconds, known if kind == "M" else known & (seconds >= 0.0)
     values, parsed = column.decimals()
     parsed = parsed & (values >= 0.0) & (values <= (LATEST if kind == "M" else math.inf))
-    values = values * unit
+    values = values * unit if unit != 1.0 else values
     if parsed.all():
         return values, parsed
     words, where = column.words()
