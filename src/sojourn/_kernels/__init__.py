@@ -30,7 +30,7 @@ from sojourn._kernels.behavior._selves import (
 )
 from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._full_replan import SweepScratch
-from sojourn._kernels.learning._greedy import choose_action, fill_policy
+from sojourn._kernels.learning._greedy import ActionScratch, choose_action, fill_policy
 from sojourn._kernels.learning._incremental_replan import IncrementalScratch, find_all_incumbents
 from sojourn._kernels.learning._play import Episodes, LearnerState, PlayStatus, play
 from sojourn._kernels.learning._play_options import PlayOptions
@@ -71,6 +71,7 @@ __all__ = [
     "FEWEST_SWEPT",
     "MOST_MASKED",
     "NO_PREFERENCE",
+    "ActionScratch",
     "AssumedLaw",
     "BernsteinUpdate",
     "BlockedRows",

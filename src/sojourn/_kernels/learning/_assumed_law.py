@@ -12,9 +12,9 @@ import numpy as np
 
 from sojourn._kernels._jit import inlined
 from sojourn._kernels.learning._tables import Tables
-from sojourn._typing import FloatArray
+from sojourn._typing import FloatArray, IntArray
 
-__all__ = ["AssumedLaw", "initialize_q_row", "refresh_model"]
+__all__ = ["AssumedLaw", "initialize_q_row", "refresh_models"]
 
 
 class AssumedLaw(NamedTuple):
@@ -50,15 +50,22 @@ def initialize_q_row(tables: Tables, assumed: AssumedLaw, pair: int) -> None:
 
 
 @inlined
-def refresh_model(tables: Tables, assumed: AssumedLaw, pair: int) -> None:
-    """Recompute a pair's empirical transition probabilities, reward estimate and share of the bonus."""
-    n = float(tables.visits[pair])
-    inverse_root = 1.0 / np.sqrt(n)
-    tables.bonus_share[pair] = inverse_root if assumed.bonus_power == 0.5 else 1.0 / n
-    tables.reward_estimate[pair] = tables.reward_total[pair]
-    if assumed.reward_bonus >= 0.0:
-        tables.reward_estimate[pair] = tables.reward_total[pair] / n + assumed.reward_bonus * inverse_root
-    arc = tables.first_arc[pair]
-    while arc >= 0:
-        tables.arc_weight[arc] = tables.arc_count[arc] / n
-        arc = tables.arc_next[arc]
+def refresh_models(tables: Tables, assumed: AssumedLaw, pairs: IntArray) -> None:
+    """Recompute the empirical transition probabilities, reward estimates and bonus shares of some pairs."""
+    visits, shares = tables.visits, tables.bonus_share
+    totals, estimates = tables.reward_total, tables.reward_estimate
+    first_arc, arc_next = tables.first_arc, tables.arc_next
+    counts, weights = tables.arc_count, tables.arc_weight
+    power, reward_bonus = assumed.bonus_power, assumed.reward_bonus
+    for i in range(pairs.size):
+        pair = pairs[i]
+        n = float(visits[pair])
+        inverse_root = 1.0 / np.sqrt(n)
+        shares[pair] = inverse_root if power == 0.5 else 1.0 / n
+        estimates[pair] = totals[pair]
+        if reward_bonus >= 0.0:
+            estimates[pair] = totals[pair] / n + reward_bonus * inverse_root
+        arc = first_arc[pair]
+        while arc >= 0:
+            weights[arc] = counts[arc] / n
+            arc = arc_next[arc]

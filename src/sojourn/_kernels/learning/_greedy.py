@@ -13,7 +13,17 @@ from sojourn._kernels.learning._tables import MOST_MASKED, Tables, find_state
 from sojourn._kernels.learning._tie_breaking import hash_in
 from sojourn._typing import FloatArray, HashArray, IntArray, MaskArray, PolicyArray
 
-__all__ = ["EpisodePolicy", "choose_action", "episode_policy", "fill_actions", "fill_policy", "greedy_action"]
+__all__ = [
+    "ActionScratch",
+    "EpisodePolicy",
+    "all_actions",
+    "choose_action",
+    "episode_policy",
+    "fill_actions",
+    "fill_policy",
+    "greedy_action",
+    "masked_action",
+]
 
 _UNIT = 2.0**-53  # turns the upper 53 bits of a hash into a number in [0, 1)
 _ONE = np.uint64(1)
@@ -35,6 +45,15 @@ class EpisodePolicy(NamedTuple):
     episode_hash: np.uint64  # hash of the learner's key and the episode
 
 
+class ActionScratch(NamedTuple):
+    """Scratch arrays of `fill_actions`, one entry per layer."""
+
+    layer_hashes: HashArray  # (N,) hash of the episode and each layer, filled by the caller
+    state_hashes: HashArray  # (N,) hash of the episode, each layer and the state
+    highest: HashArray  # (N,) highest priority of the tied actions
+    best: FloatArray  # (N,) largest Q
+
+
 @inlined
 def episode_policy(tables: Tables, assumed: AssumedLaw, options: PlayOptions, episode: int) -> EpisodePolicy:
     """Return the policy of an episode, counted from 0."""
@@ -48,6 +67,12 @@ def episode_policy(tables: Tables, assumed: AssumedLaw, options: PlayOptions, ep
         exploration_rate(options, episode),
         hash_in(options.key, episode),
     )
+
+
+@inlined
+def all_actions(n_actions: int) -> np.uint64:
+    """Return the bit set of all actions."""
+    return (_ONE << np.uint64(n_actions)) - _ONE
 
 
 @inlined
@@ -76,6 +101,18 @@ def _highest_priority(mask: np.uint64, n_actions: int, state_hash: np.uint64) ->
         is_in = (mask >> np.uint64(a)) & _ONE
         highest = max(highest, ((hash_in(state_hash, a) & ~_ACTION_BITS) | np.uint64(a)) * is_in)
     return np.int64(highest & _ACTION_BITS)  # type: ignore[return-value]
+
+
+@inlined
+def masked_action(mask: np.uint64, is_random: bool, n_actions: int, layer_hash: np.uint64, name: int) -> int:
+    """Return the action of `greedy_action` in a state whose set of greedy actions is known and not empty.
+
+    It takes no arrays, so numba counts no references: called in the loop of `_follow_path` if the set is
+    known, instead of `greedy_action`, it makes the valuation of UCBVI on Taxi take 0.4 of the time.
+    """
+    if not is_random or (mask & (mask - _ONE)) == np.uint64(0):
+        return np.int64(_LOWEST[mask])  # type: ignore[return-value]
+    return _highest_priority(mask, n_actions, hash_in(layer_hash, name))
 
 
 @inlined
@@ -138,13 +175,11 @@ def greedy_action(
         if np.float64(coin >> np.uint64(11)) * _UNIT < epsilon:
             return np.int64(hash_in(coin, 0) % np.uint64(n_actions))  # type: ignore[return-value]
     if masks.shape[1] > 0:
-        mask = np.uint64(masks[number, h]) if number > 0 else (_ONE << np.uint64(n_actions)) - _ONE
+        mask = np.uint64(masks[number, h]) if number > 0 else all_actions(n_actions)
         if mask == np.uint64(0):
             mask = _find_greedy_mask(pair_of, q, caps, number, h)
             masks[number, h] = mask
-        if not is_random or (mask & (mask - _ONE)) == np.uint64(0):
-            return np.int64(_LOWEST[mask])  # type: ignore[return-value]
-        return _highest_priority(mask, n_actions, hash_in(layer_hash, name))
+        return masked_action(mask, is_random, n_actions, layer_hash, name)
     h = min(h, q.shape[1] - 1)
     best, action, n_tied = -np.inf, 0, 0
     for a in range(n_actions):
@@ -172,37 +207,88 @@ def fill_actions(
     prior: FloatArray,
     is_random: bool,
     epsilon: float,
-    layer_hashes: HashArray,
     number: int,
     name: int,
     actions: IntArray,
+    scratch: ActionScratch,
 ) -> None:
-    """Fill `actions` with the actions in one state at all its layers: those of `greedy_action`, but faster.
+    """Fill `actions` with the actions in one state at its first layers: those of `greedy_action`, but faster.
 
-    Where masks are kept, the loops over layers have no branches that depend on ties. `layer_hashes` has the
-    hash of each layer; the other arguments are those of `greedy_action`.
+    Where masks are kept, all loops are over layers and without branches, so the processor computes several
+    layers at a time. `scratch.layer_hashes` must be filled; the other arguments are those of `greedy_action`.
     """
-    n_actions = pair_of.shape[1]
+    n_actions, layer_hashes = pair_of.shape[1], scratch.layer_hashes
     if masks.shape[1] == 0 or epsilon > 0.0:
         for h in range(actions.size):
             actions[h] = greedy_action(
                 masks, pair_of, q, caps, prior, is_random, epsilon, layer_hashes[h], number, name, h
             )
         return
-    tied = np.uint64(0)
+    tied, is_known = np.uint64(0), True
     for h in range(actions.size):
-        mask = np.uint64(masks[number, h]) if number > 0 else (_ONE << np.uint64(n_actions)) - _ONE
-        if mask == np.uint64(0):
-            mask = _find_greedy_mask(pair_of, q, caps, number, h)
-            masks[number, h] = mask
+        mask = np.uint64(masks[number, h]) if number > 0 else all_actions(n_actions)
+        is_known &= mask != np.uint64(0)
         tied |= mask & (mask - _ONE)
         actions[h] = mask
-    if is_random and tied != np.uint64(0):
+    if not is_known:
+        tied = _find_greedy_masks(pair_of, q, caps, number, actions, scratch.best)
         for h in range(actions.size):
-            actions[h] = _highest_priority(np.uint64(actions[h]), n_actions, hash_in(layer_hashes[h], name))
+            masks[number, h] = actions[h]
+    if is_random and tied != np.uint64(0):
+        _break_ties(name, n_actions, actions, layer_hashes, scratch.state_hashes, scratch.highest)
     else:
         for h in range(actions.size):
             actions[h] = _LOWEST[actions[h]]
+
+
+@inlined
+def _find_greedy_masks(
+    pair_of: PolicyArray, q: FloatArray, caps: FloatArray, number: int, masks: IntArray, best: FloatArray
+) -> np.uint64:
+    """Fill `masks` with those of `_find_greedy_mask` for a state's first layers; return the tied actions."""
+    best[: masks.size] = -np.inf
+    masks[:] = 0
+    for a in range(pair_of.shape[1]):
+        pair = pair_of[number, a]
+        row = q[pair] if pair >= 0 else caps
+        for h in range(masks.size):
+            best[h] = row[h] if row[h] > best[h] else best[h]
+    for a in range(pair_of.shape[1]):
+        pair = pair_of[number, a]
+        row = q[pair] if pair >= 0 else caps
+        for h in range(masks.size):
+            masks[h] |= np.int64(row[h] == best[h]) << a
+    tied = np.uint64(0)
+    for h in range(masks.size):
+        mask = np.uint64(masks[h])
+        tied |= mask & (mask - _ONE)
+    return tied
+
+
+@inlined
+def _break_ties(
+    name: int,
+    n_actions: int,
+    actions: IntArray,
+    layer_hashes: HashArray,
+    state_hashes: HashArray,
+    highest: HashArray,
+) -> None:
+    """Replace the sets of actions in `actions`, one per layer, by their actions with the highest priority.
+
+    Takes 0.3 of the time of `_highest_priority` for one layer after the other with AVX-512, 0.6 with AVX2.
+    """
+    for h in range(actions.size):
+        state_hashes[h] = hash_in(layer_hashes[h], name)
+        highest[h] = np.uint64(0)
+    for a in range(n_actions):
+        action = np.uint64(a)
+        for h in range(actions.size):
+            is_in = (np.uint64(actions[h]) >> action) & _ONE
+            rank = (hash_in(state_hashes[h], a) & ~_ACTION_BITS) | action
+            highest[h] = max(highest[h], rank & (np.uint64(0) - is_in))
+    for h in range(actions.size):
+        actions[h] = np.int64(highest[h] & _ACTION_BITS)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn._kernels._jit import inlined, kernel
-from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_model
+from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_models
 from sojourn._kernels.learning._backup import backup
 from sojourn._kernels.learning._tables import N_PAIRS, N_STATES, Tables
 from sojourn._typing import FloatArray, IntArray
@@ -64,8 +64,7 @@ def _expect(tables: Tables, update: BernsteinUpdate, pair: int, h: int) -> tuple
 @kernel
 def update_bernstein(tables: Tables, assumed: AssumedLaw, update: BernsteinUpdate, played: IntArray) -> None:
     """Update Q and V after an episode that played the pairs `played`."""
-    for i in range(played.size):
-        refresh_model(tables, assumed, played[i])
+    refresh_models(tables, assumed, played)
     n_actions, value, q, pair_of = tables.pair_of.shape[1], tables.value, tables.q, tables.pair_of
     for h in range(assumed.ratios.size - 1, -1, -1):
         for pair in range(tables.sizes[N_PAIRS]):

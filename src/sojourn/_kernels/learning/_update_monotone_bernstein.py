@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn._kernels._jit import inlined, kernel
-from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_model
+from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_models
 from sojourn._kernels.learning._backup import backup, expect, expect_all_layers
 from sojourn._kernels.learning._tables import Tables
 from sojourn._typing import FloatArray, IntArray, PolicyArray
@@ -205,9 +205,9 @@ def update_monotone_bernstein(
     V of a state with an action that was never played stays at its cap.
     """
     terms = update.terms
+    refresh_models(tables, assumed, played)
     for i in range(played.size):
         pair = played[i]
-        refresh_model(tables, assumed, pair)
         n = float(tables.visits[pair])
         tables.bonus_share[pair] = terms.weight * (terms.log + terms.log_visits * np.log(n * (n + 1.0))) / n
     highest = _find_layers_that_fall(tables, assumed, update, played)

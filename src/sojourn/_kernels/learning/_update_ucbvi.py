@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sojourn._kernels._jit import kernel
-from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_model
+from sojourn._kernels.learning._assumed_law import AssumedLaw, refresh_models
 from sojourn._kernels.learning._full_replan import SweepScratch, replan_fully
 from sojourn._kernels.learning._incremental_replan import (
     IncrementalScratch,
@@ -43,8 +43,7 @@ def update_ucbvi(tables: Tables, assumed: AssumedLaw, update: UCBVIUpdate, playe
 
     V of a state with an action that was never played stays at its cap.
     """
-    for i in range(played.size):
-        refresh_model(tables, assumed, played[i])
+    refresh_models(tables, assumed, played)
     sweeps = update.sweeps
     if sweeps[SWEEPS_LEFT] > 0:
         replan_fully(tables, assumed, update.full)

@@ -22,7 +22,13 @@ import numpy as np
 from sojourn._kernels._jit import inlined, kernel
 from sojourn._kernels._problem import ProblemArrays
 from sojourn._kernels.learning._assumed_law import AssumedLaw
-from sojourn._kernels.learning._greedy import EpisodePolicy, episode_policy, greedy_action
+from sojourn._kernels.learning._greedy import (
+    EpisodePolicy,
+    all_actions,
+    episode_policy,
+    greedy_action,
+    masked_action,
+)
 from sojourn._kernels.learning._play_options import PlayOptions, next_layer
 from sojourn._kernels.learning._tables import N_STATES, Tables
 from sojourn._kernels.learning._tie_breaking import hash_in
@@ -37,6 +43,8 @@ _HOLD_PERIOD = 16  # steps between two comparisons for a policy that repeats its
 _DRIFT_SHARE = 0.7  # share of the tolerance that drifts may use; the rest is for truncation
 _STAMP_BITS = 32  # position of the stamp in an entry of `ValueScratch.rows`
 _ROW_BITS = (1 << _STAMP_BITS) - 1
+_NONE = np.uint64(0)  # the empty set of actions
+_ONE = np.uint64(1)  # rows are unsigned: numba then omits the check for negative indices
 
 
 class Valuation(NamedTuple):
@@ -110,6 +118,7 @@ def _carry_forward(
     is_terminal, numbers, earned_by_step = problem.is_terminal, scratch.state_numbers, scratch.earned
     survival, tails, is_heavy = reference.survival, reference.tails, reference.is_heavy
     rows, stamp = scratch.rows, scratch.n_valued[0]
+    has_masks, unseen = masks.shape[1] > 0 and epsilon == 0.0, all_actions(n_actions)
     keeps_rows = rows.size > 0
     chance, support = walk.now
     next_chance, next_support = walk.spare
@@ -125,9 +134,14 @@ def _carry_forward(
             if row >> _STAMP_BITS == stamp:
                 row &= _ROW_BITS
             else:
-                action = greedy_action(
-                    masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, numbers[s], s, layer
-                )
+                number = numbers[s]
+                mask = np.uint64(masks[number, layer] if number > 0 else unseen) if has_masks else _NONE
+                if mask != _NONE:
+                    action = masked_action(mask, is_random, n_actions, layer_hash, s)
+                else:
+                    action = greedy_action(
+                        masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, number, s, layer
+                    )
                 row = s * n_actions + action
                 if keeps_rows:
                     rows[layer, s] = stamp << _STAMP_BITS | row
@@ -186,6 +200,8 @@ def _follow_path(
     states, successors, path_chances, path_rewards = scratch.path
     chance, support = walk.now
     h, layer, total, n_states = walk.h, walk.layer, walk.total, walk.n_states
+    has_masks, unseen = masks.shape[1] > 0 and epsilon == 0.0, all_actions(n_actions)
+    is_deterministic = indices.size == indptr.size - 1
     if n_states != 1:
         return walk
     s = support[0]
@@ -193,19 +209,28 @@ def _follow_path(
     chance[s] = 0.0
     while h < stop:
         following = next_layer(options, layer)
-        if states[following] != s:
-            layer_hash = hash_in(episode_hash, following)
-            action = greedy_action(
-                masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, numbers[s], s, following
-            )
-            row = s * n_actions + action
-            j = indptr[row]
-            if indptr[row + 1] > j + 1:
-                break
-            states[following], successors[following] = s, indices[j]
-            path_chances[following], path_rewards[following] = data[j], rewards[row]
-        layer, h, earned = following, h + 1, p * path_rewards[following]
-        p, s = p * path_chances[following], successors[following]
+        if states[following] == s:
+            y, share, reward = successors[following], path_chances[following], path_rewards[following]
+        else:
+            layer_hash, number = hash_in(episode_hash, following), numbers[np.uint64(s)]
+            mask = np.uint64(masks[number, following] if number > 0 else unseen) if has_masks else _NONE
+            if mask != _NONE:
+                action = masked_action(mask, is_random, n_actions, layer_hash, s)
+            else:
+                action = greedy_action(
+                    masks, pair_of, q, caps, prior, is_random, epsilon, layer_hash, number, s, following
+                )
+            row = np.uint64(s * n_actions + action)
+            j = row
+            if not is_deterministic:
+                j = np.uint64(indptr[row])
+                if indptr[row + _ONE] > indptr[row] + 1:
+                    break
+            y, share, reward = np.int64(indices[j]), data[j], rewards[row]
+            states[following], successors[following] = s, y
+            path_chances[following], path_rewards[following] = share, reward
+        layer, h, earned = following, h + 1, p * reward
+        p, s = p * share, y
         if is_heavy:
             earned_by_step[h - 1] = earned
         if is_terminal[s]:

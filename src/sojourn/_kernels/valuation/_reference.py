@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sojourn._typing import FloatArray, HashArray, IntArray
+from sojourn._kernels.learning._greedy import ActionScratch
+from sojourn._typing import FloatArray, IntArray
 
 __all__ = ["Distribution", "Path", "ReferenceArrays", "ValueScratch", "Walk"]
 
@@ -53,7 +54,7 @@ class ValueScratch(NamedTuple):
     saved_chance: FloatArray  # (S,) probabilities at an earlier step, in the search for a cycle
     earned: FloatArray  # (M,) expected reward of each step
     state_numbers: IntArray  # (S,) the learner's number of each state, 0 if none; see `fill_state_numbers`
-    layer_hashes: HashArray  # (N,) hash of the episode and each layer
+    ties: ActionScratch  # for `fill_actions`
     actions: IntArray  # (N,) actions of one state
     path: Path  # the path that a policy takes as long as no transition is random
     n_valued: IntArray  # (1,) number of valuations so far: the stamp of the entries of `rows`

@@ -42,17 +42,14 @@ def _fill_rows(
 ) -> None:
     """Fill `scratch.rows` with the row of every state in every layer that is played."""
     masks, pair_of, q, caps, prior, is_random, epsilon, episode_hash = policy
-    n_states, n_actions, n_layers = (
-        problem.is_terminal.size,
-        problem.n_actions,
-        min(options.n_layers, n_steps),
-    )
-    layer_hashes, actions, numbers = scratch.layer_hashes, scratch.actions[:n_layers], scratch.state_numbers
-    rows = scratch.rows
+    n_states, n_actions = problem.is_terminal.size, problem.n_actions
+    n_layers = min(options.n_layers, n_steps)
+    layer_hashes, actions = scratch.ties.layer_hashes, scratch.actions[:n_layers]
+    numbers, rows = scratch.state_numbers, scratch.rows
     for h in range(n_layers):
         layer_hashes[h] = hash_in(episode_hash, h)
     for s in range(n_states):
-        fill_actions(masks, pair_of, q, caps, prior, is_random, epsilon, layer_hashes, numbers[s], s, actions)
+        fill_actions(masks, pair_of, q, caps, prior, is_random, epsilon, numbers[s], s, actions, scratch.ties)
         for h in range(n_layers):
             rows[h, s] = s * n_actions + actions[h]
 

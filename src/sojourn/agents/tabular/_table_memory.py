@@ -10,6 +10,7 @@ import numpy as np
 from sojourn._kernels import (
     FEWEST_SWEPT,
     MOST_MASKED,
+    ActionScratch,
     AssumedLaw,
     Distribution,
     EpisodeBuffer,
@@ -55,6 +56,7 @@ _PER_LAYER = {"value", "incumbent", "runner_up", "greedy_masks", "visits_at", "q
 _MOST_ROWS = 1 << 25
 """Largest number of layers times states for which the actions of a policy are kept during its valuation."""
 
+_MOST_DENSE = 8  # largest number of states for which valuations use a dense table
 _MOST_CACHED = 200_000
 """Largest number of states times steps for which valuations are cached."""
 
@@ -278,7 +280,12 @@ def empty_valuation(
         saved_chance=np.zeros(n_states),
         earned=np.zeros(n_steps),
         state_numbers=np.zeros(n_states, dtype=np.int64),
-        layer_hashes=np.zeros(n_layers, dtype=np.uint64),
+        ties=ActionScratch(
+            layer_hashes=np.zeros(n_layers, dtype=np.uint64),
+            state_hashes=np.zeros(n_layers, dtype=np.uint64),
+            highest=np.zeros(n_layers, dtype=np.uint64),
+            best=np.zeros(n_layers),
+        ),
         actions=np.zeros(n_layers, dtype=np.int64),
         path=Path(
             states=np.full(n_layers, -1, dtype=np.int64),
@@ -299,19 +306,28 @@ def _empty_value_cache(problem: ProblemArrays, n_steps: int, n_layers: int) -> V
     successors = np.repeat(problem.indices[problem.indptr[:-1], np.newaxis], filled.shape[1], axis=1)
     weights = np.zeros(filled.shape)
     successors[filled], weights[filled] = problem.indices, problem.data
+    table, absorbed = np.zeros((0, 0)), np.zeros(0)
+    if n_states <= _MOST_DENSE:
+        table = np.zeros((sizes.size, n_states))
+        np.add.at(table, (np.repeat(np.arange(sizes.size), sizes), problem.indices), problem.data)
+        absorbed = table[:, problem.is_terminal].sum(axis=1)
+        table[:, problem.is_terminal] = 0.0
     return ValueCache(
-        rows=np.full((n_layers, n_states), -1, dtype=np.int64),
+        rows=np.full((n_states, min(n_layers, n_steps)), -1, dtype=np.int64),
         chances=np.zeros((n_steps + 1, n_states)),
         totals=np.zeros(n_steps + 1),
         first_reached=np.full(n_states, n_steps + 1, dtype=np.int64),
         successors=successors.astype(np.int64),
         weights=weights,
+        table=table,
+        absorbed=absorbed,
     )
 
 
 def _no_value_cache() -> ValueCache:
     numbers, chances = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
-    return ValueCache(numbers, chances, np.zeros(0), np.zeros(0, dtype=np.int64), numbers, chances)
+    sums, steps = np.zeros(0), np.zeros(0, dtype=np.int64)
+    return ValueCache(numbers, chances, sums, steps, numbers, chances, chances, sums)
 
 
 def _empty_incremental_scratch(n_layers: int, states: int, pairs: int) -> IncrementalScratch:
