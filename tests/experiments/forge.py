@@ -175,6 +175,8 @@ HEADER_LIES: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     "10^12 episodes": _setting("episodes", 10**12),
     "10^9 episodes, all recorded": _setting("episodes", 10**9),
     "10^9 checkpoints": _setting("record", {"checkpoints": 10**9}),
+    "a tolerance above all": _setting("regret_tolerance", 7.0),
+    "a tolerance as text": _setting("regret_tolerance", "small"),
     "one checkpoint": _setting("record", {"checkpoints": 1}),
     "more checkpoints than episodes": _setting("record", {"checkpoints": EPISODES + 1}),
     "an unknown record": _setting("record", "all"),

@@ -352,6 +352,19 @@ def test_trials_with_equal_settings_share_them(store):
     assert len({id(trial.settings) for trial in results}) == 3  # two points of a grid, and chance
 
 
+def test_regret_is_stored_as_precisely_as_the_spec_says(write, tmp_path):
+    law, widths = "geometric(0.9)", {}
+    for tolerance in (1e-6, 1e-9):
+        more = ("episodes = 20", f"episodes = 20\nregret_tolerance = {tolerance}")
+        spec = read_experiment(write(('"fixed(4)"', f'"{law}"'), more))
+        run_experiment(spec, tmp_path / str(tolerance), executor=ThisProcess())
+        assert verify_store(tmp_path / str(tolerance)).findings == ()
+        widths[tolerance] = max(
+            trial.arrays["regret_width"].max() for trial in load_results(tmp_path / str(tolerance))
+        )
+    assert widths[1e-9] < 1e-2 * widths[1e-6]
+
+
 @pytest.mark.parametrize("record", ["{ regret_episodes = 6 }", "{ checkpoints = 5, regret_episodes = 6 }"])
 def test_estimated_regret_is_stored_read_compared_and_exported(write, tmp_path, record):
     law = sj.Fixed(4)

@@ -105,6 +105,14 @@ def test_long_runs_keep_checkpoints_by_default(write):
     assert every.cells[0].settings["record"] == "episodes"
 
 
+def test_a_tolerance_of_regret_is_a_setting_of_trials_unless_it_is_the_default(write):
+    plain = read_experiment(write())
+    same = read_experiment(write(("episodes = 20", "episodes = 20\nregret_tolerance = 1e-6")))
+    assert [trial.key for _, trial in same.trials()] == [trial.key for _, trial in plain.trials()]
+    narrow = read_experiment(write(("episodes = 20", "episodes = 20\nregret_tolerance = 1e-9")))
+    assert narrow.cells[0].settings["regret_tolerance"] == 1e-9
+
+
 @pytest.mark.parametrize(
     ("text", "law"),
     [
@@ -184,6 +192,10 @@ def test_grids_may_stand_anywhere():
         (
             ("seeds = 3", "seeds = 3\nrecord = 7"),
             "record must be 'episodes' or { checkpoints = 200 }, also with regret_episodes; got 7.",
+        ),
+        (
+            ("seeds = 3", "seeds = 3\nregret_tolerance = 2"),
+            "regret_tolerance must be a number from 1e-12 to 0.01; got 2.",
         ),
     ],
 )

@@ -198,12 +198,49 @@ def test_probabilities_that_underflow_are_dropped():
     np.testing.assert_allclose(run.regret, 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("law", [GEOMETRIC, HEAVY], ids=repr)
-def test_regret_is_certified_to_its_tolerance(law):
-    run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=20)
-    promise = 1e-9 if law is GEOMETRIC else 1e-6
-    assert (run.regret_width <= promise * law.mean).all()
+@pytest.mark.parametrize(
+    ("law", "tolerance"),
+    [(GEOMETRIC, 1e-3), (GEOMETRIC, 1e-6), (GEOMETRIC, 1e-9), (HEAVY, 1e-3), (HEAVY, 1e-6)],
+)
+def test_regret_is_certified_to_its_tolerance(law, tolerance):
+    agent, mdp = sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6)
+    run = sj.learn(agent, mdp, law, episodes=20, regret_tolerance=tolerance)
+    unit = float(sj.plan(mdp, law).value[0]) if law is GEOMETRIC else law.mean
+    assert (run.regret_width <= tolerance * unit).all()
     assert (run.regret >= -run.regret_width).all()
+    exact = sj.learn(agent, mdp, law, episodes=20, regret_tolerance=1e-10)
+    assert (np.abs(run.regret - exact.regret) <= run.regret_width + exact.regret_width).all()
+    np.testing.assert_array_equal(run.rewards, exact.rewards)
+
+
+def test_the_default_tolerance_of_regret_is_a_millionth():
+    agent, mdp = sj.UCBVI(GEOMETRIC, sj.PaperBonus(0.01)), sj.mdps.river_swim(6)
+    runs = [
+        sj.learn(agent, mdp, GEOMETRIC, episodes=20, **given) for given in ({}, {"regret_tolerance": 1e-6})
+    ]
+    np.testing.assert_array_equal(runs[0].regret, runs[1].regret)
+
+
+@pytest.mark.parametrize("value", [0.0, -1e-6, 1.0, np.nan, "small", None])
+def test_an_impossible_tolerance_of_regret_is_refused(value):
+    with pytest.raises(
+        (TypeError, ValueError), match=r"^regret_tolerance must be a number from 1e-12 to 0.01; got"
+    ):
+        sj.learn(sj.UCBVI(GEOMETRIC), sj.mdps.river_swim(3), GEOMETRIC, episodes=2, regret_tolerance=value)
+
+
+def test_a_tolerance_of_regret_needs_a_table():
+    with pytest.raises(
+        ValueError, match=r"^regret_tolerance must be left out: regret needs a transition table"
+    ):
+        sj.learn(
+            sj.UCBVI(GEOMETRIC),
+            "Blackjack-v1",
+            GEOMETRIC,
+            episodes=2,
+            regret_tolerance=1e-9,
+            reward_range=(-1, 1),
+        )
 
 
 def test_the_optimal_player_has_no_regret_and_random_play_has_much():
@@ -335,7 +372,9 @@ def test_heavy_tailed_laws_can_be_played(law):
 def test_rewards_and_regret_are_in_the_units_of_the_problem_given():
     taxi = sj.TabularMDP.from_env("Taxi-v4")
     agent, law = sj.UCBVI(sj.Geometric(0.8)), sj.Geometric(0.8)
-    own, mapped = (sj.learn(agent, mdp, law, episodes=50) for mdp in (taxi, taxi.normalized()))
+    own, mapped = (
+        sj.learn(agent, mdp, law, episodes=50, regret_tolerance=1e-9) for mdp in (taxi, taxi.normalized())
+    )
     np.testing.assert_array_equal(own.rewards, np.round(own.rewards))  # sums of whole numbers
     np.testing.assert_allclose(own.rewards, 30.0 * mapped.rewards - 10.0 * mapped.lengths)
     np.testing.assert_allclose(own.regret, 30.0 * mapped.regret, atol=1e-6)

@@ -9,6 +9,7 @@ from sojourn.learning._comparison_file import load_comparison
 from sojourn.learning._estimate import FEWEST_SEEDS, Estimate, estimate_mean
 from sojourn.learning._learn import learn
 from sojourn.learning._names import name_agents
+from sojourn.learning._reference import REGRET_TOLERANCE, check_regret_tolerance
 from sojourn.learning._regret_sample import (
     RegretEstimate,
     default_regret_episodes,
@@ -30,6 +31,7 @@ from sojourn.learning._statistics import (
 
 __all__ = [
     "FEWEST_SEEDS",
+    "REGRET_TOLERANCE",
     "TABLE_HEADER",
     "Comparison",
     "Estimate",
@@ -37,6 +39,7 @@ __all__ = [
     "RegretEstimate",
     "Run",
     "bootstrap_interval",
+    "check_regret_tolerance",
     "compare",
     "default_regret_episodes",
     "draw_valued_episodes",

@@ -21,6 +21,7 @@ from sojourn.learning._comparison import Comparison
 from sojourn.learning._gym import read_table
 from sojourn.learning._learn import learn
 from sojourn.learning._names import name_agents
+from sojourn.learning._reference import REGRET_TOLERANCE
 from sojourn.mdps import TabularMDP
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def compare(
     episodes: int,
     seeds: int | Iterable[int] = 20,
     regret_episodes: int | None = None,
+    regret_tolerance: float = REGRET_TOLERANCE,
     workers: int = 1,
     progress: Progress = None,
     reward_range: tuple[float, float] | None = None,
@@ -64,6 +66,7 @@ def compare(
         seeds: Number of seeds, counted from 0, or the seeds themselves.
         regret_episodes: Number of episodes per trial whose regret is computed; see `learn`. All agents are
             valued at the same episodes of a seed. Intervals over seeds include the error of the estimates.
+        regret_tolerance: Largest relative width of the bracket around each regret; see `learn`.
         workers: Number of trials that are played at a time, in threads; results do not depend on it. The
             learners of this package run in parallel, because their code is compiled. Your own learners in
             Python do not: for them, write a spec and use `sojourn run`.
@@ -111,6 +114,7 @@ def compare(
                 episodes=episodes,
                 seed=numbers[i],
                 regret_episodes=regret_episodes,
+                regret_tolerance=regret_tolerance,
                 progress=functools.partial(shares.set, trial),
                 reward_range=reward_range,
             )

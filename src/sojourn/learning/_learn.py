@@ -22,7 +22,13 @@ from sojourn.agents import (
 )
 from sojourn.laws import LengthLaw, draw_lengths
 from sojourn.learning._gym import play_env, read_table
-from sojourn.learning._reference import Reference, cached_reference, problem_arrays
+from sojourn.learning._reference import (
+    REGRET_TOLERANCE,
+    Reference,
+    cached_reference,
+    check_regret_tolerance,
+    problem_arrays,
+)
 from sojourn.learning._regret_sample import check_regret_episodes, draw_valued_episodes
 from sojourn.learning._run import Run
 from sojourn.mdps import TabularMDP
@@ -47,6 +53,7 @@ def learn(
     episodes: int,
     seed: int = 0,
     regret_episodes: int | None = None,
+    regret_tolerance: float = REGRET_TOLERANCE,
     progress: Progress = None,
     reward_range: tuple[float, float] | None = None,
 ) -> Run:
@@ -76,6 +83,10 @@ def learn(
             more densely at the beginning, and `run.cumulative_regret` is then an unbiased estimate with the
             standard error `run.regret_error`. By default `default_regret_episodes`: all, unless states ×
             steps × episodes is above 2·10¹⁰. What is played does not depend on it.
+        regret_tolerance: Largest width of the bracket around each regret, from 1e-12 to 1e-2, relative to the
+            best value, or to max|r|·E[H] if the law has a heavy tail. Smaller is slower: policies are
+            followed for more steps. Under heavy tails less than about 1e-8 may not be reached;
+            `run.regret_width` has the widths that are.
         progress: True for a bar, or a function that is called from time to time with the share of the
             episodes that is done.
         reward_range: Least and largest reward per step, only for an environment without a table.
@@ -84,7 +95,7 @@ def learn(
         >>> import sojourn as sj
         >>> law = sj.Geometric(0.9)
         >>> run = sj.learn(sj.UCBVI(law, sj.PaperBonus(0.01)), sj.mdps.river_swim(6), law, episodes=200)
-        >>> run.regret.shape, bool((run.regret >= -1e-9).all())
+        >>> run.regret.shape, bool((run.regret >= -run.regret_width).all())
         ((200,), True)
         >>> run = sj.learn(sj.RandomPlayer(), sj.mdps.river_swim(6), law, episodes=1_000, regret_episodes=50)
         >>> run.regret_episodes, run.cumulative_regret.shape, bool(np.isnan(run.regret).any())
@@ -102,16 +113,23 @@ def learn(
     table = mdp if isinstance(mdp, TabularMDP) else read_table(mdp)
     with report_progress(progress, f"Playing {episodes:,} episodes") as report:
         if table is None:
-            if regret_episodes is not None:
-                raise ValueError("regret_episodes must be left out: regret needs a transition table.")
+            if regret_episodes is not None or regret_tolerance != REGRET_TOLERANCE:
+                name = "regret_tolerance" if regret_episodes is None else "regret_episodes"
+                raise ValueError(f"{name} must be left out: regret needs a transition table.")
             return play_env(
                 agent, mdp, law, episodes=episodes, seed=seed, progress=report, reward_range=reward_range
             )
         if reward_range is not None:
             raise ValueError(f"reward_range must be left out: the rewards are known; got {reward_range!r}.")
-        n_valued = check_regret_episodes(regret_episodes, table, law, episodes)
         return _play_table(
-            agent, table, law, episodes=episodes, n_valued=n_valued, seed=seed, progress=report
+            agent,
+            table,
+            law,
+            episodes=episodes,
+            n_valued=check_regret_episodes(regret_episodes, table, law, episodes),
+            regret_tolerance=check_regret_tolerance(regret_tolerance),
+            seed=seed,
+            progress=report,
         )
 
 
@@ -122,6 +140,7 @@ def _play_table(
     *,
     episodes: int,
     n_valued: int,
+    regret_tolerance: float,
     seed: int,
     progress: Callable[[float], object],
 ) -> Run:
@@ -135,7 +154,7 @@ def _play_table(
     if n_valued < episodes:
         valued = draw_valued_episodes(episodes, n_valued, for_valued)
         is_valued = np.isin(np.arange(episodes), valued, assume_unique=True)
-    reference = cached_reference(mdp, law)
+    reference = cached_reference(mdp, law, regret_tolerance)
     is_compiled = isinstance(learner, CompiledLearner) and learner.has_compiled_loop
     player = play_compiled if is_compiled else play_by_protocol
     began = time.perf_counter()

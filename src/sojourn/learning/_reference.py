@@ -12,6 +12,7 @@ import numpy as np
 
 from sojourn._kernels import ProblemArrays, ReferenceArrays
 from sojourn._typing import FloatArray, PolicyArray
+from sojourn._validation import check_positive
 from sojourn.agents import CompiledLearner, PlanningLearner
 from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw
@@ -19,12 +20,21 @@ from sojourn.learning._reference_arrays import is_light, make_reference_arrays
 from sojourn.mdps import TabularMDP
 from sojourn.planning import clairvoyant_value, evaluate, plan
 
-__all__ = ["Reference", "cached_reference", "problem_arrays"]
+__all__ = [
+    "REGRET_TOLERANCE",
+    "Reference",
+    "cached_reference",
+    "check_regret_tolerance",
+    "problem_arrays",
+]
 
 _MOST_CACHED = 12  # references per thread
 _CACHE = threading.local()
-_LIGHT, _HEAVY = 1e-9, 1e-6
-"""Target width of a regret: 1e-9 of the best value, or 1e-6 of max|r|·E[H] under heavy tails."""
+_PRECISE = 1e-9  # tolerance of the best values under light tails: they are computed once, so it costs little
+REGRET_TOLERANCE = 1e-6
+"""Default of `regret_tolerance` in `learn`."""
+
+_LEAST_TOLERANCE, _LARGEST_TOLERANCE = 1e-12, 1e-2
 
 
 class Reference:
@@ -33,20 +43,22 @@ class Reference:
     Attributes:
         mdp: The problem.
         law: The true law of episode lengths.
-        tolerance: Certified width of a regret.
+        tolerance: Target width of a regret.
         best: The optimal plan.
         arrays: Constants of policy valuation, in the form that kernels take.
     """
 
-    def __init__(self, mdp: TabularMDP, law: LengthLaw) -> None:
+    def __init__(self, mdp: TabularMDP, law: LengthLaw, regret_tolerance: float = REGRET_TOLERANCE) -> None:
         self.mdp, self.law = mdp, law
         largest = float(max(np.abs(mdp.rewards).max(), np.finfo(float).tiny)) * law.mean
-        self.tolerance = (_LIGHT if is_light(law) else _HEAVY) * largest
-        self.best = _without_width_warning(plan, mdp, law, tolerance=self.tolerance / 2.0)
+        share = min(regret_tolerance, _PRECISE) if is_light(law) else regret_tolerance
+        unit = largest
+        self.best = _without_width_warning(plan, mdp, law, tolerance=share * unit / 2.0)
         if is_light(law):  # a tolerance relative to the best value costs little here
             value = float(np.abs(self.best.value[mdp.start > 0.0]).max())
-            self.tolerance = _LIGHT * min(max(value, 1e-6 * largest), largest)
-            self.best = _without_width_warning(plan, mdp, law, tolerance=self.tolerance / 2.0)
+            unit = min(max(value, 1e-6 * largest), largest)
+            self.best = _without_width_warning(plan, mdp, law, tolerance=share * unit / 2.0)
+        self._precise, self.tolerance = share * unit, regret_tolerance * unit
         self.arrays = make_reference_arrays(mdp, law, self.tolerance)
         self._evaluated: tuple[PolicyArray, str, Any] | None = None
 
@@ -58,7 +70,7 @@ class Reference:
     @functools.cached_property
     def price(self) -> FloatArray:
         """Price of not knowing the length, `(S,)`."""
-        clairvoyant = _without_width_warning(clairvoyant_value, self.mdp, self.law, tolerance=self.tolerance)
+        clairvoyant = _without_width_warning(clairvoyant_value, self.mdp, self.law, tolerance=self._precise)
         return np.asarray(clairvoyant - self.best.value)
 
     def value(self, learner: PlanningLearner, problem: ProblemArrays, start: int) -> tuple[float, float]:
@@ -90,7 +102,18 @@ class Reference:
         return np.asarray((self.best.upper - self.best.lower)[starts] + widths)
 
 
-def cached_reference(mdp: TabularMDP, law: LengthLaw) -> Reference:
+def check_regret_tolerance(value: float) -> float:
+    """Return the setting `regret_tolerance` of `learn` after checking it."""
+    rule = f"a number from {_LEAST_TOLERANCE:g} to {_LARGEST_TOLERANCE:g}"
+    number = check_positive("regret_tolerance", value, rule=rule)
+    if not _LEAST_TOLERANCE <= number <= _LARGEST_TOLERANCE:
+        raise ValueError(f"regret_tolerance must be {rule}; got {value!r}.")
+    return number
+
+
+def cached_reference(
+    mdp: TabularMDP, law: LengthLaw, regret_tolerance: float = REGRET_TOLERANCE
+) -> Reference:
     """Return the reference of a problem and a law, from a cache if it was used before.
 
     Planning is most of the work of a short trial. A reference keeps the last policy that it evaluated, so
@@ -98,14 +121,16 @@ def cached_reference(mdp: TabularMDP, law: LengthLaw) -> Reference:
     """
     cache: dict[Any, Reference] = _CACHE.__dict__.setdefault("references", {})
     try:
-        key = id(mdp), law
+        key = id(mdp), law, regret_tolerance
         hash(law)
     except TypeError:  # a user's law without a hash
-        return Reference(mdp, law)
+        return Reference(mdp, law, regret_tolerance)
     if key not in cache:
         while len(cache) >= _MOST_CACHED:
             del cache[next(iter(cache))]
-        cache[key] = Reference(mdp, law)  # it holds the problem, so that no other problem gets the same id
+        cache[key] = Reference(
+            mdp, law, regret_tolerance
+        )  # it holds the problem, so that no other problem gets the same id
     return cache[key]
 
 

@@ -21,7 +21,7 @@ from sojourn.experiments.spec._plain_values import shown
 from sojourn.experiments.spec._toml import read_toml
 from sojourn.experiments.trials._trial import Trial
 from sojourn.laws import LengthLaw, NamedLaw, read_law, read_stored_law
-from sojourn.learning import default_regret_episodes
+from sojourn.learning import REGRET_TOLERANCE, check_regret_tolerance, default_regret_episodes
 from sojourn.mdps import TabularMDP, read_problem
 
 __all__ = ["Cell", "Experiment", "Purpose", "read_experiment"]
@@ -173,6 +173,15 @@ def _record(value: Any) -> str | dict[str, int]:
     )
 
 
+def _regret_tolerance(value: Any) -> float | None:
+    """Return the tolerance, or None for the default: settings leave out what says nothing."""
+    try:
+        tolerance = check_regret_tolerance(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(str(error).removeprefix("regret_tolerance ")) from None
+    return tolerance if tolerance != REGRET_TOLERANCE else None
+
+
 def _agents(value: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict) or not value or not all(isinstance(item, dict) for item in value.values()):
         raise ValueError(f"must be tables such as [agents.ours] with a type; got {shown(value)}.")
@@ -190,6 +199,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "agents": _agents,
     "name": _text,
     "record": _record,
+    "regret_tolerance": _regret_tolerance,
 }
 """The keys of a spec, each with the function that checks and converts its value."""
 
@@ -207,6 +217,7 @@ class _Spec:
     agents: dict[str, dict[str, Any]]
     name: str | None = None
     record: str | dict[str, int] | None = None
+    regret_tolerance: float | None = None
 
 
 def _check(table: dict[str, Any]) -> _Spec:
@@ -249,6 +260,8 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
             # Hashed into every trial key: a new entry would make old stores play everything again.
             record = _what_to_record(given, mdp, law.law, spec.episodes)
             shared = {"problem": problem, "law": law.text, "episodes": spec.episodes, "record": record}
+            if spec.regret_tolerance is not None:
+                shared["regret_tolerance"] = spec.regret_tolerance
             cells += _cells(spec.agents, law, shared, spec.seeds)
     name = spec.name if spec.name is not None else path.stem
     if not is_utf8(name):

@@ -15,7 +15,7 @@ import numpy as np
 from sojourn._files import is_utf8
 from sojourn._typing import IntArray
 from sojourn.laws import read_stored_law
-from sojourn.learning import fits_strata, spread_by_ratios
+from sojourn.learning import REGRET_TOLERANCE, check_regret_tolerance, fits_strata, spread_by_ratios
 
 __all__ = ["LARGEST_SEED", "Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
 
@@ -86,9 +86,10 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
     """Return the arrays that a trial with these settings has.
 
     Raises:
-        ValueError: If "episodes" or "record" is not possible.
+        ValueError: If "episodes", "record" or "regret_tolerance" is not possible.
     """
     episodes, record = settings["episodes"], settings["record"]
+    check_regret_tolerance(settings.get("regret_tolerance", REGRET_TOLERANCE))
     if not _is_whole(episodes) or not 1 <= episodes <= _MOST_EPISODES:
         raise ValueError("its settings have no number of episodes")
     if record == "episodes" and episodes <= _MOST_RECORDED:

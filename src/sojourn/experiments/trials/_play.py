@@ -15,7 +15,7 @@ from sojourn.experiments.spec._agent_settings import build
 from sojourn.experiments.spec._code_identity import code_of, own_modules
 from sojourn.experiments.trials._archive import pack_trial
 from sojourn.laws import read_law
-from sojourn.learning import Run, learn, spread_by_ratios
+from sojourn.learning import REGRET_TOLERANCE, Run, learn, spread_by_ratios
 from sojourn.mdps import TabularMDP, parse_problem
 from sojourn.planning import plan
 
@@ -41,7 +41,15 @@ def play_trial(text: str) -> bytes:
     agent = build(settings["learner"], lambda: plan(mdp, law))
     record, episodes = settings["record"], settings["episodes"]
     n_valued = episodes if isinstance(record, str) else record.get("regret_episodes", episodes)
-    run = learn(agent, mdp, law, episodes=episodes, seed=seed, regret_episodes=n_valued)
+    run = learn(
+        agent,
+        mdp,
+        law,
+        episodes=episodes,
+        seed=seed,
+        regret_episodes=n_valued,
+        regret_tolerance=settings.get("regret_tolerance", REGRET_TOLERANCE),
+    )
     _check_code(settings)  # again: the trial itself may have imported more modules
     return pack_trial(settings, seed, run.problem, _recorded(run, record))
 
