@@ -89,7 +89,10 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
         ValueError: If "episodes", "record" or "regret_tolerance" is not possible.
     """
     episodes, record = settings["episodes"], settings["record"]
-    check_regret_tolerance(settings.get("regret_tolerance", REGRET_TOLERANCE))
+    try:
+        check_regret_tolerance(settings.get("regret_tolerance", REGRET_TOLERANCE))
+    except (TypeError, ValueError) as error:
+        raise ValueError("its settings have a tolerance of regret that is not possible") from error
     if not _is_whole(episodes) or not 1 <= episodes <= _MOST_EPISODES:
         raise ValueError("its settings have no number of episodes")
     if record == "episodes" and episodes <= _MOST_RECORDED:
