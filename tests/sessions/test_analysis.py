@@ -24,8 +24,9 @@ from sojourn.sessions import (
     price_geometric,
 )
 from sojourn.sessions._analysis import _is_contradicted
+from sojourn.sessions._bootstrap import _remaining
+from sojourn.sessions._hazard_shape import hazard_shape
 from sojourn.sessions._hazard_test import compare_hazards
-from sojourn.sessions.advice._law import _shape
 
 
 def draw(law, n, *, seed=0, open_after=3.0, groups=None):
@@ -69,7 +70,7 @@ def test_the_mean_agrees_with_kaplan_meier():
         (sj.BetaGeometric(2.2, 4.0), "slows down"),
         (sj.NegativeBinomial(3.0, 0.8), "speeds up"),
         (sj.Geometric(0.9), "does not show that this changes"),
-        (sj.Polynomial(1.6, offset=5), "No one leaves before step 6"),
+        (sj.Polynomial(1.6, offset=5), "By the data, no one leaves before step 6"),
     ],
     ids=repr,
 )
@@ -98,7 +99,7 @@ def test_a_single_gamma_is_good_enough_where_the_law_is_almost_geometric():
 def test_the_advice_says_when_no_family_fits():
     lengths = np.repeat([2, 9, 30], 2_000)
     found = analyze(SessionLog.from_columns(lengths))
-    assert "no family fits" in advice_on(found, "The law")
+    assert "nor does any other family within ΔBIC 6" in advice_on(found, "The law")
     data = found.as_dict()  # its numbers are those of the advice: of the data
     assert data["described_by"] == "data"
     assert f"The best single γ is {data['single_gamma']['gamma']:.4f}." in advice_on(found, "A single γ")
@@ -363,7 +364,7 @@ def test_an_edge_that_does_not_touch_the_tail_leaves_the_mean_determined():
     assert found.determines_mean
     text = advice_on(found, "How long they last")
     assert text.startswith("A session lasts 21 steps on average")
-    assert "at the edge of its family (r), where it is equivalent to a simpler law" in text
+    assert f"at the edge of its family (r); the mean of the data themselves is {lengths.mean():.3g}." in text
     assert not advice_on(found, "How far to plan").startswith("The log does not")
     # The same lengths, but one in six is still open at step 26 and its end is unknown.
     cut = analyze(SessionLog.from_columns(np.minimum(lengths, 26), lengths < 26))
@@ -389,7 +390,7 @@ def test_late_data_determine_only_what_follows_the_first_step_seen():
     for heading in ("A single γ", "How far to plan"):
         assert advice_on(found, heading).startswith("The log does not determine")
         assert "depends on steps before step 10, the first step seen" in advice_on(found, heading)
-    assert advice_on(found, "How people leave").startswith("Of those who reach step 10,")
+    assert advice_on(found, "How people leave").startswith("By the best fit, of those who reach step 10,")
     data = found.as_dict()
     assert data["mean_is_determined"] is False
     assert data["mean_from_first_step_seen"] == found.remaining
@@ -494,13 +495,13 @@ def test_a_law_inside_the_band_whose_hazards_are_wrong_is_not_said_to_fit():
     assert found.hazard_test.p_value < 1e-6
     text = advice_on(found, "The law")
     assert "the chances of leaving at each step reject it" in text
-    assert "no family fits" in text
+    assert "nor does any other family within ΔBIC 6" in text
 
 
 def test_leaving_is_never_called_constant_and_not_constant_at_once():
     data = load_rossi()
     found = analyze(SessionLog.from_columns(data.week, data.arrest == 1))
-    assert "too small to tell" in advice_on(found, "How people leave")
+    assert "not rule out at the 1% level that leaving is as likely" in advice_on(found, "How people leave")
     assert "not good enough" not in advice_on(found, "A single γ")
     assert "mark these as open" not in advice_on(found, "The sessions")
     blind = analyze(SessionLog.from_columns(data.week))
@@ -598,15 +599,17 @@ def test_a_beta_geometric_case_without_a_mean_is_named():
 def test_a_change_that_is_too_small_to_tell_is_not_acted_upon():
     lengths = sj.BetaGeometric(3.5, 100.0).sample(np.random.default_rng(7), 140)[:130]
     advice = dict(analyze(SessionLog.from_columns(lengths)).advice())
-    assert "The log is too small to tell this" in advice["How people leave"]
-    assert "too small to tell whether one discount is enough" in advice["In short"]
-    assert "the log is too small to rule one out (ΔBIC 4.8)" in advice["A single γ"]
+    assert (
+        "not rule out at the 1% level that leaving is as likely at every step" in advice["How people leave"]
+    )
+    assert "does not settle whether one discount is enough" in advice["In short"]
+    assert "the log does not rule one out at the 1% level (ΔBIC 4.8)" in advice["A single γ"]
 
 
 def test_a_log_that_contradicts_a_single_gamma_is_not_called_too_small():
     advice = dict(analyze(SessionLog.from_columns(np.repeat([1, 3, 5, 7, 10], [51, 33, 32, 25, 2]))).advice())
-    assert "no family fits" in advice["The law"]
-    assert "too small" not in advice["A single γ"]
+    assert "it does not fit, nor does any other family" in advice["The law"]
+    assert "not rule one out" not in advice["A single γ"]
 
 
 def test_a_small_change_that_is_certain_is_not_denied():
@@ -729,11 +732,12 @@ def test_logs_in_which_all_end_at_once_can_be_resampled():
 def test_a_chance_of_leaving_that_falls_in_the_end_is_not_said_to_rise():
     found = analyze(SessionLog.from_columns([5, 20, 30, 60, 90, 120, 200, 250]))
     law = sj.LogNormal(3.925, 1.356)  # higher at step 252 than at step 1, but highest at step 12
-    assert _shape(found, law, 1, 252) == ("peak", 1 + int(np.argmax(law.hazard(np.arange(1, 253)))))
+    peak = 1 + int(np.argmax(law.hazard(np.arange(1, 253))))
+    assert hazard_shape(found.log.sample, law, 1, 252) == ("peak", peak)
 
 
 def test_a_single_discount_is_not_ruled_out_while_a_law_close_to_one_fits():
-    lengths = sj.Geometric(0.9).sample(np.random.default_rng(316), 80)
+    lengths = sj.Geometric(0.9).sample(np.random.default_rng(352), 80)
     found = analyze(SessionLog.from_columns(lengths))
     other = found.others_that_fit[0].fit
     assert found.best_is_contradicted
@@ -757,3 +761,89 @@ def test_a_mean_whose_interval_has_no_upper_end_is_not_determined():
     advice = dict(replace(found, bootstrap=unbounded).advice())
     assert "its 95% interval, from resampled logs, has no upper limit" in advice["How long they last"]
     assert "does not determine" in advice["A single γ"]
+
+
+def test_a_law_is_not_recommended_that_the_data_contradict_more_than_the_rejected_one():
+    # All end at steps 1 or 2, or late: the runner-up has a much smaller likelihood.
+    lengths = np.repeat([1, 2, 40, 41, 42, 43], [26, 8, 2, 3, 3, 2])
+    found = analyze(SessionLog.from_columns(lengths))
+    assert found.best_is_contradicted
+    for one in found.others_that_fit:
+        assert one.bic_gap < 6.0
+    named = [one for one in found.fits[1:] if law_words(one.fit) in advice_on(found, "In short")]
+    assert all(one in found.others_that_fit for one in named)
+
+
+def test_the_interval_of_a_mean_does_not_come_from_the_edge_of_a_family():
+    # All ten ends are seen. A polynomial law at its edge p = 1.001 has a mean above 1,000.
+    lengths = np.array([3, 5, 5, 8, 17, 20, 23, 30, 33, 49])
+    found = analyze(SessionLog.from_columns(lengths), resamples=100)
+    low, high = found.bootstrap.remaining
+    assert 8.0 < low < lengths.mean() < high < 40.0  # a plain bootstrap of the mean gives about 10 to 29
+
+
+def test_a_resampled_log_at_an_edge_that_is_cut_off_determines_no_mean():
+    lengths = np.array([1, 1, 1, 1, 2, 2, 5, 30, 50, 50])
+    cut, whole = (take_sample(lengths, lengths < limit) for limit in (50, 51))
+    for sample, mean in ((cut, math.inf), (whole, lengths.mean())):
+        fit = fit_sample(sample, "polynomial")
+        assert fit.edge == ("p",)
+        assert _remaining(fit, sample, 1) == pytest.approx(mean)
+
+
+def test_shares_of_sessions_are_those_of_the_data():
+    # The fit is limited by the range of its family: 11 would be its median.
+    lengths = np.array([12, 12, 12, 11, 12, 12, 10, 12, 12, 12, 12, 9])
+    text = advice_on(analyze(SessionLog.from_columns(lengths)), "How long they last")
+    assert "at least half of them last at most 12, and at least one in ten 12 or more" in text
+    assert f"the mean of the data themselves is {lengths.mean():.3g}" in text
+
+
+def test_leaving_is_not_said_to_slow_down_where_it_speeds_up_in_the_data():
+    # By hand: 2% leave at step 1, then 1.0% per step, and 1.8% from step 15 on.
+    rng = np.random.default_rng(0)
+    hazard = np.concatenate([[0.02], np.full(13, 0.010), np.full(15, 0.018)])
+    draws = rng.random((8_000, hazard.size)) < hazard
+    lengths = np.where(draws.any(axis=1), draws.argmax(axis=1) + 1, hazard.size + 1)
+    found = analyze(SessionLog.from_columns(lengths, draws.any(axis=1)))
+    text = advice_on(found, "How people leave")
+    assert "Leaving slows down" not in text
+    assert "tend to stay longer" not in text
+
+
+def test_ends_where_the_law_expects_none_contradict_it():
+    lengths = np.repeat([1, 5, 6], [1, 6, 16])
+    found = analyze(SessionLog.from_columns(lengths))
+    # 1 of 23 left at step 1, and 1 − (1 − h)^23 is the chance of this
+    assert found.surprise.step == 1
+    assert found.surprise.observed == pytest.approx(1 / 23)
+    assert 1.0 - (1.0 - found.surprise.expected) ** 23 < 1e-3
+    assert "at step 1 4.3% left, and the law says less than 0.01%" in advice_on(found, "The law")
+    assert advice_on(found, "How people leave").startswith("By the data, 4.3% leave after the first step.")
+
+
+def test_a_cut_off_is_no_surprise():
+    # 300 of 304 sessions are open at step 52, and 4 end there: as many as at every other step.
+    lengths = np.concatenate([np.repeat(np.arange(1, 53), 4), np.full(300, 52)])
+    found = analyze(SessionLog.from_columns(lengths, np.arange(lengths.size) < 208))
+    assert found.surprise is None
+    assert found.leaving_change is None
+
+
+def test_no_interval_of_the_discount_is_given_for_a_law_that_is_rejected():
+    lengths = np.repeat([2, 9, 30], [1_000, 2_500, 500])
+    found = analyze(SessionLog.from_columns(lengths), resamples=5)
+    assert found.best_is_rejected
+    assert "interval of the discount" not in advice_on(found, "The law")
+    assert "discount_low" not in found.schedule()
+
+
+def test_a_small_difference_over_many_steps_is_found_in_wide_cells():
+    rng = np.random.default_rng(0)
+    hazard = np.where(np.arange(80) < 40, 0.020, 0.014)
+    draws = rng.random((1_500, 80)) < hazard
+    lengths = np.where(draws.any(axis=1), draws.argmax(axis=1) + 1, 81)
+    sample = take_sample(lengths, draws.any(axis=1))
+    test = compare_hazards(sample, fit_sample(sample, "geometric").law, n_parameters=1)
+    assert test.is_wide
+    assert test.p_value < 0.01

@@ -267,7 +267,7 @@ class Comparison:
         if self.regret_error is not None:
             return f"{title}, regret estimated"
         widths = self.regret_width[np.isfinite(self.regret_width)]
-        return f"{title}, regret certified to {widths.max():.1e}" if widths.size else title
+        return f"{title}, regret certified to {widths.max():.2g}" if widths.size else title
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the cells of the table by agent, in the order of `TABLE_HEADER`."""

@@ -29,7 +29,8 @@ from sojourn.laws import (
 from sojourn.sessions._bootstrap import Bootstrap, resample
 from sojourn.sessions._cards import analysis_card, analysis_text
 from sojourn.sessions._groups import GroupTest, compare_groups, group_samples
-from sojourn.sessions._hazard_test import HazardTest, compare_hazards
+from sojourn.sessions._hazard_shape import Change, change_against, hazard_shape
+from sojourn.sessions._hazard_test import REJECTED, HazardTest, Surprise, compare_hazards, find_surprise
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._price import ProblemPrice, compare_plans, held_out_loss, price_geometric
 from sojourn.sessions._step_log import StepLog
@@ -53,8 +54,8 @@ _CLEAR_CHANGE = 10.0
 MISFIT = 0.01
 """A law that leaves the band by more than this share of sessions does not fit."""
 
-REJECTED = 0.01
-"""Level at which the chances of leaving reject a law."""
+STRONG_EVIDENCE = 6.0
+"""Least difference of BIC that is strong evidence against a fit (Raftery 1995)."""
 
 _UNBOUNDED = 100.0
 """An interval of the mean that ends above this multiple of it has no upper end."""
@@ -179,16 +180,75 @@ class Analysis:
         return _test_hazards(self.log.sample, fit)
 
     @cached_property
+    def surprise(self) -> Surprise | None:
+        """The step at which far more sessions left than the best fit says; None if there is none."""
+        return find_surprise(self.log.sample, self.law)
+
+    @property
+    def surprise_matters(self) -> bool:
+        """Whether `surprise` is large enough to matter."""
+        found = self.surprise
+        return found is not None and matters(found.observed, found.expected)
+
+    @property
+    def leaving_range(self) -> tuple[int, int]:
+        """Two steps between which leaving is described by the best fit.
+
+        At the first one sessions can end, and one in ten of them get to the second one, if the data reach it.
+        """
+        early = max(quantile(self.law, 1.0 - 1e-12), self.first)
+        late = min(max(self.quantile_from_first(0.1), early + 1), MAX_STEP)
+        return early, min(late, max(self.last_at_risk, early + 1))
+
+    @cached_property
+    def leaving_shape(self) -> tuple[str, int]:
+        """How the best fit's chance of leaving changes within `leaving_range`; see `hazard_shape`."""
+        return hazard_shape(self.log.sample, self.law, *self.leaving_range)
+
+    @cached_property
+    def leaving_change(self) -> Change | None:
+        """The clearest change in the data against `leaving_shape`; None if there is none, or no shape."""
+        if isinstance(self.law, Geometric):
+            return None
+        early, _ = self.leaving_range
+        return change_against(self.log.sample, *self.leaving_shape, early, self.last_at_risk)
+
+    @property
+    def change_matters(self) -> bool:
+        """Whether `leaving_change` is large enough to matter."""
+        found = self.leaving_change
+        return found is not None and matters(found.before, found.after)
+
+    @cached_property
     def best_is_contradicted(self) -> bool:
         """Whether the data contradict the best fit, at some step, by enough to matter."""
-        return _is_contradicted(self.best.excess, self.hazard_test)
+        if _is_contradicted(self.best.excess, self.hazard_test):
+            return True
+        return self.surprise_matters or self.change_matters
+
+    @property
+    def best_is_rejected(self) -> bool:
+        """Whether the data contradict the best fit, even if by little."""
+        test = self.hazard_test
+        by_test = test is not None and test.p_value < REJECTED
+        return self.best_is_contradicted or by_test or self.surprise is not None
 
     @cached_property
     def others_that_fit(self) -> tuple[RankedFit, ...]:
-        """The fits, besides the best, that the data do not contradict by enough to matter."""
-        return tuple(
-            one for one in self.fits[1:] if not _is_contradicted(one.excess, self._hazard_test(one.fit))
-        )
+        """The fits, besides the best, that the data do not contradict.
+
+        There is no strong evidence against them (ΔBIC below 6), and the chances of leaving do not reject them
+        at the 1% level, neither in their own cells nor in those of the best fit.
+        """
+        return tuple(one for one in self.fits[1:] if one.bic_gap < STRONG_EVIDENCE and self._passes(one))
+
+    def _passes(self, one: RankedFit) -> bool:
+        """Whether the data contradict a fit neither by its survival nor by its chances of leaving."""
+        sample = self.log.sample
+        if one.excess >= MISFIT or find_surprise(sample, one.fit.law) is not None:
+            return False
+        tests = (_test_hazards(sample, one.fit, law) for law in (None, self.law))
+        return all(test is None or test.p_value >= REJECTED for test in tests)
 
     @property
     def tied_fits(self) -> tuple[RankedFit, ...]:
@@ -370,12 +430,12 @@ class Analysis:
     def schedule(self) -> dict[str, Any]:
         """Return the columns step, survival γ(h), discount ρ(h) and expected remaining steps of the best fit.
 
-        They end where 1% of the mean remains, or after 100,000 steps. If logs were resampled, there are also
-        the ends of the 95% interval of the discount at every step, interpolated between the steps of
-        `bootstrap`; they are NaN where the log has no steps.
+        They end where 1% of the mean remains, or after 100,000 steps. If logs were resampled, and the data do
+        not contradict the fit, there are also the ends of the 95% interval of the discount at every step,
+        interpolated between the steps of `bootstrap`; they are NaN where the log has no steps.
         """
         columns = _schedule(self.law)
-        if self.bootstrap is not None:
+        if self.bootstrap is not None and not self.best_is_rejected:
             h, found = columns["step"], self.bootstrap
             for name, values in zip(("discount_low", "discount_high"), found.discount, strict=True):
                 columns[name] = np.interp(h, found.steps, values, left=np.nan, right=np.nan)
@@ -558,16 +618,22 @@ def _mean_up_to(band: Band, step: int) -> float:
     return float(np.dot(band.estimate, np.diff(np.minimum(band.steps, step), prepend=0)))
 
 
-def _test_hazards(sample: Sample, fit: Fit) -> HazardTest | None:
-    return compare_hazards(sample, fit.law, n_parameters=len(fit.parameters) - len(fit.edge))
+def _test_hazards(sample: Sample, fit: Fit, cells_of: LengthLaw | None = None) -> HazardTest | None:
+    n_parameters = len(fit.parameters) - len(fit.edge)
+    return compare_hazards(sample, fit.law, n_parameters=n_parameters, cells_of=cells_of)
 
 
 def _is_contradicted(excess: float, test: HazardTest | None) -> bool:
     """Whether the data contradict a fit, by its survival or its chances of leaving, by enough to matter."""
     if excess >= MISFIT or test is None:
         return excess >= MISFIT
-    low, high = sorted((test.observed, test.expected))
-    return test.p_value < REJECTED and (high - low >= SMALL_DIFFERENCE or high >= 2.0 * low)
+    return test.p_value < REJECTED and matters(test.observed, test.expected)
+
+
+def matters(one: float, other: float) -> bool:
+    """Whether two shares of those who may leave differ by 2 percentage points or a factor of 2."""
+    low, high = sorted((one, other))
+    return high - low >= SMALL_DIFFERENCE or high >= 2.0 * low
 
 
 def _best_law(log: SessionLog) -> LengthLaw:

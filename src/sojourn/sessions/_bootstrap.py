@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
-from sojourn.laws import Fit, Sample, refit_sample
+from sojourn.laws import MAX_STEP, Fit, Sample, refit_sample
 from sojourn.sessions._log import SessionLog
 
 __all__ = ["Bootstrap", "resample"]
@@ -18,6 +18,9 @@ _MAX_DISTINCT = 256
 
 _OUT_OF_REACH = 50.0
 """Families whose BIC is larger by more than this are not refitted: practically no resample chooses them."""
+
+_UNSEEN = 0.02
+"""Largest share of a mean that may lie beyond the data if the fit is at the edge of its family."""
 
 _MAX_STEPS = 100
 """Number of steps for which the discount of every resample is computed."""
@@ -30,7 +33,8 @@ class Bootstrap:
     Attributes:
         n: Number of resampled logs.
         families: How often each family was chosen.
-        remaining: 95% interval of the mean number of steps from the log's first step on.
+        remaining: 95% interval of the mean number of steps from the log's first step on; its upper end is
+            infinite if too many resampled logs determine no mean.
         steps: Steps, `(k,)`.
         discount: 95% intervals of the discount ρ(h) at these steps, `(2, k)`.
     """
@@ -66,6 +70,7 @@ def resample(
     within_reach = [fit for fit in fits if fit.bic <= least + _OUT_OF_REACH]
     steps = np.unique(np.geomspace(first, max(log.longest, first + 1), _MAX_STEPS).round().astype(np.int64))
     found: list[Fit] = []
+    means: list[float] = []
     shares = log.counts / log.counts.sum()
     goes_on = log.lengths > log.entry
     while len(found) < n:
@@ -77,14 +82,32 @@ def resample(
             log.lengths[kept], log.observed[kept], log.entry[kept], counts[kept]
         ).thinned(_MAX_DISTINCT)
         found.append(choose([refit_sample(sample, fit) for fit in within_reach]))
-    means = [float(fit.law.remaining(first)) for fit in found]
+        means.append(_remaining(found[-1], sample, first))
     discounts = np.array([fit.law.continuation(steps) for fit in found])
     names = [fit.family for fit in found]
-    low, high = np.percentile(means, (2.5, 97.5)).tolist()
+    low, high = np.percentile(means, (2.5, 97.5), method="linear" if np.isfinite(means).all() else "nearest")
     return Bootstrap(
         n=n,
         families={name: names.count(name) for name in sorted(set(names), key=lambda one: -names.count(one))},
-        remaining=(low, high),
+        remaining=(float(low), float(high)),
         steps=steps,
         discount=np.percentile(discounts, (2.5, 97.5), axis=0),
     )
+
+
+def _remaining(fit: Fit, sample: Sample, first: int) -> float:
+    """Return the mean number of steps from step `first` on that a resampled log determines, or infinity.
+
+    If the fit is at the edge of its family, its tail beyond the data is an artifact of the family's range.
+    Then the mean is that of the resampled data themselves, if all of the longest sessions have ended.
+    """
+    whole = float(fit.law.remaining(first))
+    beyond = float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / float(fit.law.survival(first))
+    if not fit.edge or beyond <= _UNSEEN * whole:
+        return whole
+    if sample.censored.size and int(sample.censored[-1]) >= int(sample.ends[-1]):
+        return np.inf
+    ends = sample.ends[sample.ends >= first]
+    stays = 1.0 - sample.end_counts[sample.ends >= first] / sample.at_risk(ends)
+    survival = np.concatenate(([1.0], np.cumprod(stays)[:-1]))
+    return float(np.dot(survival, np.diff(ends, prepend=first - 1)))

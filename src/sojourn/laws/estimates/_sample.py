@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -116,6 +116,10 @@ class Sample:
             *_thin(self.censored, self.censored_counts, most),
             *_thin(self.entries, self.entry_counts, most),
         )
+
+    def kept_at_risk(self) -> Sample:
+        """Return the same rows with a censored length n at risk at step n too."""
+        return replace(self, censored=self.censored + 1)
 
     def at_risk(self, h: IntArray) -> IntArray:
         """Return the number of rows that were at risk of ending at each step."""

@@ -76,12 +76,12 @@ def _by_length(analysis: Analysis, rest: str) -> str:
         return f"All sessions have one step, so there is nothing to discount.{rest}"
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
     if share <= SMALL_DIFFERENCE and any(needs_more(one) for one in analysis.tied_fits):
-        return f"The log is too small to tell whether one discount is enough: if so, it is γ = {gamma}.{rest}"
+        return f"The log does not settle whether one discount is enough: if so, it is γ = {gamma}.{rest}"
     if share <= SMALL_DIFFERENCE:
         return f"One discount is enough by the best fit: γ = {gamma}.{rest}"
     if share > 0.1 and not analysis.rules_out_geometric:
         return (
-            f"The log is too small to tell whether one discount is enough: if so, it is γ = {gamma}. By the "
+            f"The log does not settle whether one discount is enough: if so, it is γ = {gamma}. By the "
             f"best fit a discount that changes with the step is better.{rest}"
         )
     if share <= 0.1:

@@ -117,17 +117,18 @@ def length_words(analysis: Analysis) -> str:
         described = analysis.described_law
         mean = f"{step_words(law.mean)} on average{_interval(analysis)}"
         if described is law:
-            text = f"A session lasts {mean}{_shares(law, analysis)}."
+            text = f"A session lasts {mean}{_shares(analysis.kaplan_meier or law, analysis)}."
         else:  # the data contradict the best fit, so they come first
             how = "Kaplan–Meier, with a geometric tail" if analysis.still_open else "Kaplan–Meier"
             text = f"A session lasts {step_words(described.mean)} on average by the data themselves ({how})"
             text += f"{_shares(described, analysis)}.{_few_long(analysis, described.mean)}"
             text += f" The best family does not fit; by it a session lasts {mean}."
+    data_law = analysis.kaplan_meier
     if analysis.best.fit.edge and analysis.described_law is law:
-        text += (
-            f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)}), where it is "
-            "equivalent to a simpler law; the data reach far enough that the mean does not depend on this."
-        )
+        text += f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)})"
+        if first == 1 and data_law is not None:
+            text += f"; the mean of the data themselves is {number(data_law.mean)}"
+        text += "."
     unseen = analysis.unseen
     if unseen > 0.02 and (first > 1 or analysis.described_law is law):
         text += (

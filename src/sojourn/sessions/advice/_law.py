@@ -15,8 +15,10 @@ from sojourn.laws import (
     distance,
     quantile,
 )
-from sojourn.sessions._analysis import MISFIT, REJECTED, SMALL_DIFFERENCE
+from sojourn.sessions._analysis import MISFIT, SMALL_DIFFERENCE, STRONG_EVIDENCE, matters
 from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent, step_words
+from sojourn.sessions._hazard_shape import FEW_ENDS, Change, ends_until, hazard_shape
+from sojourn.sessions._hazard_test import REJECTED
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis, RankedFit
@@ -33,10 +35,6 @@ __all__ = [
 _NEGLIGIBLE = 1e-6
 """A probability that is treated as zero."""
 
-_FEW_ENDS = 10
-"""With fewer ends before its peak, a rise of the hazard is only a property of its family."""
-
-
 _DOUBTFUL = 0.05
 """If the test of the chances of leaving has a smaller p-value, they are said to be those of the best fit."""
 
@@ -46,15 +44,13 @@ _RARE_COMPONENT = 0.05
 
 def leaving_words(analysis: Analysis) -> str:
     """Describe how the chance of leaving changes with the step."""
-    law, test = analysis.described_law, analysis.hazard_test
+    law = analysis.described_law
     if law is not analysis.law:
         return _data_leaving(law)
     data_law = analysis.kaplan_meier
     if analysis.best_is_contradicted and analysis.first == 1 and data_law is not None:
         return _first_leaving(data_law)
-    text = _law_leaving(analysis)
-    is_doubtful = analysis.best_is_contradicted or (test is not None and test.p_value < _DOUBTFUL)
-    return f"By the best fit, {text[0].lower()}{text[1:]}" if is_doubtful else text
+    return _law_leaving(analysis)
 
 
 def _data_leaving(law: LengthLaw) -> str:
@@ -77,24 +73,30 @@ def _first_leaving(law: LengthLaw) -> str:
 
 def _law_leaving(analysis: Analysis) -> str:
     """Describe how people leave by the best fit."""
-    law, first = analysis.law, analysis.first
-    early = max(quantile(law, 1.0 - 1e-12), first)  # the first step at which a session can end
-    late = min(max(analysis.quantile_from_first(0.1), early + 1), MAX_STEP)
-    late = min(late, max(analysis.last_at_risk, early + 1))
+    law, first, (early, late) = analysis.law, analysis.first, analysis.leaving_range
     begin, end = float(law.hazard(early)), float(law.hazard(late))
     if begin > 1.0 - _NEGLIGIBLE:
         if analysis.still_open or not analysis.determines_remaining:
             return f"No session was seen to go on after step {early:,}."
         return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
-    text = f"No one leaves before step {early:,}; then" if early > 1 else "After the first step"
-    if early == first > 1:
-        text = f"Of those who reach step {early:,},"
-    text += f" {percent(begin)} leave; of those who reach step {late:,}, {percent(end)} leave there."
+    data_law, by = analysis.kaplan_meier, "By the best fit,"
+    if data_law is not None and first == 1:
+        text = f"{_first_leaving(data_law)} {by}"
+    elif early == first > 1:
+        text = f"{by} of those who reach step {early:,}, {percent(begin)} leave;"
+    elif early > 1:
+        text = f"{by} no one leaves before step {early:,}; there {percent(begin)} leave;"
+    else:
+        text = f"{by} {percent(begin)} leave after the first step;"
+    text += f" of those who reach step {late:,}, {percent(end)} leave there."
     if analysis.best_is_contradicted:
         return text  # how leaving changes would be a property of its family
     if isinstance(law, Geometric):
         return f"{text} The log does not show that this changes with the step."
-    shape, step = _shape(analysis, law, early, late)
+    shape, step = analysis.leaving_shape
+    if analysis.leaving_change is not None:
+        data = change_words(analysis.leaving_change)
+        return f"{text} {by} leaving {_SHAPES[shape]}, but the data show something else: {data}."
     if shape == "flat":
         if analysis.rules_out_geometric:
             return (
@@ -104,32 +106,25 @@ def _law_leaving(analysis: Analysis) -> str:
         since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
         return f"{text} {since} is about as likely at every step."
     if not analysis.rules_out_geometric:
-        return f"{text} The log is too small to tell this from leaving that is as likely at every step."
-    change, doubts = _change_words(analysis, shape, step, early, late), _doubts(analysis, shape, early, late)
-    is_thin = shape == "peak" and _ends_until(analysis, step) < _FEW_ENDS
-    return f"{text} By the best fit, l{change[1:]}{doubts}" if doubts or is_thin else f"{text} {change}"
+        return (
+            f"{text} This may be chance: with a choice among {len(analysis.fits)} families, the log does not "
+            "rule out at the 1% level that leaving is as likely at every step."
+        )
+    words, doubts = _change_words(analysis, shape, step, early, late), _doubts(analysis, shape, early, late)
+    is_thin = shape == "peak" and ends_until(analysis.log.sample, step) < FEW_ENDS
+    test = analysis.hazard_test
+    is_doubtful = test is None or test.p_value < _DOUBTFUL
+    return f"{text} {by} l{words[1:]}{doubts}" if doubts or is_thin or is_doubtful else f"{text} {words}"
 
 
-def _ends_until(analysis: Analysis, step: int) -> int:
-    """Return the number of sessions that were seen to end at a step or before."""
-    log = analysis.log
-    return int(log.counts[log.observed & (log.lengths <= step)].sum())
-
-
-def _shape(analysis: Analysis, law: LengthLaw, early: int, late: int) -> tuple[str, int]:
-    """Return how the chance of leaving changes between two steps, and the step of its peak or dip."""
-    steps = np.unique(np.geomspace(early, late, 200).round())
-    some = law.hazard(steps)
-    begin, end = float(some[0]), float(some[-1])
-    if some.max() < 1.1 * some.min():
-        return "flat", early
-    peak = int(steps[np.argmax(some)])
-    is_seen = _ends_until(analysis, peak) >= _FEW_ENDS  # else only its family says that leaving speeds up
-    if some.max() > 1.1 * max(begin, end) and (is_seen or end >= begin):
-        return "peak", peak
-    if some.min() < 0.9 * min(begin, end):
-        return "dip", int(steps[np.argmin(some)])
-    return ("down", late) if end < begin else ("up", late)
+def change_words(change: Change) -> str:
+    """Return what shares of the sessions left in two successive ranges of steps."""
+    ranges = [(change.before, change.first, change.middle), (change.after, change.middle + 1, change.last)]
+    one, other = (
+        (percent(share), f"at step {a:,}" if a == b else f"from step {a:,} to {b:,}")
+        for share, a, b in ranges
+    )
+    return f"per step, {one[0]} left {one[1]}, and {other[0]} {other[1]}"
 
 
 _SHAPES = {
@@ -144,7 +139,7 @@ _SHAPES = {
 def _doubts(analysis: Analysis, shape: str, early: int, late: int) -> str:
     """Return which law that fits about as well says something else about how leaving changes."""
     for one in analysis.tied_fits:
-        other, _ = _shape(analysis, one.fit.law, early, late)
+        other, _ = hazard_shape(analysis.log.sample, one.fit.law, early, late)
         if other != shape:
             return f" By {law_words(one.fit)}, which fits about as well, leaving {_SHAPES[other]}."
     return ""
@@ -189,7 +184,7 @@ def law_advice(analysis: Analysis) -> str:
         text += (
             f" (not {names}, whose BIC is {best.bic_gap:.2g} smaller but which is at the edge of its family)"
         )
-    rivals = [one for one in analysis.fits[1:] if one.bic_gap < 6.0 and one not in ahead]
+    rivals = [one for one in analysis.fits[1:] if one.bic_gap < STRONG_EVIDENCE and one not in ahead]
     if rivals:
         names = " and ".join(
             f"{_fit_words(analysis, one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2]
@@ -209,9 +204,22 @@ def law_advice(analysis: Analysis) -> str:
             f". It leaves the {width} band around the data by at most {percent(best.excess)} of the sessions "
             f"(at step {best.step:,}), which is little"
         )
-    test = analysis.hazard_test
+    test, surprise, change = analysis.hazard_test, analysis.surprise, analysis.leaving_change
+    is_rejected = test is not None and test.p_value < REJECTED and matters(test.observed, test.expected)
+    if surprise is not None:
+        left, expected = percent(surprise.observed), percent(surprise.expected)
+        clause = f"at step {surprise.step:,} {left} left, and the law says {expected}"
+        if left == expected:
+            times = surprise.observed / surprise.expected
+            clause = f"at step {surprise.step:,} {times:.2g} times as many left as the law says"
+        if analysis.surprise_matters and not is_rejected:
+            return f"{text}, but {clause}. So {_misfit(analysis)}"
+    if change is not None and analysis.change_matters and not is_rejected:
+        shape, _ = analysis.leaving_shape
+        clause = f"by it leaving {_SHAPES[shape]}, while in the data, {change_words(change)}"
+        return f"{text}, but {clause}. So {_misfit(analysis)}"
     if test is None:
-        return f"{text}."
+        return f"{text}. Its chances of leaving at each step could not be tested: the log has too few ends."
     result = chi_squared_words(test)
     if test.p_value >= REJECTED:
         level = " at the 1% level" * (test.p_value < _DOUBTFUL)
@@ -222,7 +230,8 @@ def law_advice(analysis: Analysis) -> str:
     shares = f"{where} {left} left, and the law says {expected}"
     if left == expected:
         shares = f"{where} {test.observed / test.expected:.2g} times as many left as the law says"
-    rejected = f"the chances of leaving at each step reject it ({result})"
+    cells = "in wide cells of steps" if test.is_wide else "at each step"
+    rejected = f"the chances of leaving {cells} reject it ({result})"
     if not analysis.best_is_contradicted:
         little = "by less than 2 percentage points, and less than a factor of 2,"
         return f"{text}. T{rejected[1:]}, {little} where it is clearest: {shares}."
@@ -235,7 +244,8 @@ _TABLE = '--table FILE writes it, and tabulated("FILE") is a law.'
 def _misfit(analysis: Analysis) -> str:
     """Return that the best family, or every family, does not fit, and what to use."""
     others = [f"{law_words(one.fit)} (ΔBIC {one.bic_gap:,.1f})" for one in analysis.others_that_fit[:2]]
-    who, use = "no family fits", "Use the table of the data itself"
+    who = f"it does not fit, nor does any other family within ΔBIC {STRONG_EVIDENCE:g}"
+    use = "Use the table of the data itself"
     if others:
         who = f"it does not fit, while the data do not contradict {' and '.join(others)}"
         use = "Use such a law or the table of the data itself"
@@ -251,7 +261,7 @@ def _fit_words(analysis: Analysis, fit: Fit) -> str:
     for share, gamma in zip((weight, 1.0 - weight), gammas, strict=True):
         mean = 1.0 / (1.0 - gamma)
         component = f"its component of {percent(share)} of the sessions"
-        if share < _RARE_COMPONENT and share * len(analysis.log) < _FEW_ENDS:
+        if share < _RARE_COMPONENT and share * len(analysis.log) < FEW_ENDS:
             shown = f"the data hardly show {component}, with a mean of {number(mean)}"
             return f"{words}, a degenerate mixture ({shown})"
         if gamma**analysis.log.longest > 0.5:  # most of that mean is beyond the data
@@ -266,8 +276,8 @@ def _resampled(analysis: Analysis) -> str:
         return ""
     times = found.families.get(analysis.best.fit.family, 0)
     text = f"; {times} of {found.n} resampled logs choose the same family"
-    if analysis.best.fit.edge:
-        return text  # the range of its family limits the discounts
+    if analysis.best.fit.edge or analysis.best_is_rejected:
+        return text  # the family limits the discounts
     late = min(analysis.quantile_from_first(0.1), max(analysis.last_at_risk, analysis.first))
     where = [0, int(np.searchsorted(found.steps, late, side="right")) - 1]
     ends = {i: dict.fromkeys(map(gamma_words, found.discount[:, i].tolist())) for i in where}
@@ -311,8 +321,8 @@ def gamma_advice(analysis: Analysis) -> str:
         )
     if not analysis.rules_out_geometric:
         return (
-            f"By the best fit a single γ is not good enough, but the log is too small to rule one out (ΔBIC "
-            f"{analysis.ranked('geometric').bic_gap:.1f}). {cost}"
+            "By the best fit a single γ is not good enough, but the log does not rule one out at the 1% "
+            f"level (ΔBIC {analysis.ranked('geometric').bic_gap:.1f}). {cost}"
         )
     if analysis.price is not None and analysis.price.is_free:
         return f"On {analysis.price.problem} a single γ is good enough, but not on every problem. {cost}"

@@ -258,14 +258,21 @@ def notes_on_unused_columns(
             f"Every row counts as one session. The column {name!r} may be a number of sessions, and is not "
             "used: name it with --count, or pass --count none."
         )
+    if "observed" in used and wanted.ended is None:
+        name = names[used["observed"]].strip()[:40]
+        if _normalize(name).startswith("cens") and _normalize(name) not in _OPEN:
+            yield (
+                f"In the column {name!r}, 1 (or true) is read as seen to end. If it means that a session was "
+                "censored, pass --ended 0."
+            )
     if wanted.observed is None and not {"observed", "end"} & used.keys():
         flags = [name for name in unused.values() if _is_flag_name(name)]
         if flags:
             it = "one" if len(flags) > 1 else "it"
             yield (
                 f"All sessions count as seen to their end. {_column_words(flags)} may say otherwise, and "
-                f"{_are(flags)} not used: name {it} with --observed (true: seen to end), or pass --observed "
-                "none."
+                f"{_are(flags)} not used: name {it} with --observed (true: seen to end; if 1 means that the "
+                "end was not seen, add --ended 0), or pass --observed none."
             )
         others = {i: name for i, name in unused.items() if name not in flags and len(rows) >= _LEAST_ROWS}
         values = {i: {row[i].strip() for row in rows if i < len(row)} - {""} for i in others}
