@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import stat
 import tracemalloc
@@ -182,3 +183,15 @@ def test_archives_without_compression_are_read(tmp_path):
 def test_the_last_of_two_members_of_one_name_counts(tmp_path):
     (tmp_path / "x.npz").write_bytes(archive(npy(SOUND), npy(SOUND, np.ones(6).tobytes())))
     assert read_archive(tmp_path / "x.npz", form="thing 1", writer="me")[1]["a"].tolist() == [1.0] * 6
+
+
+def test_a_large_array_is_not_compressed_to_almost_nothing(tmp_path):
+    zeros = np.zeros(9_000_000)  # 72 MB, which deflate packs into 70 kB
+    path = write_archive(tmp_path / "x", ABOUT, {"a": zeros})
+    assert path.stat().st_size > zeros.nbytes
+    assert read_archive(path, form="thing 1", writer="me")[1]["a"].size == zeros.size
+    forged = tmp_path / "forged.npz"
+    np.savez_compressed(forged, a=zeros, about=np.array(json.dumps(ABOUT)))
+    assert forged.stat().st_size < 100_000
+    with pytest.raises(ValueError, match="or it is damaged"):
+        read_archive(forged, form="thing 1", writer="me")

@@ -63,6 +63,9 @@ _DAMAGE = (
 _MAX_DEFLATE_RATIO = 1032
 """Largest factor by which deflate can compress; a member that declares a larger one is damaged."""
 
+_LARGE, _MAX_RATIO = 1 << 26, 100
+"""Arrays of more than 64 MB are compressed at most by this factor."""
+
 _MAX_ABOUT = 1 << 25
 """Largest line of JSON in bytes, 8 million characters; as Python objects it takes up to ten times as many."""
 
@@ -81,14 +84,30 @@ def write_archive(path: str | Path, about: Mapping[str, Any], arrays: Mapping[st
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must be in a folder that exists; got {str(path)!r}.")
     named = _named(about, arrays)
-    return write_atomically(path, lambda file: np.savez_compressed(file, **named))
+    return write_atomically(path, lambda file: _write_arrays(file, named))
 
 
 def pack_archive(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
     """Return the bytes that `write_archive` would write."""
     packed = io.BytesIO()
-    np.savez_compressed(packed, **_named(about, arrays))
+    _write_arrays(packed, _named(about, arrays))
     return packed.getvalue()
+
+
+def _write_arrays(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
+    """Write a compressed `.npz` file, or a plain one if an array would unpack to far more than its size."""
+    np.savez_compressed(file, **arrays)
+    with zipfile.ZipFile(file) as archive:
+        is_extreme = any(map(_is_extreme, archive.infolist()))
+    if is_extreme:
+        file.seek(0)
+        file.truncate()
+        np.savez(file, **arrays)
+
+
+def _is_extreme(member: zipfile.ZipInfo) -> bool:
+    """Whether a large array is compressed so much that a small file could fill the memory."""
+    return member.file_size > max(_LARGE, _MAX_RATIO * member.compress_size)
 
 
 def _named(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +121,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
     """
     handle, temporary = _create_temporary(path)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "w+b") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -196,7 +215,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # `zipfile` unpacks other forms without a limit: a few bytes could fill the memory.
         raise ValueError(f"{name} is compressed in another way than NumPy does.")
-    if info.file_size > _MAX_DEFLATE_RATIO * (info.compress_size + 64):
+    if info.file_size > _MAX_DEFLATE_RATIO * (info.compress_size + 64) or _is_extreme(info):
         raise ValueError(f"{name} declares more than it can hold.")
     check_fits(info.file_size, name, "read it on a larger machine")
     with archive.open(info) as opened:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["one_line", "short_number", "unique_name", "without_formula"]
+__all__ = ["UniqueNames", "one_line", "short_number", "without_formula"]
 
 _FORMULA_STARTS = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
 """Places where a formula may begin: of a text, and of a cell where `;` separates cells."""
@@ -52,18 +52,28 @@ def without_formula(text: str) -> str:
     return _FORMULA_STARTS.sub("'", text)
 
 
-def unique_name(name: str, settings: str, taken: dict[str, str]) -> str:
-    """Return a name, with a number if it already stands for other settings; `taken` is updated.
-
-    `taken` has the settings that each name stands for, so that different settings never share a name.
+class UniqueNames:
+    """Gives names to settings: different settings never share one.
 
     Example:
-        >>> taken = {}
-        >>> [unique_name("ours", settings, taken) for settings in ("1", "2", "1")]
+        >>> names = UniqueNames()
+        >>> [names.name("ours", settings) for settings in ("1", "2", "1")]
         ['ours', 'ours (2)', 'ours']
     """
-    numbered, number = name, 1
-    while taken.setdefault(numbered, settings) != settings:
-        number += 1
-        numbered = f"{name} ({number})"
-    return numbered
+
+    def __init__(self) -> None:
+        self._settings: dict[str, str] = {}  # that each given name stands for
+        self._given: dict[tuple[str, str], str] = {}  # name by wanted name and settings
+        self._numbers: dict[str, int] = {}  # last number that was given to a wanted name
+
+    def name(self, wanted: str, settings: str) -> str:
+        """Return the wanted name, with a number if it already stands for other settings."""
+        key = (wanted, settings)
+        if key not in self._given:
+            number = self._numbers.get(wanted, 1)
+            numbered = wanted if number == 1 else f"{wanted} ({number})"
+            while self._settings.setdefault(numbered, settings) != settings:
+                number += 1
+                numbered = f"{wanted} ({number})"
+            self._numbers[wanted], self._given[key] = number, numbered
+        return self._given[key]

@@ -137,6 +137,7 @@ ARRAY_LIES: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     "no episodes": lambda header, arrays: arrays.update(sound_arrays(0)),
     "rewards that cannot be added up": _change("rewards", lambda array: array + 1.7e308),
     "lengths that cannot be added up": _change("lengths", lambda array: array + 2**62),
+    "lengths above the law's longest": _change("lengths", lambda array: array + 996),
     "negative lengths": _change("lengths", lambda array: -array),
     "episodes without a step": _change("lengths", lambda array: array - 1),
     "a negative start": _change("starts", lambda array: array - 1),

@@ -180,16 +180,23 @@ CHECKPOINT_LIES = {
     "another number of sums": lambda arrays: arrays.update(sum_rewards=np.zeros(2)),
     "none": lambda arrays: arrays.update({name: array[:0] for name, array in arrays.items()}),
     "starts": lambda arrays: arrays.update(starts=np.zeros(3, int)),
+    "falling lengths": lambda arrays: arrays.update(sum_lengths=arrays["sum_lengths"][::-1].copy()),
+    "less than a step per episode": lambda arrays: arrays.update(sum_lengths=np.ones(3, int)),
+    "lengths above the law's longest": lambda arrays: arrays.update(sum_lengths=999 * arrays["sum_lengths"]),
+    "more observed lengths than episodes": lambda arrays: arrays.update(
+        sum_observed=np.array([1, 2, 10**12])
+    ),
+    "falling numbers of observed lengths": lambda arrays: arrays.update(sum_observed=np.array([1, 0, 3])),
 }
 
 
 @pytest.mark.parametrize("lie", CHECKPOINT_LIES)
 def test_run_verify_and_readers_agree_on_checkpoints(tmp_path, lie):
     def change(header, arrays):
-        whole = sound_arrays(3)
+        whole, at = sound_arrays(5), np.array([1, 2, 5])
         arrays.clear()
-        arrays["checkpoints"] = np.array([1, 2, 5])
-        arrays.update({f"sum_{name}": np.cumsum(whole[name]) for name in whole if name != "starts"})
+        arrays["checkpoints"] = at
+        arrays.update({f"sum_{name}": np.cumsum(whole[name])[at - 1] for name in whole if name != "starts"})
         if is_lying:
             CHECKPOINT_LIES[lie](arrays)
 

@@ -12,7 +12,7 @@ import pytest
 from reference.comparisons import a_comparison
 
 from sojourn.plots import new_figure
-from sojourn.reports import Picture, describe_left_out, reported_trials, results_report
+from sojourn.reports import Picture, _results, describe_left_out, reported_trials, results_report
 from sojourn.reports._findings import describe_best
 
 
@@ -114,3 +114,15 @@ def test_a_report_begins_with_what_was_found():
 def test_the_best_agent_is_named_with_how_much_better_it_is(regret, sentence):
     found = describe_best(a_comparison(np.asarray(regret, dtype=float)[:, :, np.newaxis]))
     assert found.startswith(sentence)
+
+
+def test_a_page_shows_a_limited_number_of_comparisons_and_agents(monkeypatch):
+    monkeypatch.setattr(_results, "_MOST_CHAPTERS", 2)
+    page = results_report(Stored("a", "b", "c"), command="x")
+    assert [part.partition(":")[0] for part in page.split("<h2>")[1:-1]] == ["a", "b"]
+    assert "Only the first 2 comparisons are shown; --experiment NAME shows those of one experiment." in page
+    monkeypatch.setattr(_results, "_MOST_AGENTS", 2)
+    many = a_comparison([[[1, 2]] * 2] * 3, names=("x", "y", "z"))
+    chapter = _results._chapter("a", many, "a law", is_alone=True)
+    assert chapter.text.endswith("Only the first 2 of 3 agents are shown.")
+    assert [row[0] for row in chapter.tables[0].rows] == ["x", "y"]

@@ -9,6 +9,7 @@ import json
 import math
 import signal
 import sqlite3
+import struct
 import threading
 
 import numpy as np
@@ -556,3 +557,31 @@ def test_intervals_of_one_subject_are_pointed_out():
     # In any order, or without adjoining rows, they may be sessions of their own.
     notes = read_sessions(table | intervals | {"id": list("abcdef")}, observed="none").account.notes
     assert not any("adjoin" in note for note in notes)
+
+
+def test_a_forged_sqlite_file_with_more_rows_than_bytes_is_refused(tmp_path):
+    path = tmp_path / "forged.db"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA page_size = 4096")
+        base.execute("CREATE TABLE log (length INT)")
+        base.executemany("INSERT INTO log VALUES (?)", [(5,)] * 100)
+        base.commit()
+        root = base.execute("SELECT rootpage FROM sqlite_master").fetchone()[0]
+    content = bytearray(path.read_bytes())
+    n_pages, page = len(content) // 4096, slice((root - 1) * 4096, root * 4096)
+    leaf = bytes(content[page])
+    # An interior page of the tree whose 400 cells all point to the same page: 100 rows become 160,000.
+    interior, n_cells = bytearray(4096), 400
+    for i in range(n_cells):
+        at = 4096 - 6 * (i + 1)
+        interior[at : at + 6] = struct.pack(">I", n_pages + 1) + bytes([0x81, 0x00])
+        struct.pack_into(">H", interior, 12 + 2 * i, at)
+    interior[0] = 5
+    struct.pack_into(">HHHB", interior, 1, 0, n_cells, 4096 - 6 * n_cells, 0)
+    struct.pack_into(">I", interior, 8, n_pages + 1)
+    content[page] = interior
+    content += leaf
+    struct.pack_into(">I", content, 28, len(content) // 4096)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged SQLite file: it has more rows than bytes"):
+        read_sessions(path)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._memory import check_fits
-from sojourn._text import one_line, unique_name
+from sojourn._text import UniqueNames, one_line
 from sojourn.experiments._missing_agent import MissingAgent
 from sojourn.experiments.executors._failure_reasons import describe_error
 from sojourn.experiments.spec._agent_settings import build_offered, to_text
@@ -34,9 +34,9 @@ _MOST_LETTERS = (
 def group_by_agent(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult]]:
     """Return the trials by the agent's name, on one line, and then by seed; equal names are numbered."""
     found: dict[str, dict[int, TrialResult]] = {}
-    taken: dict[str, str] = {}
+    names = UniqueNames()
     for trial in trials:
-        name = unique_name(one_line(trial.agent, _MOST_LETTERS), to_text(trial.settings), taken)
+        name = names.name(one_line(trial.agent, _MOST_LETTERS), to_text(trial.settings))
         found.setdefault(name, {})[trial.seed] = trial
     return found
 

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from sojourn._files import read_at_most, write_atomically
-from sojourn._text import unique_name, without_formula
+from sojourn._text import UniqueNames, without_formula
 from sojourn.experiments._results import Results
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import label, read_stored_law
@@ -53,9 +53,9 @@ def _law_names(results: Results) -> dict[str, str]:
 
     Different laws have different names, which are numbered if their short names are equal.
     """
-    taken: dict[str, str] = {}
+    names = UniqueNames()
     return {
-        text: unique_name(text if len(text) <= _LONGEST_LAW else label(read_stored_law(text)), text, taken)
+        text: names.name(text if len(text) <= _LONGEST_LAW else label(read_stored_law(text)), text)
         for text in dict.fromkeys(trial.law for trial in results)
     }
 

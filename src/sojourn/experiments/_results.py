@@ -12,7 +12,7 @@ from typing import Any
 
 from sojourn import _html
 from sojourn._memory import check_fits
-from sojourn._text import one_line, unique_name
+from sojourn._text import UniqueNames, one_line
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
 from sojourn.experiments._comparisons import (
@@ -93,10 +93,10 @@ class Results:
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
-        taken: dict[str, str] = {}
+        names = UniqueNames()
         for trials in self._groups():
             law = read_stored_law(trials[0].law)
-            where = (problem_name(trials[0]), unique_name(label(law), repr(law), taken))
+            where = (problem_name(trials[0]), names.name(label(law), repr(law)))
             if not shared_seeds(group_by_agent(trials)):
                 rows += [(*where, name, "0", "—", "—") for name in group_by_agent(trials)]
                 continue

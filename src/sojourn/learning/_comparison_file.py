@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._files import read_archive, write_archive
-from sojourn._text import one_line, unique_name
+from sojourn._text import UniqueNames, one_line
 from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw, MissingLaw, law_to_text, read_stored_law
 from sojourn.learning._comparison import Comparison
@@ -64,9 +64,9 @@ def load_comparison(path: str | Path) -> Comparison:
     try:
         arrays: dict[str, Any] = {name: found[name] for name in _ARRAYS}
         error, drawn = found.get("regret_error"), about["regret_episodes"]
-        taken: dict[str, str] = {}
+        unique = UniqueNames()
         texts = [str(name) for name in about["names"]]
-        names = tuple(unique_name(one_line(text, _MOST_LETTERS), text, taken) for text in texts)
+        names = tuple(unique.name(one_line(text, _MOST_LETTERS), text) for text in texts)
         seeds = tuple(check_whole("seeds", seed, least=0) for seed in about["seeds"])
         law, problem = read_stored_law(about["law"]), one_line(str(about["problem"]), _MOST_LETTERS)
         drawn = None if drawn is None else check_whole("regret_episodes", drawn, least=1)

@@ -31,6 +31,12 @@ __all__ = [
 _BATCH = 100
 """Resamples drawn at a time: constant, so that the draws depend on the seed alone."""
 
+_MOST_AT_ONCE = 10**8
+"""Most values that are drawn at a time."""
+
+_MOST_DRAWN, _FEWEST_RESAMPLES = 10**9, 1_000
+"""Most values that are drawn in all, unless that gives too few resamples."""
+
 
 @dataclass(frozen=True, eq=False)
 class Interval:
@@ -115,7 +121,8 @@ def bootstrap_interval(
         values: `(..., seeds)`.
         statistic: A function of an array and an `axis`, such as `interquartile_mean` or `numpy.mean`.
         level: Confidence level, in (0, 1).
-        resamples: Number of resamples.
+        resamples: Number of resamples. If these would draw more than 10⁹ values, there are fewer, but at
+            least 1,000.
         seed: Seed of the resampling.
 
     Returns:
@@ -134,9 +141,11 @@ def bootstrap_interval(
     if n < 2:
         return Interval(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
     rng = np.random.default_rng(seed)
+    resamples = min(resamples, max(_FEWEST_RESAMPLES, _MOST_DRAWN // array.size))
+    batch = max(1, min(_BATCH, _MOST_AT_ONCE // array.size))
     found = []
-    for first in range(0, resamples, _BATCH):
-        drawn = rng.integers(n, size=(min(_BATCH, resamples - first), n))
+    for first in range(0, resamples, batch):
+        drawn = rng.integers(n, size=(min(batch, resamples - first), n))
         found.append(statistic(array[..., drawn], axis=-1))
     return percentile_interval(value, np.concatenate(found, axis=-1), n, level=level)
 

@@ -78,6 +78,6 @@ def _describe_damage(policy: PolicyArray, value: FloatArray, lower: FloatArray, 
         return "its policy holds no actions, or its values are not numbers"
     if int(policy.max()) > _MOST_ACTIONS:
         return f"it plays action {int(policy.max()):,}"
-    if not (np.isfinite([value, lower, upper]).all() and (lower <= upper).all()):
+    if not (all(np.isfinite(one).all() for one in (value, lower, upper)) and (lower <= upper).all()):
         return "its bounds are not in order"
     return ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 
 from sojourn._files import read_at_most
-from sojourn._text import one_line, unique_name
+from sojourn._text import UniqueNames, one_line
 from sojourn.experiments import Results, TrialResult
 from sojourn.laws import label
 from sojourn.learning import TABLE_HEADER, Comparison
@@ -17,6 +19,8 @@ from sojourn.reports._page import render
 __all__ = ["describe_left_out", "is_results_report", "reported_trials", "results_report"]
 
 _MOST_LETTERS = 200  # of the name of an experiment
+_MOST_CHAPTERS = 200
+_MOST_AGENTS = 200  # of one comparison
 _KIND = "Results"
 _START = 1 << 16  # bytes of a page in which its kind stands
 
@@ -38,13 +42,15 @@ def results_report(results: Results, *, command: str) -> str:
         raise ValueError(f"{results.folder} has no results yet; run its experiment first.")
     shown = reported_trials(results)
     names = list(dict.fromkeys(trial.experiment for trial in shown))
-    taken: dict[str, str] = {}  # different laws with the same label are numbered, as in `Results.table`
-    cases = [(name, case) for name in names for case in results.select(experiment=name).comparisons()]
+    laws = UniqueNames()  # different laws with the same label are numbered, as in `Results.table`
+    found = ((name, case) for name in names for case in results.select(experiment=name).comparisons())
+    cases = list(itertools.islice(found, _MOST_CHAPTERS))
+    is_cut = next(found, None) is not None
     chapters = [
         _chapter(
             one_line(name, _MOST_LETTERS),
             case,
-            unique_name(label(case.law), repr(case.law), taken),
+            laws.name(label(case.law), repr(case.law)),
             is_alone=len(cases) == 1,
         )
         for name, case in cases
@@ -53,6 +59,11 @@ def results_report(results: Results, *, command: str) -> str:
     n_trials = f"{n_played:,} trial{'s' * (n_played > 1)}"
     counts = f"{n_trials} of {len(names):,} experiment{'s' * (len(names) > 1)}. {_describe_repeats(shown)}"
     counts = f"{counts}{describe_left_out(results)}"
+    if is_cut:
+        counts = (
+            f"{counts.rstrip()} Only the first {_MOST_CHAPTERS} comparisons are shown; --experiment NAME "
+            "shows those of one experiment."
+        )
     return render(
         "results.html",
         kind=_KIND,
@@ -91,10 +102,27 @@ def describe_left_out(results: Results) -> str:
     return f"{left_out} left out; --experiment NAME shows one."
 
 
+def _of_first_agents(comparison: Comparison, n: int) -> Comparison:
+    """Return the comparison of the first n agents."""
+    error = comparison.regret_error
+    return replace(
+        comparison,
+        names=comparison.names[:n],
+        agents=comparison.agents[:n],
+        cumulative_regret=comparison.cumulative_regret[:n],
+        regret_width=comparison.regret_width[:n],
+        rewards=comparison.rewards[:n],
+        regret_error=None if error is None else error[:n],
+    )
+
+
 def _chapter(name: str, comparison: Comparison, law: str, *, is_alone: bool) -> Chapter:
     """Return the chapter of a comparison; one that is alone does not repeat what the page begins with."""
     seeds = f"{len(comparison.seeds):,} seed{'s' * (len(comparison.seeds) > 1)}"
     played = f"Lengths from {law}, {comparison.episodes:,} episodes, {seeds}."
+    if len(comparison.names) > _MOST_AGENTS:
+        played += f" Only the first {_MOST_AGENTS} of {len(comparison.names):,} agents are shown."
+        comparison = _of_first_agents(comparison, _MOST_AGENTS)
     text = played if is_alone else f"{describe_best(comparison)} {played}"
     picture = Picture(name, f"Cumulative regret on {comparison.problem}.", comparison_figure(comparison))
     table = ReportTable(" ".join(comparison.notes()), TABLE_HEADER, comparison.rows())

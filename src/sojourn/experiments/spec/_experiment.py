@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sojourn._files import is_utf8
-from sojourn._text import unique_name
+from sojourn._text import UniqueNames
 from sojourn._validation import check_whole, did_you_mean
 from sojourn.errors import SpecDeprecationWarning
 from sojourn.experiments.spec._agent_settings import resolve, to_text, with_place
@@ -39,6 +39,7 @@ _ALL_RECORDED = 10_000
 """Trials of up to this many episodes record every episode unless the spec says otherwise."""
 
 _CHECKPOINTS = 200
+_MOST_LETTERS = 200  # of an experiment's name
 _MOST_RECORD = {"checkpoints": _MOST_TRIALS, "regret_episodes": _MOST_RECORDED}
 
 
@@ -126,6 +127,13 @@ def _text(value: Any) -> str:
     return value
 
 
+def _name(value: Any) -> str:
+    name = _text(value)
+    if len(name) > _MOST_LETTERS:
+        raise ValueError(f"must have at most {_MOST_LETTERS} letters; got {len(name):,}.")
+    return name
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     if not values or not all(isinstance(item, str) and item.strip() for item in values):
@@ -197,7 +205,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "episodes": _episodes,
     "seeds": _seeds,
     "agents": _agents,
-    "name": _text,
+    "name": _name,
     "record": _record,
     "regret_tolerance": _regret_tolerance,
 }
@@ -308,7 +316,7 @@ def _cells(
     agents: Mapping[str, Any], law: NamedLaw, shared: Mapping[str, Any], seeds: tuple[int, ...]
 ) -> Iterator[Cell]:
     """Yield the cells of all agents on one problem under one law."""
-    taken: dict[str, str] = {}
+    names = UniqueNames()
     codes: dict[tuple[str, ...], dict[str, str]] = {}
     for name, agent in agents.items():
         place = f"agents.{name}"
@@ -325,6 +333,6 @@ def _cells(
                 for path, value in varied.items()
             )
             text = to_text(settings)
-            label = unique_name(f"{name} ({values})" if values else name, text, taken)
+            label = names.name(f"{name} ({values})" if values else name, text)
             trials = tuple(Trial(text, seed) for seed in seeds)
             yield Cell(name, label, varied, settings, trials, law.law)

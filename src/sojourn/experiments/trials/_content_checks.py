@@ -81,6 +81,9 @@ class Layout(NamedTuple):
     n_valued: int | None = None
     """Number of episodes whose regret was computed; None for all."""
 
+    longest: int | None = None
+    """Largest possible length of an episode; None if there is no largest one."""
+
 
 def layout_of(settings: Mapping[str, Any]) -> Layout:
     """Return the arrays that a trial with these settings has.
@@ -95,8 +98,9 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
         raise ValueError("its settings have a tolerance of regret that is not possible") from error
     if not _is_whole(episodes) or not 1 <= episodes <= _MOST_EPISODES:
         raise ValueError("its settings have no number of episodes")
+    longest = _longest(settings["law"])
     if record == "episodes" and episodes <= _MOST_RECORDED:
-        return Layout(_KINDS, "", episodes, episodes)
+        return Layout(_KINDS, "", episodes, episodes, longest=longest)
     if (
         not isinstance(record, Mapping)
         or not record
@@ -107,12 +111,12 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
     if n_valued is not None and (not _is_whole(n_valued) or not 2 <= n_valued < episodes):
         raise ValueError("its settings do not say how many episodes were valued")
     if "checkpoints" not in record and episodes <= _MOST_RECORDED:
-        return Layout(_KINDS | _OF_VALUED, "", episodes, episodes, n_valued)
+        return Layout(_KINDS | _OF_VALUED, "", episodes, episodes, n_valued, longest)
     most: Any = record.get("checkpoints")
     if not _is_whole(most) or not min(2, episodes) <= most <= min(_MOST_CHECKPOINTS, episodes):
         raise ValueError("its settings do not say how many checkpoints were recorded")
     kinds = _SUM_KINDS if n_valued is None else _SUM_KINDS | _OF_ESTIMATES
-    return Layout(kinds, "sum_", most, episodes, n_valued)
+    return Layout(kinds, "sum_", most, episodes, n_valued, longest)
 
 
 def check_sizes(layout: Layout, sizes: Mapping[str, int]) -> None:
@@ -134,7 +138,7 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
     Raises:
         ValueError: If a rule is broken; one clause says which.
     """
-    kinds, prefix, most, episodes, n_valued = layout
+    kinds, prefix, most, episodes, n_valued, longest = layout
     n_optional = 0
     for name in kinds:
         if name in arrays:
@@ -162,8 +166,21 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
         # `min` of a boolean array takes 2 µs, and is never below 0.
         if least is not None and kind != "b" and array.min() < least:
             raise ValueError(f"its {name} include a number that is too small")
-    if not prefix and arrays["lengths"].max() > _LARGEST_INTEGER // n:
-        raise ValueError("its lengths are too large to be added up")
+    if prefix:
+        _check_sums(arrays, longest)
+    elif arrays["lengths"].max() > min(_LARGEST_INTEGER // n, longest or _LARGEST_INTEGER):
+        raise ValueError("its lengths are larger than its law allows, or too large to be added up")
+
+
+def _check_sums(arrays: Mapping[str, Any], longest: int | None) -> None:
+    """Check that sums up to checkpoints rise by what the episodes between them can add."""
+    n_episodes = np.diff(arrays["checkpoints"], prepend=0)
+    lengths = np.diff(arrays["sum_lengths"], prepend=0)
+    if (lengths < n_episodes).any() or (longest is not None and (lengths > longest * n_episodes).any()):
+        raise ValueError("its sum_lengths do not rise as its law says")
+    observed = np.diff(arrays["sum_observed"], prepend=0)
+    if (observed < 0).any() or (observed > n_episodes).any():
+        raise ValueError("its sum_observed do not rise as counts of episodes do")
 
 
 def _check_estimate(arrays: Mapping[str, Any], prefix: str, episodes: int, n_valued: int) -> None:
@@ -191,6 +208,12 @@ def _check_checkpoints(checkpoints: Any, most: int, episodes: int) -> int:
     if checkpoints.dtype.kind != "i" or not np.array_equal(checkpoints, _checkpoints(episodes, most)):
         raise ValueError("its checkpoints are not those that its settings say")
     return int(checkpoints.size)
+
+
+@functools.lru_cache(maxsize=64)
+def _longest(law: str) -> int | None:
+    """Return the largest length under a law; None if there is none, or if the law is the user's own."""
+    return read_stored_law(law).longest
 
 
 @functools.lru_cache(maxsize=16)

@@ -247,9 +247,11 @@ def _open_sqlite(path: Path, query: str | None, form: _Form) -> Iterator[Table]:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
             base.set_progress_handler(watch.__next__, _STEPS_BETWEEN_CHECKS)
             base.execute("PRAGMA trusted_schema = OFF")
-            query = query or _query_of_only_table(base, path.name)
+            most = None if query else path.stat().st_size  # a row takes more than a byte
+            query = query or f"{_query_of_only_table(base, path.name)} LIMIT {most} + 1"
             base.set_authorizer(authorize)
-            yield _table_of_query(base.execute(query), path.name, form)
+            table = _table_of_query(base.execute(query), path.name, form)
+            yield table if most is None else _with_few_rows(table, most, path.name)
     except (sqlite3.Error, sqlite3.Warning) as error:
         if raised:
             raise raised[0] from None
@@ -258,6 +260,23 @@ def _open_sqlite(path: Path, query: str | None, form: _Form) -> Iterator[Table]:
         raise ValueError(
             f"{path.name} is an SQLite file that cannot be read so: {str(error).rstrip('.')}."
         ) from error
+
+
+def _with_few_rows(table: Table, most: int, source: str) -> Table:
+    """Return a table that raises `ValueError` once it has more rows than its file can hold.
+
+    The pages of a forged file may refer to each other, so that a few of them hold billions of rows.
+    """
+
+    def batches(locate: Locate) -> Iterator[Batch]:
+        n_rows = 0
+        for batch in table.batches(locate):
+            n_rows += batch.rows.size
+            if n_rows > most:
+                raise ValueError(f"{source} is a damaged SQLite file: it has more rows than bytes.")
+            yield batch
+
+    return replace(table, batches=batches)
 
 
 def _keep_exceptions(raised: list[BaseException]) -> Iterator[int]:
