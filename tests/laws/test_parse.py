@@ -188,3 +188,16 @@ def test_a_table_that_is_too_large_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("sojourn.laws._survival_csv._MAX_BYTES", 8)
     with pytest.raises(ValueError, match=r"it is larger than 8 bytes\.$"):
         read_survival(tmp_path / "large.csv")
+
+
+def test_a_survival_table_with_an_open_quote_gets_one_line(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text('"' + "1\n" * 300_000, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^(law: )?q\.csv row .*cannot be read as CSV"):
+        sj.Tabulated.from_csv(path)
+
+
+@pytest.mark.parametrize("r", [1e300, 1e-300])
+def test_negative_binomial_laws_without_a_usable_mean_are_refused(r):
+    with pytest.raises(ValueError, match=r"mean length above 2\*\*53|r must be at least 1e-100"):
+        sj.NegativeBinomial(r, 0.5)

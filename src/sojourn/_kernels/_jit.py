@@ -38,6 +38,8 @@ def kernel(function: F) -> F:
     written.
     """
     compiled: Any = _njit(nogil=True, no_cfunc_wrapper=True)(function)
+    if compiled is function:  # the user has turned compilation off
+        return function
     compiled.compile = with_ignored_interrupts(compiled.compile)
     directory = cache_directory()
     if directory is not None:
@@ -67,9 +69,10 @@ def inlined(function: F) -> F:
     unpacked outside of the loop.
     """
     compiled: Any = _njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    if compiled is function:
+        return function
     compiled.compile = with_ignored_interrupts(compiled.compile)
-    if isinstance(compiled, CPUDispatcher):  # a plain function if the user has turned compilation off
-        compiled.__class__ = _InlinedFunction
+    compiled.__class__ = _InlinedFunction
     return cast(F, compiled)
 
 

@@ -32,7 +32,10 @@ def read_survival(path: str | os.PathLike[str]) -> list[float]:
         raise ValueError(f"{str(path)!r} cannot be read as a survival table: {reason}.") from error
     empty = f"{name} must have one row per step; it is empty."
     reader = csv.reader(text.splitlines())
-    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
+    except csv.Error as error:  # such as a quote that is never closed
+        raise ValueError(f"{name} row {reader.line_num}: cannot be read as CSV ({error}).") from error
     if not rows:
         raise ValueError(empty)
     step_column, value_column = None, len(rows[0][1]) - 1
@@ -79,7 +82,7 @@ def _read(path: Path) -> bytes:
 
 def _show(cell: str) -> str:
     """Return a cell for an error message; text is not quoted, as the file may not be a table at all."""
-    return repr(cell) if _is_number(cell) or not cell else "text"
+    return repr(cell[:40]) if _is_number(cell) or not cell else "text"
 
 
 def _is_number(cell: str) -> bool:

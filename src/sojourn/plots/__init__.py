@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sojourn.plots import _matplotlib  # noqa: F401 - before all modules that import matplotlib
 from sojourn.plots._choice_fit import (
     ChoiceFitCurves,
     choice_fit_curves,

@@ -16,7 +16,6 @@ from sojourn._text import one_line
 from sojourn._threads import use_one_thread
 from sojourn.cli._errors import FAILED, reading_input
 from sojourn.cli._options import Debug, Workers, parse_workers
-from sojourn.cli._signals import stopped_by_sigterm
 from sojourn.cli.output._numbers import format_duration
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._run_progress import RunProgress
@@ -102,7 +101,7 @@ def print_claims(made: Reproduction, *, quick: bool) -> None:
 
 def _reproduce(parts: list[str], folder: Path, *, quick: bool, workers: str | None) -> Reproduction:
     """Play the parts, with one progress display at a time."""
-    with stopped_by_sigterm(), _Display(parts) as display:
+    with _Display(parts) as display:
         with show_progress("Loading"), reading_input():
             from sojourn.experiments import ExecutorError, Processes  # noqa: PLC0415
             from sojourn.reproduction import reproduce as play  # noqa: PLC0415

@@ -14,7 +14,6 @@ from sojourn._text import one_line
 from sojourn._threads import use_one_thread
 from sojourn.cli._errors import FAILED, reading_input
 from sojourn.cli._options import Debug, Workers, parse_whole, parse_workers
-from sojourn.cli._signals import stopped_by_sigterm
 from sojourn.cli.output._numbers import format_duration, format_number
 from sojourn.cli.output._progress import show_progress
 from sojourn.cli.output._run_progress import RunProgress
@@ -97,18 +96,17 @@ def run(
         if spec is None:
             raise ValueError("SPEC is missing; 'sojourn run --example river_swim' prints an example.")
     use_one_thread()
-    with stopped_by_sigterm():
-        with show_progress("Reading the experiment"), reading_input():
-            from sojourn.experiments import Store, read_experiment  # noqa: PLC0415
+    with show_progress("Reading the experiment"), reading_input():
+        from sojourn.experiments import Store, read_experiment  # noqa: PLC0415
 
-            executor = _executor(on, workers, address, retries)
-            experiment = read_experiment(spec)
-            results = Store(store if store is not None else spec.with_suffix(".results"))
-            results.check_can_open()
-        if dry_run:
-            _dry_run(experiment, results, executor, as_json=as_json)
-        else:
-            _run(experiment, results, executor, as_json=as_json)
+        executor = _executor(on, workers, address, retries)
+        experiment = read_experiment(spec)
+        results = Store(store if store is not None else spec.with_suffix(".results"))
+        results.check_can_open()
+    if dry_run:
+        _dry_run(experiment, results, executor, as_json=as_json)
+    else:
+        _run(experiment, results, executor, as_json=as_json)
 
 
 def _executor(on: Place, workers: str | None, address: str | None, retries: str) -> Executor:

@@ -15,6 +15,9 @@ from sojourn.laws.numerics._special import deviance, stirling_error, two_product
 
 __all__ = ["NegativeBinomial"]
 
+_LEAST_STAGES = 1e-100
+"""Least r: its powers and ratios stay above the smallest float."""
+
 
 @dataclass(frozen=True, repr=False)
 class NegativeBinomial(LengthLaw):
@@ -23,7 +26,7 @@ class NegativeBinomial(LengthLaw):
     P(H = k + 1) = C(k + r − 1, k) (1 − γ)^r γ^k; r = 1 is `Geometric(gamma)`.
 
     Args:
-        r: Number of stages, any real number > 0.
+        r: Number of stages, any real number from 1e-100. The mean length must be at most 2**53.
         gamma: Probability of one more step within a stage, in [0, 1).
 
     Example:
@@ -39,6 +42,10 @@ class NegativeBinomial(LengthLaw):
 
     def __post_init__(self) -> None:
         self._set(r=check_positive("r", self.r), gamma=check_half_open_unit("gamma", self.gamma))
+        if not self.r >= _LEAST_STAGES:
+            raise ValueError(f"r must be at least {_LEAST_STAGES:g}; got {self.r!r}.")
+        if not self.r * (self.gamma / (1.0 - self.gamma)) < 2.0**53:
+            raise ValueError(f"{self!r} has a mean length above 2**53; r or gamma must be smaller.")
 
     @property
     def longest(self) -> int | None:
