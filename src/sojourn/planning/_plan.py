@@ -207,12 +207,15 @@ def _plan(
     tolerance, max_layers = check_planning_arguments(problem, law, tolerance, max_layers)
     tail, held_layer = find_tail(problem, law, TRUNCATION_SHARE * tolerance, max_layers)
     kind = np.min_scalar_type(mdp.n_actions - 1)
-    check_fits(
-        (tail.n_layers + 1) * mdp.n_states * kind.itemsize,
-        f"A policy of {tail.n_layers:,} layers for {mdp.n_states:,} states",
-        f"raise the tolerance (now {tolerance:g}) or lower max_layers",
-    )
-    value, policy = _BackwardInduction(problem, law, tail, kind, progress).run(held_layer)
+    if tail.n_layers == 0:  # as with geometric laws: one policy for all steps
+        value, policy = tail.lower, tail.actions.astype(kind)[np.newaxis]
+    else:
+        check_fits(
+            (tail.n_layers + 1) * mdp.n_states * kind.itemsize,
+            f"A policy of {tail.n_layers:,} layers for {mdp.n_states:,} states",
+            f"raise the tolerance (now {tolerance:g}) or lower max_layers",
+        )
+        value, policy = _BackwardInduction(problem, law, tail, kind, progress).run(held_layer)
     width = tail.width(law)
     slack = rounding_allowance(problem, law, tail.n_layers, tail.lower)
     lower, upper = value - slack, value + width + slack

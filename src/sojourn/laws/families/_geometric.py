@@ -46,6 +46,11 @@ class Geometric(LengthLaw):
         """1, because the law is memoryless (None if gamma is 0)."""
         return 1 if self.gamma > 0.0 else None
 
+    @property
+    def mean(self) -> float:
+        """The mean length, 1/(1 − γ)."""
+        return 1.0 / (1.0 - self.gamma)
+
     def _survival(self, h: FloatArray) -> FloatArray:
         return np.asarray(self.gamma ** (h - 1.0))
 
