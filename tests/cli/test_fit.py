@@ -47,7 +47,7 @@ def test_a_step_log_is_fitted_with_its_states_and_its_problem(run, tmp_path):
     assert data["groups"]["depends"] is False
     assert data["problem"]["loss"] / data["problem"]["value"] == pytest.approx(0.31, abs=0.01)
     report = tmp_path / "shop.html"
-    assert "shows no difference between states at the 5% level" in " ".join(
+    assert "shows no difference between the states' rates of leaving at the 5% level" in " ".join(
         run("fit", "sample:shop", "--no-plot", "--report", str(report)).stdout.split()
     )
     page = report.read_text(encoding="utf-8")

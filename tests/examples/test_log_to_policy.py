@@ -16,7 +16,7 @@ def test_the_policy_from_the_log_is_nearly_optimal():
     )
     assert done.stderr == ""
     assert "Lengths: BetaGeometric" in done.stdout
-    assert "The log shows no difference between states at the 5% level" in done.stdout
+    assert "The log shows no difference between the states' rates of leaving at the 5% level" in done.stdout
     # A cold customer gets an offer at first, and advice once the visit has lasted.
     cold = re.search(r"^  cold +(.*) …$", done.stdout, re.MULTILINE)[1].split()
     assert cold[0] == "offer"

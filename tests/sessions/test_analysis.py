@@ -12,7 +12,7 @@ from lifelines.datasets import load_dd, load_lung, load_rossi
 from scipy import stats
 
 import sojourn as sj
-from sojourn.laws import FAMILIES, closest_geometric, distance, fit_sample, take_sample
+from sojourn.laws import FAMILIES, closest_geometric, distance, fit_sample, quantile, take_sample
 from sojourn.sessions import (
     GroupTest,
     SessionLog,
@@ -206,7 +206,7 @@ def test_groups_with_the_same_law_are_not_found_to_differ():
     # Under the null hypothesis p-values are uniform: of 200, 20 ± 4.2 are below 0.1.
     assert 8 <= sum(p < 0.1 for p in p_values) <= 34
     test = compare_groups(draw(sj.Geometric(0.9), 4000, seed=1, groups=["a", "b"]))
-    assert "shows no difference between groups at the 5% level" in group_words(test)
+    assert "shows no difference between the groups' rates of leaving at the 5% level" in group_words(test)
     assert "does not show that there is none" in group_words(test)
 
 
@@ -336,7 +336,7 @@ def test_a_mean_that_the_log_determines_comes_first():
 def test_one_step_is_singular():
     found = analyze(SessionLog.from_columns([1]))
     assert "lasts 1 step on average" in advice_on(found, "How long they last")
-    assert "has 1 step)" in advice_on(found, "How far to plan")
+    assert "reaches step 1)" in advice_on(found, "How far to plan")
     assert "too few to tell" in advice_on(found, "The sessions")
     assert "too few" not in advice_on(analyze(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")
 
@@ -847,3 +847,63 @@ def test_a_small_difference_over_many_steps_is_found_in_wide_cells():
     test = compare_hazards(sample, fit_sample(sample, "geometric").law, n_parameters=1)
     assert test.is_wide
     assert test.p_value < 0.01
+
+
+@pytest.mark.parametrize(("n", "mean"), [(20, 3_000), (20, 500), (100, 5_000)])
+def test_a_single_end_at_a_late_step_is_no_surprise(n, mean):
+    rng = np.random.default_rng(1)
+    logs = [SessionLog.from_columns(sj.Geometric(1.0 - 1.0 / mean).sample(rng, n)) for _ in range(20)]
+    found = [analyze(log) for log in logs]
+    assert sum(one.surprise is not None for one in found) <= 1
+
+
+def test_a_table_that_cannot_be_written_is_not_advised():
+    lengths = np.random.default_rng(0).geometric(0.05, 400) + 20
+    found = analyze(SessionLog.from_columns(lengths, entry=np.full(400, 15)))
+    assert not found.has_table
+    assert not any("--table" in text for _, text in found.advice())
+
+
+def test_the_reason_why_chances_of_leaving_are_not_tested_is_given():
+    two = analyze(SessionLog.from_columns([1, 2] * 500))
+    assert "could not be tested: too few steps have enough ends" in advice_on(two, "The law")
+    lengths = np.ceil(np.random.default_rng(7).exponential(1e5, 3_000)).astype(int)
+    long = analyze(SessionLog.from_columns(lengths))
+    assert "could not be tested: there are more than 262,144 steps" in advice_on(long, "The law")
+
+
+def test_resampled_logs_in_which_all_end_at_once_count():
+    # A third of the resamples of six ones and a 40 have only ones: 0.857^7 = 0.34.
+    found = analyze(SessionLog.from_columns([1] * 6 + [40]), resamples=60)
+    assert found.bootstrap.remaining[0] == pytest.approx(1.0)
+
+
+def test_lengths_that_no_session_reached_come_from_the_law():
+    law = sj.DiscreteWeibull(0.9999, 2.0)
+    lengths = law.sample(np.random.default_rng(0), 300)
+    found = analyze(SessionLog.from_columns(np.minimum(lengths, 100), lengths < 100))
+    tenth = quantile(found.law, 0.1)
+    assert tenth > 100
+    text = advice_on(found, "How long they last")
+    assert f"at least one in ten {tenth} or more, which no session of the log reached" in text
+
+
+def test_groups_that_leave_early_and_late_are_found_to_differ():
+    rng = np.random.default_rng(3)
+    early = np.where(rng.random(600) < 0.5, 1 + rng.binomial(4, 0.2, 600), 14 + rng.binomial(8, 0.5, 600))
+    late = 5 + rng.binomial(10, 0.5, 600)
+    log = SessionLog.from_columns(np.append(early, late), group=["a"] * 600 + ["b"] * 600)
+    test = analyze(log).groups
+    assert test.by_range.p_value < 1e-6
+    assert test.by_range.freedom == 3  # in the last range only one group is left
+    text = group_words(replace(test, p_value=0.3))  # as if the rates were the same over all steps
+    assert "But in some ranges of steps the groups differ" in text
+    # One range is the log-rank test itself.
+    halves = analyze(SessionLog.from_columns(early, group=["a", "b"] * 300)).groups
+    assert halves.by_range.p_value > 0.01
+    assert not halves.crosses
+
+
+def test_sessions_that_are_all_alike_have_no_interval():
+    text = advice_on(analyze(SessionLog.from_columns([7] * 50), resamples=5), "How long they last")
+    assert text.startswith("A session lasts 7 steps on average; ")

@@ -354,7 +354,7 @@ def test_halves_and_merged_rows_keep_every_step():
 
 def test_the_loss_on_steps_that_were_not_used_to_plan_covers_the_truth():
     log = read_steps(sample_path("shop"))
-    low, high = held_out_loss(log.merged(), best_law, resamples=4, seed=0)
+    low, high = held_out_loss(log.merged(), best_fit, resamples=4, seed=0)
     # By the generator: an offer sells for 2 with these chances and costs a level of interest.
     n, sells = 4, (0.1, 0.15, 0.3, 0.8)
     moves, rewards = np.zeros((n, 2, n)), np.zeros((n, 2))
@@ -365,13 +365,32 @@ def test_the_loss_on_steps_that_were_not_used_to_plan_covers_the_truth():
         rewards[level, 0] = 2.0 * sells[level]
     truth = sj.TabularMDP(moves, rewards)
     law = sj.BetaGeometric(1.7, 2.5)
-    usual = sj.plan(truth, closest_geometric(best_law(log.sessions())))
+    usual = sj.plan(truth, closest_geometric(best_fit(log.sessions()).law))
     loss = sj.plan(truth, law).value[0] - sj.evaluate(truth, law, usual.policy, after=usual.after).value[0]
     assert 0.0 < low < loss < high
 
 
-def best_law(log):
-    return sj.fit(log.lengths, log.observed, counts=log.counts, family="beta_geometric").law
+def best_fit(log):
+    return sj.fit(log.lengths, log.observed, counts=log.counts, family="beta_geometric")
+
+
+def test_the_interval_of_the_loss_includes_the_uncertainty_of_the_law():
+    # Rewards and transitions are deterministic: only the law of lengths varies from sample to sample.
+    rng, rows = np.random.default_rng(11), []
+    for episode in range(300):
+        state, step, ended = 0, 1, False
+        while not ended:
+            sells = int(rng.random() < 0.5)
+            reward = (1.0, 2.0, 4.0, 7.0)[state] if sells else 0.0
+            ended = bool(rng.random() < (0.55 if step <= 2 else 0.06))
+            rows.append((episode, step, state, sells, reward, ended))
+            state, step = (0 if sells else min(state + 1, 3)), step + 1
+    names = ("episode", "step", "state", "action", "reward", "ended")
+    log = read_steps(
+        {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    )
+    low, high = held_out_loss(log.merged(), best_fit, resamples=10, seed=0)
+    assert high - low > 0.1
 
 
 @pytest.mark.parametrize("bonus", [0.0, 0.5])

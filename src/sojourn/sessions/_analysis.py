@@ -151,6 +151,8 @@ class Analysis:
         It does if another family is clearly better than geometric laws, or if the data contradict these.
         """
         geometric = self.ranked("geometric")
+        if geometric is self.best:
+            return self.best_is_contradicted
         gain = 2.0 * (self.best.fit.log_likelihood - geometric.fit.log_likelihood)
         if gain > _CLEAR_CHANGE and geometric.bic_gap >= _BIC_TIE:
             return True
@@ -283,6 +285,11 @@ class Analysis:
             return KaplanMeier(log.lengths, log.observed, counts=log.counts, entry=log.entry)
         except ValueError:
             return None
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the data have a survival table: sessions were seen from their first step on."""
+        return self.first == 1 and self.kaplan_meier is not None
 
     @cached_property
     def group_fits(self) -> tuple[Fit | None, ...]:
@@ -550,7 +557,7 @@ def analyze(
     price = price_geometric(problem, found.law, geometric)
     if steps is not None and resamples:
         merged = steps.merged()
-        held_out = held_out_loss(merged, _best_law, resamples=max(resamples // 5, 2), seed=seed)
+        held_out = held_out_loss(merged, _best_fit, resamples=max(resamples // 5, 2), seed=seed)
         price = replace(price, held_out=held_out)
     return replace(found, price=price)
 
@@ -636,8 +643,8 @@ def matters(one: float, other: float) -> bool:
     return high - low >= SMALL_DIFFERENCE or high >= 2.0 * low
 
 
-def _best_law(log: SessionLog) -> LengthLaw:
-    return _rank_fits(log.sample)[0].law
+def _best_fit(log: SessionLog) -> Fit:
+    return _rank_fits(log.sample)[0]
 
 
 def _best(fits: list[Fit]) -> Fit:

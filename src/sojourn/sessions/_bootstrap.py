@@ -11,7 +11,7 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import MAX_STEP, Fit, Sample, refit_sample
 from sojourn.sessions._log import SessionLog
 
-__all__ = ["Bootstrap", "resample"]
+__all__ = ["Bootstrap", "resample", "resample_sessions"]
 
 _MAX_DISTINCT = 256
 """Number of distinct lengths to which resampled logs are thinned."""
@@ -21,6 +21,9 @@ _OUT_OF_REACH = 50.0
 
 _UNSEEN = 0.02
 """Largest share of a mean that may lie beyond the data if the fit is at the edge of its family."""
+
+_MANY, _ROUGH = 1_000, 1.5
+"""With fewer resampled logs, the upper end of an interval is rough if its neighbors differ by this factor."""
 
 _MAX_STEPS = 100
 """Number of steps for which the discount of every resample is computed."""
@@ -37,6 +40,7 @@ class Bootstrap:
             infinite if too many resampled logs determine no mean.
         steps: Steps, `(k,)`.
         discount: 95% intervals of the discount ρ(h) at these steps, `(2, k)`.
+        is_rough: Whether the upper end of `remaining` would change much with more resampled logs.
     """
 
     n: int
@@ -44,6 +48,7 @@ class Bootstrap:
     remaining: tuple[float, float]
     steps: IntArray
     discount: FloatArray
+    is_rough: bool = False
 
 
 def resample(
@@ -71,16 +76,8 @@ def resample(
     steps = np.unique(np.geomspace(first, max(log.longest, first + 1), _MAX_STEPS).round().astype(np.int64))
     found: list[Fit] = []
     means: list[float] = []
-    shares = log.counts / log.counts.sum()
-    goes_on = log.lengths > log.entry
     while len(found) < n:
-        counts = rng.multinomial(len(log), shares)
-        kept = counts > 0
-        if not log.observed[kept].any() or (goes_on.any() and not goes_on[kept].any()):
-            continue  # nothing can be fitted to such a log
-        sample = Sample.from_checked_columns(
-            log.lengths[kept], log.observed[kept], log.entry[kept], counts[kept]
-        ).thinned(_MAX_DISTINCT)
+        sample = resample_sessions(log, rng).thinned(_MAX_DISTINCT)
         found.append(choose([refit_sample(sample, fit) for fit in within_reach]))
         means.append(_remaining(found[-1], sample, first))
     discounts = np.array([fit.law.continuation(steps) for fit in found])
@@ -92,7 +89,25 @@ def resample(
         remaining=(float(low), float(high)),
         steps=steps,
         discount=np.percentile(discounts, (2.5, 97.5), axis=0),
+        is_rough=n < _MANY and _spread_above(means) > _ROUGH,
     )
+
+
+def resample_sessions(log: SessionLog, rng: np.random.Generator) -> Sample:
+    """Draw as many sessions as a log has, with replacement, until one of them is seen to end."""
+    shares = log.counts / log.counts.sum()
+    while True:
+        counts = rng.multinomial(len(log), shares)
+        kept = counts > 0
+        if log.observed[kept].any():
+            break
+    return Sample.from_checked_columns(log.lengths[kept], log.observed[kept], log.entry[kept], counts[kept])
+
+
+def _spread_above(means: list[float]) -> float:
+    """Return how many times larger the 99% quantile of means is than the 95% quantile."""
+    below, above = np.percentile(means, (95.0, 99.0), method="nearest")
+    return float(above / below) if np.isfinite(above) else 1.0
 
 
 def _remaining(fit: Fit, sample: Sample, first: int) -> float:

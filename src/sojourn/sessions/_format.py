@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sojourn.laws import Fit, label
 
 if TYPE_CHECKING:
-    from sojourn.sessions._groups import GroupTest
+    from sojourn.sessions._groups import GroupTest, RangeTest
     from sojourn.sessions._hazard_test import HazardTest
 
 __all__ = ["EDGE_NOTE", "chi_squared_words", "gamma_words", "law_words", "number", "percent", "step_words"]
@@ -68,7 +68,7 @@ def step_words(count: float) -> str:
     return f"{number(count)} step{'s' * (number(count) != '1')}"
 
 
-def chi_squared_words(test: GroupTest | HazardTest) -> str:
+def chi_squared_words(test: GroupTest | HazardTest | RangeTest) -> str:
     """Return the result of a χ² test."""
     digits = 3 if f"{test.p_value:.2g}" in ("0.05", "0.01") else 2  # so that a level is not met by rounding
     chance = f"p = {test.p_value:.{digits}g}" if test.p_value >= 1e-4 else "p < 0.0001"

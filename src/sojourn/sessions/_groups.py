@@ -20,8 +20,23 @@ MAX_GROUPS = 30
 GROUP_LEVEL = 0.05
 """Level at which groups are said to differ."""
 
+RANGE_LEVEL = 0.01
+"""Level at which groups are said to differ from one range of steps to another."""
+
+_RANGES = 4
+"""Number of ranges of steps."""
+
 _MAX_CELLS = 1 << 18
 """Maximum number of groups times steps per table, which bounds the memory."""
+
+
+@dataclass(frozen=True)
+class RangeTest:
+    """The sum of log-rank tests in several ranges of steps: its χ², degrees of freedom and p-value."""
+
+    statistic: float
+    freedom: int
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,8 @@ class GroupTest:
         freedom: Its degrees of freedom.
         p_value: Probability of a χ² at least this large if all groups leave at the same rate.
         pooled: Number of the smallest groups that the last one pools; 0 if the last one is a single group.
+        by_range: Log-rank tests in four ranges of steps with as many ends each, added up: they see groups
+            that differ early and late in opposite ways. None for states.
         what: "group", which is fixed for a session, or "state", which changes within it.
     """
 
@@ -49,6 +66,12 @@ class GroupTest:
     p_value: float
     pooled: int = 0
     what: str = "group"
+    by_range: RangeTest | None = None
+
+    @property
+    def crosses(self) -> bool:
+        """Whether the groups differ only from one range of steps to another, at the 1% level."""
+        return not self.depends and self.by_range is not None and self.by_range.p_value < RANGE_LEVEL
 
     @property
     def ratios(self) -> tuple[float, ...]:
@@ -81,7 +104,8 @@ def compare_groups(log: SessionLog) -> GroupTest | None:
         return None
     groups, pooled = group_samples(log)
     samples = list(groups)
-    return log_rank(_risk_tables(samples), sizes=[sample.n for sample in samples], pooled=pooled)
+    sizes, n_ends = [sample.n for sample in samples], sum(sample.n_observed for sample in samples)
+    return log_rank(_risk_tables(samples), sizes=sizes, pooled=pooled, n_ends=n_ends)
 
 
 def _risk_tables(samples: Sequence[Sample]) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -116,6 +140,7 @@ def log_rank(
     sizes: Sequence[int],
     pooled: int = 0,
     what: str = "group",
+    n_ends: int = 0,
 ) -> GroupTest | None:
     """Compute a log-rank test from tables of risk; None if there is nothing to compare.
 
@@ -125,11 +150,12 @@ def log_rank(
         sizes: Number of sessions, or rows, of each group.
         pooled: Number of groups that the last one pools.
         what: "group" or "state".
+        n_ends: Number of ends in all tables, for `GroupTest.by_range`; 0 for none.
     """
-    from scipy.special import gammaincc  # noqa: PLC0415
-
     seen, expected = np.zeros(len(sizes)), np.zeros(len(sizes))
     covariance = np.zeros((len(sizes), len(sizes)))
+    gaps = np.zeros((_RANGES, len(sizes)))
+    covariances, n_before = np.zeros((_RANGES, len(sizes), len(sizes))), 0.0
     for at_risk, ended in tables:
         total, gone = at_risk.sum(axis=0), ended.sum(axis=0)
         shares = at_risk / np.where(total > 0.0, total, 1.0)
@@ -137,6 +163,15 @@ def log_rank(
         seen += ended.sum(axis=1)
         expected += shares @ gone
         covariance += np.diag(shares @ spread) - (shares * spread) @ shares.T
+        if n_ends:
+            before = n_before + np.cumsum(gone) - gone
+            n_before += float(gone.sum())
+            part = np.minimum(_RANGES * before // n_ends, _RANGES - 1).astype(int)
+            for i in range(_RANGES):
+                some = part == i
+                here, share, width = gone[some], shares[:, some], spread[some]
+                gaps[i] += ended[:, some].sum(axis=1) - share @ here
+                covariances[i] += np.diag(share @ width) - (share * width) @ share.T
     statistic, freedom = _quadratic_form(seen - expected, covariance)
     if not freedom:
         return None
@@ -146,10 +181,25 @@ def log_rank(
         expected=tuple(expected.tolist()),
         statistic=statistic,
         freedom=freedom,
-        p_value=float(gammaincc(freedom / 2.0, statistic / 2.0)),
+        p_value=_chance(statistic, freedom),
         pooled=pooled,
         what=what,
+        by_range=_add_up(gaps, covariances) if n_ends else None,
     )
+
+
+def _add_up(gaps: FloatArray, covariances: FloatArray) -> RangeTest | None:
+    """Return the sum of tests of independent differences; None if there is nothing to test."""
+    parts = [_quadratic_form(gap, covariance) for gap, covariance in zip(gaps, covariances, strict=True)]
+    statistic, freedom = sum(one for one, _ in parts), sum(n for _, n in parts)
+    return RangeTest(statistic, freedom, _chance(statistic, freedom)) if freedom else None
+
+
+def _chance(statistic: float, freedom: int) -> float:
+    """Return the probability that χ² is at least as large."""
+    from scipy.special import gammaincc  # noqa: PLC0415
+
+    return float(gammaincc(freedom / 2.0, statistic / 2.0))
 
 
 def _quadratic_form(gap: FloatArray, covariance: FloatArray) -> tuple[float, int]:

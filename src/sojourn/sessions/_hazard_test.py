@@ -10,9 +10,9 @@ import numpy as np
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import LengthLaw, Sample
 
-__all__ = ["REJECTED", "HazardTest", "Surprise", "compare_hazards", "find_surprise"]
+__all__ = ["MAX_TESTED", "REJECTED", "HazardTest", "Surprise", "compare_hazards", "find_surprise"]
 
-_MAX_STEPS = 1 << 18
+MAX_TESTED = 1 << 18
 """No test for longer logs: it would compute the chance of leaving at every step."""
 
 _LEAST_EXPECTED = 5.0
@@ -70,7 +70,7 @@ def compare_hazards(
         cells_of: The law whose expected ends determine the cells; by default `law`.
     """
     longest = sample.longest
-    if longest > _MAX_STEPS:
+    if longest > MAX_TESTED:
         return None
     at_risk, ended = _risks(sample, longest)
     steps = np.arange(1, longest + 1)
@@ -152,7 +152,7 @@ def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
     """Return the step with the most improbable number of ends under a law; None if all are credible.
 
     The cells of `compare_hazards` can hide ends at a step where the law expects hardly any. This is an exact
-    binomial test of too many ends at each step with ends, at the 1% level for all of these steps together.
+    binomial test of too many ends at a step, at the 1% level for all steps together, also those without ends.
     Sessions that are open at a step count as at risk there: where a log is cut off, only the few ends would
     be left otherwise.
     """
@@ -162,7 +162,7 @@ def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
     n = sample.kept_at_risk().at_risk(sample.ends)
     chance = betainc(sample.end_counts, n - sample.end_counts + 1.0, hazard)
     worst = int(np.argmin(chance))
-    if not chance[worst] * sample.ends.size < REJECTED:
+    if not chance[worst] * sample.longest < REJECTED:
         return None
     return Surprise(
         step=int(sample.ends[worst]),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sojourn.laws import Geometric, LengthLaw, closest_geometric
+from sojourn.errors import WideBracketWarning
+from sojourn.laws import Fit, Geometric, LengthLaw, closest_geometric, refit_sample
+from sojourn.sessions._bootstrap import resample_sessions
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
 
@@ -84,39 +87,53 @@ def compare_plans(mdp: TabularMDP, law: LengthLaw, assumed: LengthLaw) -> tuple[
 
 
 def held_out_loss(
-    steps: StepLog, choose: Callable[[SessionLog], LengthLaw], *, resamples: int, seed: int
+    steps: StepLog, choose: Callable[[SessionLog], Fit], *, resamples: int, seed: int
 ) -> tuple[float, float] | None:
     """Return a 95% interval of what a geometric law loses, on steps that were not used to plan.
 
     The steps are split at random into halves. The problem, the law and both plans come from one half; the
-    plans are compared on problems and laws from resamples of the other half. Then the halves change places,
+    plans are compared on problems and laws from resamples of the other half, with the family that is best
+    for that half. Then the halves change places,
     and the two differences are averaged. Steps count as independent, as in a Markov decision process; a pair
     of state and action that a half lacks stays and pays the lowest reward.
 
     Args:
         steps: The log.
-        choose: Returns the best law for sessions.
+        choose: Returns the best fit to sessions.
         resamples: Number of resamples, at least 2; their standard deviation gives the interval.
         seed: Seed of the random draws.
 
     Returns:
         The interval; None if a half has no session that was seen to end.
     """
-    from sojourn.planning import evaluate, plan  # noqa: PLC0415
-
     rng = np.random.default_rng(seed)
     halves = steps.halves(rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WideBracketWarning)  # resamples vary by far more
+        return _held_out_loss(halves, choose, resamples, rng)
+
+
+def _held_out_loss(
+    halves: tuple[StepLog, StepLog],
+    choose: Callable[[SessionLog], Fit],
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[float, float] | None:
+    from sojourn.planning import evaluate, plan  # noqa: PLC0415
+
     if not all(half.ended.any() for half in halves):
         return None
     losses = np.zeros(resamples)
     for ours, theirs in (halves, halves[::-1]):
-        law, mdp = choose(ours.sessions()), ours.problem(unvisited="stay")
+        law, mdp = choose(ours.sessions()).law, ours.problem(unvisited="stay")
         plans = [plan(mdp, one) for one in (law, closest_geometric(law))]
-        their_law = choose(theirs.sessions())
+        their_sessions = theirs.sessions()
+        their_fit = choose(their_sessions)
         for i in range(resamples):
             other = theirs.resampled(rng).problem(unvisited="stay")
             if other.n_states != mdp.n_states:  # only one of them has a terminal state
                 continue
+            their_law = refit_sample(resample_sessions(their_sessions, rng), their_fit).law
             values = [evaluate(other, their_law, one.policy, after=one.after).value for one in plans]
             losses[i] += 0.5 * float(np.dot(other.start, values[0] - values[1]))
     middle, spread = float(losses.mean()), float(losses.std(ddof=1))

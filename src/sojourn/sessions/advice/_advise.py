@@ -46,6 +46,8 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 def _in_short(analysis: Analysis) -> str:
     """Return what to do."""
     groups = analysis.groups
+    if groups is not None and groups.crosses:
+        return _by_length(analysis, " The groups differ: see below.")
     if groups is None or not groups.depends or groups.largest_difference <= SMALL_DIFFERENCE:
         return _by_length(analysis, "")
     if groups.what == "group":
@@ -59,10 +61,8 @@ def _in_short(analysis: Analysis) -> str:
 def _by_length(analysis: Analysis, rest: str) -> str:
     """Return what to do as far as lengths alone tell."""
     if not analysis.determines_mean:
-        return (
-            "The log does not show enough to choose a discount for all steps. Use the table of the data for "
-            f"the steps that it covers (--table FILE).{rest}"
-        )
+        use = " Use the table of the data for the steps that it covers (--table FILE)." * analysis.has_table
+        return f"The log does not show enough to choose a discount for all steps.{use}{rest}"
     if analysis.best_is_contradicted:
         others = analysis.others_that_fit
         use = f", or with {law_words(others[0].fit)}, which the data do not contradict" if others else ""

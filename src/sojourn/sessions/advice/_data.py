@@ -117,7 +117,7 @@ def length_words(analysis: Analysis) -> str:
         described = analysis.described_law
         mean = f"{step_words(law.mean)} on average{_interval(analysis)}"
         if described is law:
-            text = f"A session lasts {mean}{_shares(analysis.kaplan_meier or law, analysis)}."
+            text = f"A session lasts {mean}{_shares(law, analysis)}."
         else:  # the data contradict the best fit, so they come first
             how = "Kaplan–Meier, with a geometric tail" if analysis.still_open else "Kaplan–Meier"
             text = f"A session lasts {step_words(described.mean)} on average by the data themselves ({how})"
@@ -140,10 +140,17 @@ def length_words(analysis: Analysis) -> str:
 
 def _shares(law: LengthLaw, analysis: Analysis) -> str:
     """Return after which steps half and a tenth of the sessions remain, with a word if no data are there."""
-    half, tenth = quantile(law, 0.5), quantile(law, 0.1)
+    half, tenth = (_reached_by(law, share, analysis) for share in (0.5, 0.1))
     text = f"; at least half of them last at most {number(half)}, and at least one in ten "
     text += f"{number(tenth)} or more"
     return f"{text}, which no session of the log reached" if tenth > analysis.log.longest else text
+
+
+def _reached_by(law: LengthLaw, share: float, analysis: Analysis) -> int:
+    """Return the step that a share of the sessions reaches: by the data as far as these go."""
+    data_law = analysis.kaplan_meier
+    step = analysis.log.longest + 1 if data_law is None else quantile(data_law, share)
+    return step if step <= analysis.log.longest else quantile(law, share)
 
 
 def _few_long(analysis: Analysis, mean: float) -> str:
@@ -178,7 +185,8 @@ def _undetermined(analysis: Analysis) -> str:
     whose = f"sessions that reach step {first:,} last" if first > 1 else "sessions last"
     what = f"mean from step {first:,} on, the first step seen" if first > 1 else "mean length"
     last = min(analysis.last_of_many + 1, longest)
-    that = "the longest session" if last == longest else "the first at which fewer than 10 are at risk"
+    that = "the first at which fewer than 10 are at risk"
+    that = "which the longest session reaches" if last == longest else that
     text = f"The log does not determine the {what}: {why}. Counted up to step {last:,}, {that}, {whose} "
     text += f"{step_words(analysis.mean_up_to(last) - (first - 1))} on average"
     text += " from there on" if first > 1 else ""
@@ -198,8 +206,11 @@ def _interval(analysis: Analysis) -> str:
     """
     if analysis.bootstrap is not None:
         low, high = analysis.bootstrap.remaining
+        if low == high:  # all sessions are alike, so that resampling shows nothing
+            return ""
         above = "on, with no upper limit" if analysis.mean_is_unbounded else f"to {number(high)}"
-        return f" (95% interval from {number(low)} {above}, with the choice of the family)"
+        rough = "; its upper end is rough, and --resamples 1000 makes it finer" * analysis.bootstrap.is_rough
+        return f" (95% interval from {number(low)} {above}, with the choice of the family{rough})"
     fit, mean = analysis.best.fit, analysis.remaining
     error = fit.error_of(lambda law: float(law.remaining(analysis.first)))
     if not error > 0.0 or fit.edge:

@@ -103,10 +103,16 @@ def group_words(test: GroupTest) -> str:
     )
     if what == "state":
         sizes += " (states are numbered in alphabetical order)"
+    if test.crosses and test.by_range is not None:
+        ranges = f"log-rank tests in four ranges of steps together: {chi_squared_words(test.by_range)}"
+        return (
+            f"No {what} leaves at a higher rate over all steps at the 5% level {result}: {sizes}. But in "
+            f"some ranges of steps the {what}s differ ({ranges}): fit each {what} by itself."
+        )
     if not test.depends:
         return (
-            f"The log shows no difference between {what}s at the 5% level {result}: {sizes}. This does not "
-            "show that there is none; a larger log may find one."
+            f"The log shows no difference between the {what}s' rates of leaving at the 5% level {result}: "
+            f"{sizes}. This does not show that there is none; a larger log may find one."
         )
     if test.largest_difference <= SMALL_DIFFERENCE:
         return f"Leaving depends on the {what} at the 5% level {result}, but little: {sizes}."

@@ -16,9 +16,9 @@ from sojourn.laws import (
     quantile,
 )
 from sojourn.sessions._analysis import MISFIT, SMALL_DIFFERENCE, STRONG_EVIDENCE, matters
-from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent, step_words
+from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent
 from sojourn.sessions._hazard_shape import FEW_ENDS, Change, ends_until, hazard_shape
-from sojourn.sessions._hazard_test import REJECTED
+from sojourn.sessions._hazard_test import MAX_TESTED, REJECTED
 
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis, RankedFit
@@ -158,8 +158,9 @@ def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: i
             "Leaving slows down. Those who have stayed long tend to stay longer; how much longer, the log "
             "does not say."
         )
-    data, by, unseen = analysis.kaplan_meier, "", ""
-    if data is not None and analysis.unended <= SMALL_DIFFERENCE * float(data.survival(late)):
+    data, by, unseen = analysis.kaplan_meier, "by the best fit ", ""
+    is_seen = late <= analysis.last_of_many and analysis.unended <= SMALL_DIFFERENCE * _survival(data, late)
+    if data is not None and is_seen:
         law, by = data, "by the data "
     stay, fresh = float(law.remaining(late)), float(law.remaining(early))
     past = min(analysis.log.longest + 1, MAX_STEP)
@@ -172,6 +173,10 @@ def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: i
     if stay <= fresh:  # by the data
         return f"Leaving slows down, but those who have stayed long do not tend to stay longer: {by}{steps}."
     return f"Leaving slows down. Those who have stayed long tend to stay longer: {by}{steps}."
+
+
+def _survival(law: LengthLaw | None, step: int) -> float:
+    return 0.0 if law is None else float(law.survival(step))
 
 
 def law_advice(analysis: Analysis) -> str:
@@ -219,7 +224,10 @@ def law_advice(analysis: Analysis) -> str:
         clause = f"by it leaving {_SHAPES[shape]}, while in the data, {change_words(change)}"
         return f"{text}, but {clause}. So {_misfit(analysis)}"
     if test is None:
-        return f"{text}. Its chances of leaving at each step could not be tested: the log has too few ends."
+        why = "too few steps have enough ends"
+        if analysis.log.longest > MAX_TESTED:
+            why = f"there are more than {MAX_TESTED:,} steps"
+        return f"{text}. Its chances of leaving at each step could not be tested: {why}."
     result = chi_squared_words(test)
     if test.p_value >= REJECTED:
         level = " at the 1% level" * (test.p_value < _DOUBTFUL)
@@ -245,11 +253,11 @@ def _misfit(analysis: Analysis) -> str:
     """Return that the best family, or every family, does not fit, and what to use."""
     others = [f"{law_words(one.fit)} (ΔBIC {one.bic_gap:,.1f})" for one in analysis.others_that_fit[:2]]
     who = f"it does not fit, nor does any other family within ΔBIC {STRONG_EVIDENCE:g}"
-    use = "Use the table of the data itself"
+    use = "the table of the data itself"
     if others:
         who = f"it does not fit, while the data do not contradict {' and '.join(others)}"
-        use = "Use such a law or the table of the data itself"
-    return f"{who}. {use}: {_TABLE}"
+        use = f"such a law or {use}"
+    return f"{who}. Use {use}: {_TABLE}" if analysis.has_table else f"{who}."
 
 
 def _fit_words(analysis: Analysis, fit: Fit) -> str:
@@ -296,8 +304,9 @@ def gamma_advice(analysis: Analysis) -> str:
     if not analysis.determines_mean:
         return (
             "The log does not determine whether a single γ is good enough, nor which one: that depends on "
-            f"steps {_unseen_steps(analysis)}. For steps that the log covers, use the table of the data: "
-            f"{_TABLE}"
+            f"steps {_unseen_steps(analysis)}."
+            + f" For steps that the log covers, use the table of the data: {_TABLE}"
+            * analysis.has_table
         )
     if isinstance(law, Geometric):
         return f"By the best fit a single γ is enough: discount with γ = {gamma_words(geometric.gamma)}."
@@ -321,8 +330,8 @@ def gamma_advice(analysis: Analysis) -> str:
         )
     if not analysis.rules_out_geometric:
         return (
-            "By the best fit a single γ is not good enough, but the log does not rule one out at the 1% "
-            f"level (ΔBIC {analysis.ranked('geometric').bic_gap:.1f}). {cost}"
+            f"By {'the data' if whose else 'the best fit'} a single γ is not good enough, but the log does "
+            f"not rule one out at the 1% level (ΔBIC {analysis.ranked('geometric').bic_gap:.1f}). {cost}"
         )
     if analysis.price is not None and analysis.price.is_free:
         return f"On {analysis.price.problem} a single γ is good enough, but not on every problem. {cost}"
@@ -342,9 +351,10 @@ def _unseen_steps(analysis: Analysis) -> str:
     """Return which steps the log says nothing about."""
     if analysis.determines_remaining:
         return f"before step {analysis.first:,}, the first step seen"
+    before = f"before step {analysis.first:,}, and " if analysis.first > 1 else ""
     if analysis.unended > max(analysis.still_open, analysis.unseen):
-        return "that hardly any of its sessions reach"
-    return "beyond its longest session"
+        return f"{before}that hardly any of its sessions reach"
+    return f"{before}beyond its longest session"
 
 
 def unknown_price(analysis: Analysis) -> str:
@@ -354,7 +364,7 @@ def unknown_price(analysis: Analysis) -> str:
 
 def horizon_words(analysis: Analysis) -> str:
     """Describe the effective horizons."""
-    longest = f"the longest session of the log has {step_words(analysis.log.longest)}"
+    longest = f"the longest session of the log reaches step {analysis.log.longest:,}"
     if not analysis.determines_mean:
         return (
             "The log does not determine the effective horizon: it depends on steps "
