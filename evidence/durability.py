@@ -19,6 +19,7 @@ measurements, or that this machine cannot run it. The exit code is 1 if a check 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -365,6 +366,14 @@ def permissions(folder: Path) -> tuple[bool, str] | None:
     return kept, f"files follow {len(modes)} umasks; read-only disk: {said!r}, exit code {done.returncode}"
 
 
+def seconds_of(command: list[str], *, most: float) -> float:
+    """Return how long a command takes, or `most` if that is more."""
+    begun = time.monotonic()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        subprocess.run(command, check=False, capture_output=True, timeout=most)
+    return min(time.monotonic() - begun, most)
+
+
 def interrupts(folder: Path) -> tuple[bool, str]:
     """Send SIGINT to commands at random moments; each must stop soon, with one line and exit code 130."""
     spec, rng = write_spec(folder), random.Random(3)
@@ -381,12 +390,13 @@ def interrupts(folder: Path) -> tuple[bool, str]:
         ["verify", str(store)],
         ["export", str(store), "--csv", "--to", str(folder / "table.csv")],
     )
+    lasts = [seconds_of([*SOJOURN, *command], most=3.0) for command in commands]
     stopped, early, slowest, wrong = 0, 0, 0.0, []
-    for command in commands * INTERRUPTS:
+    for command, most in zip(commands * INTERRUPTS, lasts * INTERRUPTS, strict=True):
         process = subprocess.Popen(
             [*SOJOURN, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
-        time.sleep(rng.uniform(0.5, 3.0))  # Ctrl-C before Python has started is Python's affair
+        time.sleep(rng.uniform(0.25, max(most, 0.3)))  # Ctrl-C before Python has started is Python's affair
         begun = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
