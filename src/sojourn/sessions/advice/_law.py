@@ -191,6 +191,7 @@ def law_advice(analysis: Analysis) -> str:
         )
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < STRONG_EVIDENCE and one not in ahead]
     if rivals:
+        rivals.sort(key=lambda one: one.bic_gap)
         names = " and ".join(
             f"{_fit_words(analysis, one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2]
         )

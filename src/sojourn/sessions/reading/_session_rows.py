@@ -89,12 +89,15 @@ class SessionRows(RowReader):
         """Make notes on columns that are not used."""
         notes = [*notes_on_unused_columns(self.names, self.indices, self._wanted, table.first_rows)]
         if self._wanted.step is not None:
+            size = duration_words(self._wanted.step)
+            if self._wanted.step_is_number and "length" in self.indices:
+                size = f"{self._wanted.step:g}"
             unit = self._unit_words(table) if "length" in self.indices else ""
             if "start" in self.indices and _has_numbers(table.first_rows, self.indices["start"]):
                 unit = " Times that are numbers are seconds since 1970."
             notes.append(
-                f"Lengths are the number of steps of {duration_words(self._wanted.step)} that a session "
-                f"began: durations are rounded up.{unit}"
+                f"Lengths are the number of steps of {size} that a session began: durations are rounded "
+                f"up.{unit}"
             )
         self.notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(self._columns.used(self.names))
@@ -109,10 +112,13 @@ class SessionRows(RowReader):
     def _unit_words(self, table: Table) -> str:
         """Settle in which unit durations are that are numbers alone, and say so."""
         word, self._unit = unit_in(self.title("length"))
+        is_in_their_unit = self._wanted.step_is_number
         if self._wanted.step is not None and self._wanted.step_is_number:
             self._wanted = replace(self._wanted, step=self._wanted.step * self._unit, step_is_number=False)
         has_numbers = _has_numbers(table.first_rows, self.indices["length"])
         self._in_seconds = word == "seconds" and has_numbers
+        if is_in_their_unit and self._in_seconds and not _has_units(table.first_rows, self.indices["length"]):
+            return f" Steps are in the unit of {self.title('length')!r}."
         says = "" if word == "seconds" else f", as the name {self.title('length')!r} says"
         return f" Numbers without a unit are {word}{says}."
 
@@ -373,6 +379,12 @@ class _RejectedSessions:
             if (counts[is_alike].sum() / n_used) ** n_known < _RARE:
                 return f"only {kind} sessions than most are among the rows that cannot be used"
         return ""
+
+
+def _has_units(rows: Sequence[Sequence[str]], index: int) -> bool:
+    """Whether one of the first cells of a column is more than a number."""
+    cells = (row[index].strip() for row in rows if index < len(row))
+    return any(cell and not _NUMBER.fullmatch(cell) for cell in cells)
 
 
 def _has_numbers(rows: Sequence[Sequence[str]], index: int) -> bool:
