@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["ProblemPrice", "compare_plans", "held_out_loss", "price_geometric"]
 
 
+_PRECISION = 1e-4
+"""Tolerance of values of resampled problems, relative to the largest reward and the mean length."""
+
+
 @dataclass(frozen=True)
 class ProblemPrice:
     """Values on a problem, averaged over its start states.
@@ -127,6 +131,7 @@ def _held_out_loss(
     for ours, theirs in (halves, halves[::-1]):
         law, mdp = choose(ours.sessions()).law, ours.problem(unvisited="stay")
         plans = [plan(mdp, one) for one in (law, closest_geometric(law))]
+        tolerance = _PRECISION * max(float(np.abs(mdp.rewards).max()), 1e-9) * law.mean
         their_sessions = theirs.sessions()
         their_fit = choose(their_sessions)
         for i in range(resamples):
@@ -134,7 +139,10 @@ def _held_out_loss(
             if other.n_states != mdp.n_states:  # only one of them has a terminal state
                 continue
             their_law = refit_sample(resample_sessions(their_sessions, rng), their_fit).law
-            values = [evaluate(other, their_law, one.policy, after=one.after).value for one in plans]
+            values = [
+                evaluate(other, their_law, one.policy, after=one.after, tolerance=tolerance).value
+                for one in plans
+            ]
             losses[i] += 0.5 * float(np.dot(other.start, values[0] - values[1]))
     middle, spread = float(losses.mean()), float(losses.std(ddof=1))
     return middle - 1.96 * spread, middle + 1.96 * spread
