@@ -22,7 +22,7 @@ def test_a_log_is_fitted_and_explained(run):
     assert done.exit_code == 0
     for words in (
         "5,000 sessions",
-        "Leaving slows down",
+        "leaving slows down",
         "A single γ is not good enough",
         "BetaGeometric(a=2.37",
     ):
@@ -381,7 +381,7 @@ def test_the_answer_comes_first(run, tmp_path):
     (tmp_path / "log.csv").write_text("\n".join(["episode,step,state,ended", *rows, ""]))
     text = " ".join(run("fit", str(tmp_path / "log.csv"), "--no-plot", "--resamples", "0").stdout.split())
     assert "In short Leaving depends on the state, so no law of lengths is a discount" in text
-    assert "state 1 0.00 times (states are numbered in alphabetical order)" in text
+    assert "state no. 1 0.00 times (in the alphabetical order of their names)" in text
 
 
 def test_no_log_of_a_folder_or_pattern_is_overwritten(run, tmp_path):

@@ -364,7 +364,7 @@ def test_an_edge_that_does_not_touch_the_tail_leaves_the_mean_determined():
     assert found.determines_mean
     text = advice_on(found, "How long they last")
     assert text.startswith("A session lasts 21 steps on average")
-    assert f"at the edge of its family (r); the mean of the data themselves is {lengths.mean():.3g}." in text
+    assert "The best fit is at the edge of its family (r)." in text
     assert not advice_on(found, "How far to plan").startswith("The log does not")
     # The same lengths, but one in six is still open at step 26 and its end is unknown.
     cut = analyze(SessionLog.from_columns(np.minimum(lengths, 26), lengths < 26))
@@ -796,7 +796,7 @@ def test_shares_of_sessions_are_those_of_the_data():
     lengths = np.array([12, 12, 12, 11, 12, 12, 10, 12, 12, 12, 12, 9])
     text = advice_on(analyze(SessionLog.from_columns(lengths)), "How long they last")
     assert "at least half of them last at most 12, and at least one in ten 12 or more" in text
-    assert f"the mean of the data themselves is {lengths.mean():.3g}" in text
+    assert f"This mean is that of the best fit; in the data it is {lengths.mean():.3g}." in text
 
 
 def test_leaving_is_not_said_to_slow_down_where_it_speeds_up_in_the_data():

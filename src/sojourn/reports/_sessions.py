@@ -85,12 +85,10 @@ def session_report(analysis: Analysis) -> str:
 
 def _median(analysis: Analysis) -> str:
     """Return the median length, as far as the log shows it."""
-    law, longest = analysis.described_law, analysis.log.longest
+    longest = analysis.log.longest
     if analysis.first > 1:
         return "not determined"
-    if not analysis.determines_mean and analysis.kaplan_meier is not None:
-        law = analysis.kaplan_meier
-    median = quantile(law, 0.5)
+    median = analysis.length_reached(0.5)
     return number(median) if median <= longest else f"more than {number(longest)}"
 
 

@@ -204,8 +204,13 @@ class Analysis:
 
     @cached_property
     def leaving_shape(self) -> tuple[str, int]:
-        """How the best fit's chance of leaving changes within `leaving_range`; see `hazard_shape`."""
-        return hazard_shape(self.log.sample, self.law, *self.leaving_range)
+        """How the best fit's chance of leaving changes as far as the data go; see `hazard_shape`."""
+        return self.shape_of(self.law)
+
+    def shape_of(self, law: LengthLaw) -> tuple[str, int]:
+        """Return how the chance of leaving of a law changes as far as the data go; see `hazard_shape`."""
+        early, late = self.leaving_range
+        return hazard_shape(self.log.sample, law, early, max(late, self.last_at_risk))
 
     @cached_property
     def leaving_change(self) -> Change | None:
@@ -429,6 +434,15 @@ class Analysis:
     def mean_up_to(self, step: int) -> float:
         """Return the Kaplan–Meier mean of min(H, step), for a step up to the longest session."""
         return _mean_up_to(self.band, step)
+
+    def length_reached(self, share: float) -> int:
+        """Return the length that this share of the sessions reaches: by the data as far as these go.
+
+        Beyond the longest session it is by `described_law`.
+        """
+        data_law = self.kaplan_meier
+        step = self.log.longest + 1 if data_law is None else quantile(data_law, share * (1.0 + 1e-9))
+        return step if step <= self.log.longest else quantile(self.described_law, share)
 
     def horizon(self, truncation: float) -> int | None:
         """Return the effective horizon of `described_law`: the least N with Γ(N) ≤ truncation; or None."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from sojourn.laws import quantile
-
 if TYPE_CHECKING:
     from sojourn.sessions._analysis import Analysis, RankedFit
 
@@ -40,7 +38,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "law": repr(law),
         "mean": law.mean,
         "mean_standard_error": analysis.best.fit.error_of(lambda one: one.mean),
-        "median": quantile(law, 0.5),
+        "median": analysis.length_reached(0.5),
         "mean_past_the_data": analysis.unseen,
         "mean_is_determined": analysis.determines_mean,
         "mean_up_to_the_longest": analysis.seen_mean,

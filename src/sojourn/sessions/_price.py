@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["ProblemPrice", "compare_plans", "held_out_loss", "price_geometric"]
 
 
+_SLIGHT = 0.01
+"""A share of the best value that is called slight."""
+
 _PRECISION = 1e-4
 """Tolerance of values of resampled problems, relative to the largest reward and the mean length."""
 
@@ -54,6 +57,11 @@ class ProblemPrice:
     def is_free(self) -> bool:
         """Whether assuming a geometric law costs nothing."""
         return self.loss <= max(self.width, 1e-9 * abs(self.best))
+
+    @property
+    def is_slight(self) -> bool:
+        """Whether assuming a geometric law costs at most 1%."""
+        return self.is_free or self.loss <= _SLIGHT * abs(self.best)
 
 
 def price_geometric(mdp: TabularMDP, law: LengthLaw, geometric: Geometric) -> ProblemPrice:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sojourn._text import one_line
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.sessions._groups import MAX_GROUPS, GroupTest, log_rank
 from sojourn.sessions._log import Account, SessionLog
@@ -82,6 +83,8 @@ class StepLog:
         known = ~self.is_last | self.terminated
         if not known.any():
             raise ValueError(f"{self.name} must have an episode of two steps for a problem; it has none.")
+        if unvisited == "refuse":
+            self._check_pairs(known)
         begins = np.bincount(self.state, self.counts * (self.step == 1), minlength=len(self.states))
         # Equal rows are merged, so that a log gives the same problem, to the last bit, as its counts.
         keys = (self.reward, self.next_state, self.terminated, self.action, self.state)
@@ -135,6 +138,21 @@ class StepLog:
         error = float(np.sqrt((spread * n_out * (1.0 + n_out / n_in)).sum()) / n)
         gap = abs(seen - expected)
         return (seen, expected) if gap > max(2.576 * error, 0.02 * max(abs(seen), abs(expected))) else None
+
+    def _check_pairs(self, known: BoolArray) -> None:
+        """Raise `ValueError` if some action was never taken in some state, before the last step."""
+        n_actions = len(self.actions)
+        tried = np.zeros(len(self.states) * n_actions, dtype=bool)
+        tried[self.state[known] * n_actions + self.action[known]] = True
+        missing = np.flatnonzero(~tried)
+        if missing.size:
+            state, action = self.states[missing[0] // n_actions], self.actions[missing[0] % n_actions]
+            more = f", nor {missing.size - 1:,} other pairs" if missing.size > 1 else ""
+            raise ValueError(
+                f"{self.name} must try every action in every state before the last step; it never has action "
+                f"{one_line(action, 40)!r} in state {one_line(state, 40)!r}{more} (in Python, "
+                "problem(unvisited='stay') lets them stay)."
+            )
 
     def _with_names(self, message: str) -> str:
         return message.replace("log must", f"{self.name} must", 1)

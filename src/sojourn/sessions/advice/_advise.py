@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sojourn.sessions._analysis import SMALL_DIFFERENCE
-from sojourn.sessions._format import gamma_words, law_words
+from sojourn.sessions._format import gamma_words, law_words, percent
 from sojourn.sessions.advice._data import length_words, session_words
 from sojourn.sessions.advice._groups import group_words, price_words
 from sojourn.sessions.advice._law import (
@@ -90,9 +90,10 @@ def _by_length(analysis: Analysis, rest: str) -> str:
             f"more exact.{rest}"
         )
     price = analysis.price
-    if price is not None and price.is_free:
+    if price is not None and price.is_slight:
+        much = "is enough" if price.is_free else f"costs only {percent(price.loss / abs(price.best))}"
         return (
-            f"On {price.problem} one discount is enough: γ = {gamma}. On another problem it may not be: "
+            f"On {price.problem} one discount {much}: γ = {gamma}. On another problem it may cost more: "
             "there discount step h by ρ(h) of the law at the end (--schedule FILE writes it), and let the "
             f"policy know the step.{rest}"
         )

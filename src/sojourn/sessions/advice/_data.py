@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sojourn.laws import LengthLaw, quantile
+from sojourn.laws import quantile
 from sojourn.sessions._analysis import SMALL_DIFFERENCE
 from sojourn.sessions._format import number, percent, step_words
 
@@ -41,6 +41,12 @@ def session_words(analysis: Analysis) -> str:
         who = f"{log.n_open:,} of them ({percent(log.n_open / n)})"
         they = "are open: it is known only that they lasted at least this long, and they count as such."
         one = "is open: it is known only that it lasted at least this long, and it counts as such."
+        if "terminated" in {what for what, _ in log.account.columns}:
+            they = one = (
+                "are open, or were ended by the problem (terminated): it is known only that they lasted at "
+                "least this long, and they count as such. So what follows is about sessions that nothing "
+                "terminates."
+            )
         text += f". {who} {one if log.n_open == 1 else they}"
     else:
         text += (
@@ -117,18 +123,16 @@ def length_words(analysis: Analysis) -> str:
         described = analysis.described_law
         mean = f"{step_words(law.mean)} on average{_interval(analysis)}"
         if described is law:
-            text = f"A session lasts {mean}{_shares(law, analysis)}."
+            text = f"A session lasts {mean}{_shares(analysis)}."
         else:  # the data contradict the best fit, so they come first
             how = "Kaplan–Meier, with a geometric tail" if analysis.still_open else "Kaplan–Meier"
             text = f"A session lasts {step_words(described.mean)} on average by the data themselves ({how})"
-            text += f"{_shares(described, analysis)}.{_few_long(analysis, described.mean)}"
+            text += f"{_shares(analysis)}.{_few_long(analysis, described.mean)}"
             text += f" The best family does not fit; by it a session lasts {mean}."
-    data_law = analysis.kaplan_meier
+    if analysis.described_law is law:
+        text += _mean_of_data(analysis)
     if analysis.best.fit.edge and analysis.described_law is law:
-        text += f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)})"
-        if first == 1 and data_law is not None:
-            text += f"; the mean of the data themselves is {number(data_law.mean)}"
-        text += "."
+        text += f" The best fit is at the edge of its family ({', '.join(analysis.best.fit.edge)})."
     unseen = analysis.unseen
     if unseen > 0.02 and (first > 1 or analysis.described_law is law):
         text += (
@@ -138,19 +142,21 @@ def length_words(analysis: Analysis) -> str:
     return text
 
 
-def _shares(law: LengthLaw, analysis: Analysis) -> str:
+def _mean_of_data(analysis: Analysis) -> str:
+    """Return the mean of the data themselves if all ends were seen, unless it is that of the law."""
+    data_law, mean = analysis.kaplan_meier, analysis.law.mean
+    is_seen = data_law is not None and analysis.first == 1 and not analysis.log.n_open
+    if not is_seen or data_law is None or number(data_law.mean) == number(mean):
+        return ""
+    return f" This mean is that of the best fit; in the data it is {number(data_law.mean)}."
+
+
+def _shares(analysis: Analysis) -> str:
     """Return after which steps half and a tenth of the sessions remain, with a word if no data are there."""
-    half, tenth = (_reached_by(law, share, analysis) for share in (0.5, 0.1))
+    half, tenth = analysis.length_reached(0.5), analysis.length_reached(0.1)
     text = f"; at least half of them last at most {number(half)}, and at least one in ten "
     text += f"{number(tenth)} or more"
     return f"{text}, which no session of the log reached" if tenth > analysis.log.longest else text
-
-
-def _reached_by(law: LengthLaw, share: float, analysis: Analysis) -> int:
-    """Return the step that a share of the sessions reaches: by the data as far as these go."""
-    data_law = analysis.kaplan_meier
-    step = analysis.log.longest + 1 if data_law is None else quantile(data_law, share)
-    return step if step <= analysis.log.longest else quantile(law, share)
 
 
 def _few_long(analysis: Analysis, mean: float) -> str:

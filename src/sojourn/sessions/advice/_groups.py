@@ -97,12 +97,13 @@ def group_words(test: GroupTest) -> str:
     large = [one for one in known if max(test.ended[one[1] - 1], test.expected[one[1] - 1]) >= _FEWEST_ENDS]
     known = large if len(large) > 1 else known
     (low, quiet), (high, hasty) = min(known), max(known)
+    name = "state no." if what == "state" else what
     sizes = (
-        f"{what} {hasty} ends {high:.2f} times as often as expected if all left at the same rate, "
-        f"{what} {quiet} {low:.2f} times"
+        f"{name} {hasty} ends {high:.2f} times as often as expected if all left at the same rate, "
+        f"{name} {quiet} {low:.2f} times"
     )
     if what == "state":
-        sizes += " (states are numbered in alphabetical order)"
+        sizes += " (in the alphabetical order of their names)"
     if test.crosses and test.by_range is not None:
         ranges = f"log-rank tests in four ranges of steps together: {chi_squared_words(test.by_range)}"
         return (

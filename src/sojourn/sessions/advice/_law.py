@@ -17,7 +17,7 @@ from sojourn.laws import (
 )
 from sojourn.sessions._analysis import MISFIT, SMALL_DIFFERENCE, STRONG_EVIDENCE, matters
 from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent
-from sojourn.sessions._hazard_shape import FEW_ENDS, Change, ends_until, hazard_shape
+from sojourn.sessions._hazard_shape import FEW_ENDS, Change
 from sojourn.sessions._hazard_test import MAX_TESTED, REJECTED
 
 if TYPE_CHECKING:
@@ -110,11 +110,8 @@ def _law_leaving(analysis: Analysis) -> str:
             f"{text} This may be chance: with a choice among {len(analysis.fits)} families, the log does not "
             "rule out at the 1% level that leaving is as likely at every step."
         )
-    words, doubts = _change_words(analysis, shape, step, early, late), _doubts(analysis, shape, early, late)
-    is_thin = shape == "peak" and ends_until(analysis.log.sample, step) < FEW_ENDS
-    test = analysis.hazard_test
-    is_doubtful = test is None or test.p_value < _DOUBTFUL
-    return f"{text} {by} l{words[1:]}{doubts}" if doubts or is_thin or is_doubtful else f"{text} {words}"
+    words = _change_words(analysis, shape, step, early, late)
+    return f"{text} {by} l{words[1:]}{_doubts(analysis, shape)}"
 
 
 def change_words(change: Change) -> str:
@@ -136,10 +133,10 @@ _SHAPES = {
 }
 
 
-def _doubts(analysis: Analysis, shape: str, early: int, late: int) -> str:
+def _doubts(analysis: Analysis, shape: str) -> str:
     """Return which law that fits about as well says something else about how leaving changes."""
     for one in analysis.tied_fits:
-        other, _ = hazard_shape(analysis.log.sample, one.fit.law, early, late)
+        other, _ = analysis.shape_of(one.fit.law)
         if other != shape:
             return f" By {law_words(one.fit)}, which fits about as well, leaving {_SHAPES[other]}."
     return ""
@@ -334,8 +331,10 @@ def gamma_advice(analysis: Analysis) -> str:
             f"By {'the data' if whose else 'the best fit'} a single γ is not good enough, but the log does "
             f"not rule one out at the 1% level (ΔBIC {analysis.ranked('geometric').bic_gap:.1f}). {cost}"
         )
-    if analysis.price is not None and analysis.price.is_free:
-        return f"On {analysis.price.problem} a single γ is good enough, but not on every problem. {cost}"
+    price = analysis.price
+    if price is not None and price.is_slight and not analysis.best_is_contradicted:
+        much = "is good enough" if price.is_free else f"costs only {percent(price.loss / abs(price.best))}"
+        return f"On {price.problem} a single γ {much}; on other problems it may cost more. {cost}"
     return (
         f"A single γ is not good enough. {cost} Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
         "policy that knows the step."
@@ -379,4 +378,7 @@ def horizon_words(analysis: Analysis) -> str:
         weight = number(float(law.tail(law.longest)))
         text += f"; it is never above {law.longest:,}, the last step, which weighs {weight}"
     is_far = any(n is None or n > analysis.log.longest for n, _ in horizons)
-    return f"{text} ({longest}{'; what is beyond is extrapolated' * is_far})."
+    last = analysis.last_of_many
+    is_thin = any(n is not None and last < n <= analysis.log.longest for n, _ in horizons)
+    thin = f"; fewer than 10 sessions show the steps after {last:,}" * is_thin
+    return f"{text} ({longest}{thin}{'; what is beyond is extrapolated' * is_far})."
