@@ -63,8 +63,8 @@ _DAMAGE = (
 _MAX_DEFLATE_RATIO = 1032
 """Largest factor by which deflate can compress; a member that declares a larger one is damaged."""
 
-_LARGE, _MAX_RATIO = 1 << 26, 100
-"""Arrays of more than 64 MB are compressed at most by this factor."""
+_LARGE, _LARGE_ABOUT, _MAX_RATIO = 1 << 22, 1 << 20, 100
+"""Arrays of more than 4 MB, and descriptions of more than 1 MB, are compressed at most by this factor."""
 
 _MAX_ABOUT = 1 << 25
 """Largest line of JSON in bytes, 8 million characters; as Python objects it takes up to ten times as many."""
@@ -106,8 +106,9 @@ def _write_arrays(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
 
 
 def _is_extreme(member: zipfile.ZipInfo) -> bool:
-    """Whether a large array is compressed so much that a small file could fill the memory."""
-    return member.file_size > max(_LARGE, _MAX_RATIO * member.compress_size)
+    """Whether a large array is compressed so much that small files could fill the memory."""
+    large = _LARGE_ABOUT if member.filename == f"{_ABOUT}.npy" else _LARGE
+    return member.file_size > max(large, _MAX_RATIO * member.compress_size)
 
 
 def _named(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,6 +189,8 @@ def unpack_archive(
         check_sizes: Called with the description and the declared size of each array in bytes, before the
             arrays are unpacked; raises an error if they are not what the description says.
     """
+    n_bytes = file.seek(0, os.SEEK_END)
+    file.seek(0)
     try:
         with zipfile.ZipFile(file) as archive:
             if archive.getinfo(f"{_ABOUT}.npy").file_size > _MAX_ABOUT:
@@ -195,6 +198,8 @@ def unpack_archive(
             about = json.loads(str(_read_member(archive, f"{_ABOUT}.npy")))
             has_form = about["format"] == form
             sizes = {info.filename: info.file_size for info in archive.infolist()}
+            if sum(info.compress_size for info in archive.infolist()) > n_bytes:
+                raise ValueError("its members overlap.")
             if not all(member.endswith(".npy") for member in sizes):
                 raise ValueError("it has a member that is not an array.")
             members = [] if only_about or not has_form else [one for one in sizes if one != f"{_ABOUT}.npy"]

@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["call_imported", "exits_are_errors", "import_object", "is_import_path", "read_call", "write_call"]
 
-_NAME_AND_ARGUMENTS = re.compile(r"\s*([^()]*[^()\s])\s*(?:\((.*)\)\s*)?", re.DOTALL)
+_NAME_AND_ARGUMENTS = re.compile(r"([^()]*[^()\s])\s*(?:\((.*)\))?", re.DOTALL)
 _MAX_CHARACTERS = 10_000
 _PATH = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 
@@ -110,7 +110,7 @@ def read_call(text: str, what: str, example: str) -> tuple[str, list[Any], dict[
         >>> read_call("mine:Gompertz(0.02, rate=0.1)", "law", "'geometric(0.9)'")
         ('mine:Gompertz', [0.02], {'rate': 0.1})
     """
-    found = _NAME_AND_ARGUMENTS.fullmatch(text) if len(text) <= _MAX_CHARACTERS else None
+    found = _NAME_AND_ARGUMENTS.fullmatch(text.strip()) if len(text) <= _MAX_CHARACTERS else None
     if found is None:
         raise ValueError(f"{what} must be written like {example}; got {text[:60]!r}.")
     try:

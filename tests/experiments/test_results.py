@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
 import sys
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -23,6 +25,7 @@ from sojourn.experiments import (
     run_experiment,
     verify_store,
 )
+from sojourn.experiments._export import is_export
 from sojourn.reports import results_report
 
 
@@ -388,3 +391,19 @@ def test_estimated_regret_is_stored_read_compared_and_exported(write, tmp_path, 
     with (tmp_path / "table.csv").open(encoding="utf-8") as file:
         errors = [float(row["cumulative_regret_error"]) for row in csv.DictReader(file)]
     assert errors == [error for trial in results for error in trial.regret_error.tolist()]
+
+
+def test_long_texts_of_grids_are_stored_once_in_parquet(store, tmp_path):
+    results = load_results(store)
+    text = "tabulated(" + "1.0," * 2_000 + ")"
+    varied = [replace(trial, varied={"law": text}) for trial in results]
+    export_parquet(replace(results, trials=tuple(varied)), tmp_path / "table.parquet")
+    table = pq.read_table(tmp_path / "table.parquet")
+    assert pa.types.is_dictionary(table.schema.field("agent.law").type)
+    assert table["agent.law"].unique().to_pylist() == [text]
+
+
+def test_a_pipe_is_no_export(tmp_path):
+    pipe = tmp_path / "x.parquet"
+    os.mkfifo(pipe)
+    assert not is_export(pipe)

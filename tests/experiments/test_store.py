@@ -207,7 +207,7 @@ def test_runs_that_begin_together_on_a_new_store_do_not_stop_each_other(tmp_path
     assert all((tmp_path / str(i) / MARKER).read_bytes() == MARKER_CONTENT for i in range(30))
 
 
-@pytest.mark.parametrize("left", [f".{MARKER}.ab12_xyz.tmp", MARKER])
+@pytest.mark.parametrize("left", [f".{MARKER}.ab12cd34.tmp", MARKER])
 def test_a_run_killed_while_it_wrote_the_marker_is_no_obstacle(write, tmp_path, left):
     store = tmp_path / "store"
     store.mkdir()
@@ -239,7 +239,7 @@ def test_a_marker_is_rewritten_in_place(store):
 
 
 def test_only_a_run_that_is_alone_deletes_temporary_files(store):
-    left = store / "trials" / ".x.npz.abc.tmp"
+    left = store / "trials" / ".x.npz.0123abcd.tmp"
     left.touch()
     assert [finding.what for finding in verify_store(store).findings] == [
         "a run that was killed left this temporary file"
@@ -362,7 +362,7 @@ def test_unknown_files_are_reported_and_left_alone(store, write):
 def test_files_of_a_run_that_is_writing_are_not_unknown(store, monkeypatch):
     def listed(folder, known=Path.iterdir):
         (store / "trials" / f"{'0' * 32}-{'0' * 32}.npz").touch()  # added after other listings
-        return [*known(folder), folder / ".renamed.1234.tmp"]
+        return [*known(folder), folder / ".renamed.0123abcd.tmp"]
 
     monkeypatch.setattr(Path, "iterdir", listed)
     assert Store(store).unknown_files() == []
@@ -648,7 +648,7 @@ def test_timings_are_not_written_through_a_hard_link(tmp_path):
 
 
 def test_a_temporary_file_that_cannot_be_deleted_stops_no_run(store, monkeypatch):
-    left = store / "trials" / ".x.npz.abc.tmp"
+    left = store / "trials" / ".x.npz.0123abcd.tmp"
     left.touch()
 
     def refuse(path, missing_ok=False):
@@ -716,3 +716,11 @@ def test_two_runs_that_replace_each_others_manifest_leave_one(tmp_path, monkeypa
         monkeypatch.setattr(Path, "unlink", delete_both)
         assert store.add_manifest({"name": "same", "cells": [], "source": "2"}).exists()
     assert len(store.manifests()) == 1
+
+
+def test_only_names_that_runs_give_count_as_temporary_files(store, write):
+    own = store / ".notes.tmp"
+    own.write_text("precious")
+    assert Store(store).temporary_files() == []
+    run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert own.read_text() == "precious"

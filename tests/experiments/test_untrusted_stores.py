@@ -223,7 +223,8 @@ def test_trials_with_other_checkpoints_are_not_compared(tmp_path):
 
 
 def test_sizes_are_compared_with_the_settings_before_arrays_are_unpacked(tmp_path):
-    store = forge_store(tmp_path / "store", lambda header, arrays: arrays.update(junk=np.zeros(4_000_000)))
+    junk = np.random.default_rng(0).integers(0, 2, 4_000_000).astype(float)  # 32 MB, packed into 1 MB
+    store = forge_store(tmp_path / "store", lambda header, arrays: arrays.update(junk=junk))
     tracemalloc.start()
     try:
         assert [finding.what for finding in verify_store(store).findings] == ["it is not a trial file"] * 2

@@ -103,3 +103,19 @@ def test_the_map_of_taxi_shows_places_that_occur_if_no_action_ever_changes() -> 
 def _open_scenes() -> list[int]:
     """Scenes that can be reached: the passenger is never at the destination while the taxi is under way."""
     return [place * 4 + goal for place in range(5) for goal in range(4) if place != goal]
+
+
+@pytest.mark.parametrize(
+    ("mdp", "law"),
+    [
+        (sj.mdps.river_swim(6), sj.Fixed(3)),
+        (sj.mdps.chain(5), sj.Uniform(1, 4)),
+        (sj.mdps.river_swim(4), sj.Tabulated((1.0, 0.5, 0.2))),
+    ],
+)
+def test_states_that_no_episode_reaches_in_time_are_not_shown(mdp, law):
+    plan = sj.plan(mdp, law)
+    view = view_plan(plan)
+    assert all(first <= law.longest for first in view.first_steps)
+    assert plan.describe()
+    assert plan.plot() is not None

@@ -137,3 +137,16 @@ def test_specs_are_in_the_report(made):
     for name in ("unknown", "shape"):
         assert f"<h3>{name}.toml</h3>" in page
     assert "estimator = &#34;empirical&#34;" in page
+
+
+def test_files_that_a_reproduction_did_not_write_are_not_replaced(tmp_path):
+    mine = tmp_path / "report-price-quick.html"
+    mine.write_text("my own")
+    with pytest.raises(ValueError, match="is no page of 'sojourn reproduce'"):
+        reproduce(["price"], folder=tmp_path, quick=True)
+    assert mine.read_text() == "my own"
+    mine.unlink()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "figures-quick").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ValueError, match="must not be a link"):
+        reproduce(["price"], folder=tmp_path, quick=True)

@@ -161,6 +161,8 @@ def is_export(path: Path) -> bool:
     if path.suffix.lower() == ".csv":
         start = (",".join(_TEXTS) + ",").encode()
         return read_at_most(path, len(start), follow=True)[: len(start)] == start
+    if not path.is_file():  # opening a pipe would wait for its writer
+        return False
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415
     except ImportError:
@@ -188,7 +190,9 @@ def _groups(results: Results) -> Iterator[list[TrialResult]]:
 
 def _grid_type(results: Results, grid: str, pyarrow: Any) -> Any:
     values = [trial.varied[grid] for trial in results if grid in trial.varied]
-    return pyarrow.float64() if all(map(_is_number, values)) else pyarrow.string()
+    if all(map(_is_number, values)):
+        return pyarrow.float64()
+    return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())  # a law may have thousands of letters
 
 
 def _is_number(value: Any) -> bool:
@@ -226,6 +230,6 @@ def _fixed(
     fixed: dict[str, Any] = {**_texts(trial, laws), "seed": trial.seed, "trial": trial.key}
     for grid, kind in grid_types.items():
         value = trial.varied.get(grid)
-        is_text = kind == pyarrow.string() and value is not None and not isinstance(value, str)
+        is_text = kind != pyarrow.float64() and value is not None and not isinstance(value, str)
         fixed[_GRID_PREFIX + grid] = repr(value) if is_text else value
     return fixed

@@ -203,6 +203,8 @@ def view_plan(
     shown = _shown_policies(plan, policies or {}, single_gamma=single_gamma)
     firsts, visits = _visits(plan)
     usable = firsts > 0
+    if plan.law.longest is not None:
+        usable &= firsts <= plan.law.longest  # later steps are never played
     if mdp is not None:
         usable[list(mdp.terminal)] = False
     changing = usable & _changes_after(plan.policy, firsts)

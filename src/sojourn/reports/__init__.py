@@ -14,7 +14,7 @@ from sojourn.reports._chapter import (
 from sojourn.reports._choices import choice_report
 from sojourn.reports._claims import claims_as_json, claims_page, claims_table, count_verdicts
 from sojourn.reports._page import render, write_page
-from sojourn.reports._reproduction import reproduction_report
+from sojourn.reports._reproduction import is_reproduction_report, reproduction_report
 from sojourn.reports._results import (
     describe_left_out,
     is_results_report,
@@ -37,6 +37,7 @@ __all__ = [
     "claims_table",
     "count_verdicts",
     "describe_left_out",
+    "is_reproduction_report",
     "is_results_report",
     "render",
     "reported_trials",

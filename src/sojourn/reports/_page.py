@@ -13,10 +13,17 @@ import jinja2
 from markupsafe import Markup
 
 from sojourn import __version__
-from sojourn._files import write_atomically
+from sojourn._files import read_at_most, write_atomically
 from sojourn.reports._formulas import typeset
 
-__all__ = ["render", "write_page"]
+__all__ = ["is_page_of_kind", "render", "write_page"]
+
+_START = 1 << 16  # bytes of a page in which its kind stands
+
+
+def is_page_of_kind(path: Path, kind: str) -> bool:
+    """Whether a file is a page that `render` made, of a kind such as "Results"."""
+    return f'<p class="kind">{kind}</p>'.encode() in read_at_most(path, _START, follow=True)
 
 
 def render(template: str, **content: Any) -> str:

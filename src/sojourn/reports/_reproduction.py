@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from sojourn.reports._chapter import VERDICT_TONES, Chapter, Claim, chapter_context
 from sojourn.reports._claims import count_verdicts, used_verdicts
-from sojourn.reports._page import render
+from sojourn.reports._page import is_page_of_kind, render
 
-__all__ = ["reproduction_report"]
+__all__ = ["is_reproduction_report", "reproduction_report"]
+
+_KIND = "Reproduction"
+
+
+def is_reproduction_report(path: Path) -> bool:
+    """Whether a file is a page of `reproduction_report`: then nothing is lost if it is replaced."""
+    return is_page_of_kind(path, _KIND)
 
 
 def reproduction_report(
@@ -33,7 +41,7 @@ def reproduction_report(
         rows = [(claim, claim.verdict.value, VERDICT_TONES[claim.verdict]) for claim in claims]
     return render(
         "reproduction.html",
-        kind="Reproduction",
+        kind=_KIND,
         title="Online Reinforcement Learning with Uncertain Episode Lengths",
         summary=summary,
         claims=rows,

@@ -6,7 +6,6 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
-from sojourn._files import read_at_most
 from sojourn._text import UniqueNames, one_line
 from sojourn.experiments import Results, TrialResult
 from sojourn.laws import label
@@ -14,7 +13,7 @@ from sojourn.learning import TABLE_HEADER, Comparison
 from sojourn.plots import comparison_figure
 from sojourn.reports._chapter import Chapter, Picture, ReportTable, chapter_context
 from sojourn.reports._findings import describe_best, describe_winners
-from sojourn.reports._page import render
+from sojourn.reports._page import is_page_of_kind, render
 
 __all__ = ["describe_left_out", "is_results_report", "reported_trials", "results_report"]
 
@@ -22,7 +21,6 @@ _MOST_LETTERS = 200  # of the name of an experiment
 _MOST_CHAPTERS = 200
 _MOST_AGENTS = 200  # of one comparison
 _KIND = "Results"
-_START = 1 << 16  # bytes of a page in which its kind stands
 
 
 def results_report(results: Results, *, command: str) -> str:
@@ -76,7 +74,7 @@ def results_report(results: Results, *, command: str) -> str:
 
 def is_results_report(path: Path) -> bool:
     """Whether a file is a page of `results_report`: then nothing is lost if it is replaced."""
-    return f'<p class="kind">{_KIND}</p>'.encode() in read_at_most(path, _START, follow=True)
+    return is_page_of_kind(path, _KIND)
 
 
 def _describe_repeats(shown: list[TrialResult]) -> str:

@@ -9,7 +9,14 @@ from pathlib import Path
 from sojourn._validation import did_you_mean
 from sojourn.experiments import Executor, Store
 from sojourn.plots import save_figure
-from sojourn.reports import Chapter, Claim, claims_page, reproduction_report, write_page
+from sojourn.reports import (
+    Chapter,
+    Claim,
+    claims_page,
+    is_reproduction_report,
+    reproduction_report,
+    write_page,
+)
 from sojourn.reproduction._figure1 import figure1
 from sojourn.reproduction._price import price
 from sojourn.reproduction._runner import ExperimentRunner, Watch
@@ -81,28 +88,36 @@ def reproduce(
         if name not in PARTS:
             raise ValueError(f"Unknown part {name!r}.{did_you_mean(name, PARTS)}")
     folder = Path(folder)
+    wanted = [name for name in PARTS if name in parts]
+    suffix = ["quick"] if quick else []
+    # A quick run, or a run of some parts, does not overwrite the full report.
+    ending = "-".join(["", *wanted, *suffix])
+    report, place = folder / f"report{ending}.html", folder / "-".join(["figures", *suffix])
+    _check_folder(report, place, folder / "tables")
     store = Store(folder / "results")
     runner = ExperimentRunner(store, quick, executor, watching if watching is not None else _no_progress)
     chosen = [name for name in PARTS if not parts or name in parts]
     announce = on_part if on_part is not None else _ignore_part
     chapters = tuple(_chapter(name, runner, announce, chosen) for name in chosen)
     announce("figures and report", len(chosen) + 1, len(chosen) + 1)
-    wanted = [name for name in PARTS if name in parts]
-    suffix = ["quick"] if quick else []
-    place = folder / "-".join(["figures", *suffix])
     figures: list[Path] = []
     for chapter in chapters:
         for picture in chapter.pictures:
             figures += save_figure(picture.figure, place / picture.name, svg=picture.svg)
-    # A quick run, or a run of some parts, does not overwrite the full report.
-    ending = "-".join(["", *wanted, *suffix])
-    made = Reproduction(
-        chapters, folder / f"report{ending}.html", folder / f"paper-claims{ending}.md", tuple(figures)
-    )
+    made = Reproduction(chapters, report, folder / f"paper-claims{ending}.md", tuple(figures))
     command = _command(parts, quick=quick)
     write_page(reproduction_report(chapters, made.claims, quick=quick, command=command), made.report)
     write_page(claims_page(made.claims, quick=quick), made.page)
     return made
+
+
+def _check_folder(report: Path, *places: Path) -> None:
+    """Check that a reproduction would write over its own files only, and not elsewhere through links."""
+    for place in places:
+        if place.is_symlink():
+            raise ValueError(f"{place} must not be a link; choose another --folder.")
+    if report.is_symlink() or (report.exists() and not is_reproduction_report(report)):
+        raise ValueError(f"{report} is no page of 'sojourn reproduce'; move it, or choose another --folder.")
 
 
 def _chapter(

@@ -35,7 +35,7 @@ from sojourn.experiments.store._timings import TimingLog
 __all__ = ["Store", "WriteAccess"]
 
 _NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(npz|json)")
-_TEMPORARY = re.compile(r"\..*\.tmp")  # names that `write_atomically` gives
+_TEMPORARY = re.compile(r"\..{1,40}\.[0-9a-f]{8}\.tmp", re.DOTALL)  # names that `write_atomically` gives
 _ENDINGS = {"trials": "npz", "experiments": "json"}
 _FOLDERS = (*_ENDINGS, "damaged")
 _TICK = 2_000_000_000  # nanoseconds: the coarsest time stamps of any file system
@@ -129,7 +129,7 @@ class Store:
         """Return the files that are being written, or were when a run was killed."""
         folders = [self.folder, *(self.folder / name for name in _FOLDERS)]
         found = (path for folder in folders if folder.is_dir() for path in folder.glob(".*.tmp"))
-        return sorted(path for path in found if _is_file(path))
+        return sorted(path for path in found if _TEMPORARY.fullmatch(path.name) and _is_file(path))
 
     def is_being_written(self) -> bool:
         """Whether a run has this store open for writing."""
