@@ -407,3 +407,16 @@ def test_a_pipe_is_no_export(tmp_path):
     pipe = tmp_path / "x.parquet"
     os.mkfifo(pipe)
     assert not is_export(pipe)
+
+
+def test_results_are_data_frames_and_latex_tables(store, tmp_path):
+    results = load_results(store)
+    frame = results.to_pandas()
+    export_parquet(results, tmp_path / "table.parquet")
+    exported = pq.read_table(tmp_path / "table.parquet").to_pandas()
+    assert list(frame.columns) == list(exported.columns)
+    for name in ("agent", "law", "seed", "episode", "cumulative_reward", "trial"):
+        assert frame[name].tolist() == exported[name].tolist()
+    text = results.to_latex()
+    assert text.startswith("\\begin{tabular}")
+    assert text.count("\\\\") == 1 + len(results.table().splitlines()) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from sojourn.experiments._results import Results
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import label, read_stored_law
 
-__all__ = ["export_csv", "export_parquet", "is_export"]
+__all__ = ["export_csv", "export_parquet", "is_export", "table_columns"]
 
 _SUMS = {
     "cumulative_regret": "regret",
@@ -73,6 +74,25 @@ def _columns(trial: TrialResult) -> dict[str, Any]:
         if found is not None:
             columns[column] = found.astype(np.int64 if column in _WHOLE else np.float64)
     return columns
+
+
+def table_columns(results: Results) -> dict[str, Any]:
+    """Return the columns of the exported table as arrays; numbers that are not known are NaN."""
+    grids, laws = _grids(results), _law_names(results)
+    parts: dict[str, list[Any]] = {}
+    for trial in (each.uncached() for each in results):
+        columns, size = _columns(trial), trial.checkpoints.size
+        fixed = _texts(trial, laws) | {_GRID_PREFIX + grid: trial.varied.get(grid) for grid in grids}
+        for name, value in (fixed | {"seed": trial.seed}).items():
+            parts.setdefault(name, []).append([value] * size)
+        for name in ("episode", *_SUMS):
+            parts.setdefault(name, []).append(columns.get(name, np.full(size, np.nan)))
+        parts.setdefault("trial", []).append([trial.key] * size)
+    is_array = {"episode", *_SUMS}
+    return {
+        name: np.concatenate(found) if name in is_array else list(itertools.chain.from_iterable(found))
+        for name, found in parts.items()
+    }
 
 
 def export_csv(results: Results, path: str | Path, progress: Callable[[float], object] | None = None) -> int:

@@ -8,10 +8,12 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _html
+from sojourn._latex import latex_table
 from sojourn._memory import check_fits
+from sojourn._pandas import data_frame
 from sojourn._text import UniqueNames, one_line
 from sojourn._validation import did_you_mean
 from sojourn.errors import SojournWarning
@@ -31,6 +33,9 @@ from sojourn.experiments.trials._result import TrialResult, read_result_file
 from sojourn.laws import label, read_stored_law
 from sojourn.learning import Comparison
 from sojourn.mdps import is_size_label
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["Results", "load_results", "results_of"]
 
@@ -90,6 +95,20 @@ class Results:
         rows = [_HEADER, *self._rows()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADER))]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+    def to_latex(self) -> str:
+        """Return `table` as LaTeX; it needs the package booktabs."""
+        return latex_table(_HEADER, self._rows(), [])
+
+    def to_pandas(self) -> DataFrame:
+        """Return the rows that `sojourn export` writes as a pandas data frame: one per trial and checkpoint.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        from sojourn.experiments._export import table_columns  # noqa: PLC0415 - it reads results
+
+        return data_frame(table_columns(self))
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
