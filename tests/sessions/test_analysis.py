@@ -907,3 +907,27 @@ def test_groups_that_leave_early_and_late_are_found_to_differ():
 def test_sessions_that_are_all_alike_have_no_interval():
     text = advice_on(analyze(SessionLog.from_columns([7] * 50), resamples=5), "How long they last")
     assert text.startswith("A session lasts 7 steps on average; ")
+
+
+def test_the_shape_of_leaving_is_that_of_all_steps_with_data():
+    # The hazard of the data rises to 59% at step 4 and is 25% to 50% after it.
+    lengths = np.repeat([1, 2, 3, 4, 5, 6, 7, 8, 10, 12], [4, 46, 47, 23, 8, 3, 1, 2, 1, 1])
+    text = advice_on(analyze(SessionLog.from_columns(lengths)), "How people leave")
+    assert "By the best fit, leaving first speeds up, to " in text
+
+
+def test_a_contradicted_fit_does_not_make_a_single_discount_good_enough():
+    lengths = np.repeat([2, 9, 30], [1_000, 2_500, 500])
+    found = analyze(SessionLog.from_columns(lengths), problem=sj.mdps.cash_or_invest(3, cash=0.9))
+    assert found.best_is_contradicted
+    assert found.price.is_free  # by the fit: cash is always best
+    assert not advice_on(found, "A single γ").startswith("On ")
+
+
+def test_a_slight_cost_of_a_single_discount_is_said_to_be_slight():
+    law = sj.BetaGeometric(2.2, 4.0)
+    found = analyze(draw(law, 6_000), problem=sj.mdps.cash_or_invest(3))
+    price = replace(found.price, best=1.0, geometric=0.997, width=0.0)
+    advice = dict(replace(found, price=price).advice())
+    assert advice["In short"].startswith(f"On {price.problem} one discount costs only 0.3%: γ = ")
+    assert advice["A single γ"].startswith(f"On {price.problem} a single γ costs only 0.3%; ")

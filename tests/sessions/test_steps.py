@@ -414,3 +414,29 @@ def test_rewards_of_last_steps_that_a_problem_leaves_out_are_compared(bonus):
     }
     last = [(p, usual[row[2:4]]) for p, row in zip(pay, rows, strict=True) if row[4]]
     np.testing.assert_allclose(found, np.mean(last, axis=0))
+
+
+def test_a_missing_pair_of_state_and_action_is_named_as_in_the_log():
+    columns = {
+        "episode": [1, 1, 1, 2, 2, 2],
+        "step": [1, 2, 3, 1, 2, 3],
+        "state": [7, 8, 7, 8, 7, 8],
+        "action": [0, 0, 0, 0, 1, 0],
+        "reward": [0.0] * 6,
+        "ended": [0, 0, 1, 0, 0, 1],
+    }
+    with pytest.raises(ValueError, match="it never has action '1' in state '8'"):
+        read_steps(columns).problem()
+
+
+def test_sessions_that_the_problem_ended_are_not_called_open():
+    rng = np.random.default_rng(0)
+    rows = [(i, n, rng.random() < 0.5) for i, n in enumerate(rng.geometric(0.3, 200))]
+    steps = [(i, h, h == n and not t, h == n and t) for i, n, t in rows for h in range(1, n + 1)]
+    names = ("episode", "step", "ended", "terminated")
+    columns = {name: list(column) for name, column in zip(names, zip(*steps, strict=True), strict=True)}
+    n_steps = len(steps)
+    columns |= {"state": ["x"] * n_steps, "action": ["go"] * n_steps, "reward": [0.0] * n_steps}
+    text = dict(analyze(read_steps(columns).sessions()).advice())["The sessions"]
+    assert "are open, or were ended by the problem (terminated)" in text
+    assert "what follows is about sessions that nothing terminates" in text
