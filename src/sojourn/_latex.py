@@ -38,8 +38,10 @@ def latex_text(text: str) -> str:
     return _FOUND.sub(lambda found: _SPECIAL[found[0]], text)
 
 
-def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
-    r"""Return a table in the style of booktabs; the first column is text, the others are numbers.
+def latex_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = (), *, n_texts: int = 1
+) -> str:
+    r"""Return a table in the style of booktabs, with notes below; after `n_texts` columns come numbers.
 
     Example:
         >>> print(latex_table(("agent", "regret"), [("UCB & co", "−1.5")], ["5 seeds."]))
@@ -51,21 +53,21 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: Seq
         \bottomrule
         \end{tabular}
         <BLANKLINE>
-        \par\footnotesize 5 seeds.
+        {\par\footnotesize 5 seeds.\par}
     """
     # A row that begins with [ or * would be read as an argument of the \\ before it.
     texts = [" & ".join(map(latex_text, row)) + r" \\" for row in (header, *rows)]
     lines = ["{}" + text if text.startswith(("[", "*")) else text for text in texts]
+    below = ["", rf"{{\par\footnotesize {' '.join(map(latex_text, notes))}\par}}"] if notes else []
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            rf"\begin{{tabular}}{{{'l' * n_texts}{'r' * (len(header) - n_texts)}}}",
             r"\toprule",
             lines[0],
             r"\midrule",
             *lines[1:],
             r"\bottomrule",
             r"\end{tabular}",
-            "",
-            rf"\par\footnotesize {' '.join(map(latex_text, notes))}",
+            *below,
         ]
     )

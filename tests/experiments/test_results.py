@@ -418,5 +418,6 @@ def test_results_are_data_frames_and_latex_tables(store, tmp_path):
     for name in ("agent", "law", "seed", "episode", "cumulative_reward", "trial"):
         assert frame[name].tolist() == exported[name].tolist()
     text = results.to_latex()
-    assert text.startswith("\\begin{tabular}")
+    assert text.startswith("\\begin{tabular}{lllrrr}")
+    assert text.endswith("\\end{tabular}")
     assert text.count("\\\\") == 1 + len(results.table().splitlines()) - 1

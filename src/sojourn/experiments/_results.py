@@ -98,7 +98,7 @@ class Results:
 
     def to_latex(self) -> str:
         """Return `table` as LaTeX; it needs the package booktabs."""
-        return latex_table(_HEADER, self._rows(), [])
+        return latex_table(_HEADER, self._rows(), n_texts=3)
 
     def to_pandas(self) -> DataFrame:
         """Return the rows that `sojourn export` writes as a pandas data frame: one per trial and checkpoint.

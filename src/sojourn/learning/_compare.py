@@ -66,7 +66,7 @@ def compare(
         seeds: Number of seeds, counted from 0, or the seeds themselves.
         regret_episodes: Number of episodes per trial whose regret is computed; see `learn`. All agents are
             valued at the same episodes of a seed. Intervals over seeds include the error of the estimates.
-        regret_tolerance: Largest relative width of the bracket around each regret; see `learn`.
+        regret_tolerance: Target of the relative width of the bracket around each regret; see `learn`.
         workers: Number of trials that are played at a time, in threads; results do not depend on it. The
             learners of this package run in parallel, because their code is compiled. Your own learners in
             Python do not: for them, write a spec and use `sojourn run`.

@@ -83,10 +83,10 @@ def learn(
             more densely at the beginning, and `run.cumulative_regret` is then an unbiased estimate with the
             standard error `run.regret_error`. By default `default_regret_episodes`: all, unless states ×
             steps × episodes is above 2·10¹⁰. What is played does not depend on it.
-        regret_tolerance: Largest width of the bracket around each regret, from 1e-12 to 1e-2, relative to the
-            best value, or to max|r|·E[H] if the law has a heavy tail. Smaller is slower: policies are
-            followed for more steps. Under heavy tails less than about 1e-8 may not be reached;
-            `run.regret_width` has the widths that are.
+        regret_tolerance: Target of the width of the bracket around each regret, from 1e-12 to 1e-2, relative
+            to the best value from a start state, or to max|r|·E[H] if the law has a heavy tail. With a
+            smaller one policies are followed for more steps. Rounding limits the width to about 1e-11, and
+            heavy tails to about 1e-8; `run.regret_width` has the widths that are reached.
         progress: True for a bar, or a function that is called from time to time with the share of the
             episodes that is done.
         reward_range: Least and largest reward per step, only for an environment without a table.

@@ -51,14 +51,15 @@ class Reference:
     def __init__(self, mdp: TabularMDP, law: LengthLaw, regret_tolerance: float = REGRET_TOLERANCE) -> None:
         self.mdp, self.law = mdp, law
         largest = float(max(np.abs(mdp.rewards).max(), np.finfo(float).tiny)) * law.mean
-        share = min(regret_tolerance, _PRECISE) if is_light(law) else regret_tolerance
-        unit = largest
-        self.best = _without_width_warning(plan, mdp, law, tolerance=share * unit / 2.0)
-        if is_light(law):  # a tolerance relative to the best value costs little here
+        has_light_tail = is_light(law)
+        precision = min(regret_tolerance, _PRECISE) if has_light_tail else regret_tolerance
+        unit = largest  # what tolerances are relative to
+        self.best = _without_width_warning(plan, mdp, law, tolerance=precision * unit / 2.0)
+        if has_light_tail:  # a tolerance relative to the best value costs little here
             value = float(np.abs(self.best.value[mdp.start > 0.0]).max())
             unit = min(max(value, 1e-6 * largest), largest)
-            self.best = _without_width_warning(plan, mdp, law, tolerance=share * unit / 2.0)
-        self._precise, self.tolerance = share * unit, regret_tolerance * unit
+            self.best = _without_width_warning(plan, mdp, law, tolerance=precision * unit / 2.0)
+        self._best_tolerance, self.tolerance = precision * unit, regret_tolerance * unit
         self.arrays = make_reference_arrays(mdp, law, self.tolerance)
         self._evaluated: tuple[PolicyArray, str, Any] | None = None
 
@@ -70,7 +71,9 @@ class Reference:
     @functools.cached_property
     def price(self) -> FloatArray:
         """Price of not knowing the length, `(S,)`."""
-        clairvoyant = _without_width_warning(clairvoyant_value, self.mdp, self.law, tolerance=self._precise)
+        clairvoyant = _without_width_warning(
+            clairvoyant_value, self.mdp, self.law, tolerance=self._best_tolerance
+        )
         return np.asarray(clairvoyant - self.best.value)
 
     def value(self, learner: PlanningLearner, problem: ProblemArrays, start: int) -> tuple[float, float]:

@@ -56,7 +56,9 @@ _PER_LAYER = {"value", "incumbent", "runner_up", "greedy_masks", "visits_at", "q
 _MOST_ROWS = 1 << 25
 """Largest number of layers times states for which the actions of a policy are kept during its valuation."""
 
-_MOST_DENSE = 8  # largest number of states for which valuations use a dense table
+_MOST_DENSE = 8
+"""Largest number of states for which valuations use a dense table."""
+
 _MOST_CACHED = 200_000
 """Largest number of states times steps for which valuations are cached."""
 
