@@ -208,6 +208,7 @@ def test_workers_end_when_only_their_run_is_killed(slow):
 
 def test_two_runs_on_one_store_share_the_work(slow):
     folder = slow.with_suffix(".results")
+    slow.write_text(slow.read_text().replace('how = "0.1"', 'how = "0.3"'))  # few per second
     both = [start(slow, "--workers", "1", "--json") for _ in range(2)]
     reports = []
     for process in both:
@@ -218,9 +219,8 @@ def test_two_runs_on_one_store_share_the_work(slow):
     assert verify_store(folder).findings == ()
     for data in reports:
         assert data["reused"] + data["played"] + data["elsewhere"] == 60
-    # Each run lists the store once per second, so some are played twice, depending on the machine; the next
-    # test shows which are skipped. Without sharing, 120 would be played.
-    assert sum(data["played"] for data in reports) < 120
+    # Each run lists the store once per second, so few of these short trials are played twice.
+    assert sum(data["played"] for data in reports) + max(data["reused"] for data in reports) < 90
 
 
 def test_trials_that_another_run_plays_meanwhile_are_skipped(write, tmp_path, monkeypatch):

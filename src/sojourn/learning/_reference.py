@@ -131,9 +131,8 @@ def cached_reference(
     if key not in cache:
         while len(cache) >= _MOST_CACHED:
             del cache[next(iter(cache))]
-        cache[key] = Reference(
-            mdp, law, regret_tolerance
-        )  # it holds the problem, so that no other problem gets the same id
+        # It holds the problem, so that no other problem gets the same id.
+        cache[key] = Reference(mdp, law, regret_tolerance)
     return cache[key]
 
 

@@ -93,7 +93,8 @@ def reproduce(
     # A quick run, or a run of some parts, does not overwrite the full report.
     ending = "-".join(["", *wanted, *suffix])
     report, place = folder / f"report{ending}.html", folder / "-".join(["figures", *suffix])
-    _check_folder(report, place, folder / "tables")
+    page = folder / f"paper-claims{ending}.md"
+    _check_folder(report, page, place, folder / "tables")
     store = Store(folder / "results")
     runner = ExperimentRunner(store, quick, executor, watching if watching is not None else _no_progress)
     chosen = [name for name in PARTS if not parts or name in parts]
@@ -104,18 +105,23 @@ def reproduce(
     for chapter in chapters:
         for picture in chapter.pictures:
             figures += save_figure(picture.figure, place / picture.name, svg=picture.svg)
-    made = Reproduction(chapters, report, folder / f"paper-claims{ending}.md", tuple(figures))
+    made = Reproduction(chapters, report, page, tuple(figures))
     command = _command(parts, quick=quick)
     write_page(reproduction_report(chapters, made.claims, quick=quick, command=command), made.report)
     write_page(claims_page(made.claims, quick=quick), made.page)
     return made
 
 
-def _check_folder(report: Path, *places: Path) -> None:
-    """Check that a reproduction would write over its own files only, and not elsewhere through links."""
+def _check_folder(report: Path, page: Path, *places: Path) -> None:
+    """Check that a reproduction would write over its own files only, and not elsewhere through links.
+
+    The page of claims is written after the report, so that one without a report is not ours.
+    """
     for place in places:
         if place.is_symlink():
             raise ValueError(f"{place} must not be a link; choose another --folder.")
+    if page.exists() and not report.exists():
+        raise ValueError(f"{page} is no page of 'sojourn reproduce'; move it, or choose another --folder.")
     if report.is_symlink() or (report.exists() and not is_reproduction_report(report)):
         raise ValueError(f"{report} is no page of 'sojourn reproduce'; move it, or choose another --folder.")
 

@@ -172,6 +172,14 @@ def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: i
     return f"Leaving slows down. Those who have stayed long tend to stay longer: {by}{steps}."
 
 
+def _shares_words(where: str, observed: float, expected: float) -> str:
+    """Return what share of the sessions left at some steps, and what share by the law."""
+    left, said = percent(observed), percent(expected)
+    if left == said:
+        return f"{where} {observed / expected:.2g} times as many left as the law says"
+    return f"{where} {left} left, and the law says {said}"
+
+
 def _survival(law: LengthLaw | None, step: int) -> float:
     return 0.0 if law is None else float(law.survival(step))
 
@@ -209,14 +217,9 @@ def law_advice(analysis: Analysis) -> str:
         )
     test, surprise, change = analysis.hazard_test, analysis.surprise, analysis.leaving_change
     is_rejected = test is not None and test.p_value < REJECTED and matters(test.observed, test.expected)
-    if surprise is not None:
-        left, expected = percent(surprise.observed), percent(surprise.expected)
-        clause = f"at step {surprise.step:,} {left} left, and the law says {expected}"
-        if left == expected:
-            times = surprise.observed / surprise.expected
-            clause = f"at step {surprise.step:,} {times:.2g} times as many left as the law says"
-        if analysis.surprise_matters and not is_rejected:
-            return f"{text}, but {clause}. So {_misfit(analysis)}"
+    if surprise is not None and analysis.surprise_matters and not is_rejected:
+        clause = _shares_words(f"at step {surprise.step:,}", surprise.observed, surprise.expected)
+        return f"{text}, but {clause}. So {_misfit(analysis)}"
     if change is not None and analysis.change_matters and not is_rejected:
         shape, _ = analysis.leaving_shape
         clause = f"by it leaving {_SHAPES[shape]}, while in the data, {change_words(change)}"
@@ -232,10 +235,7 @@ def law_advice(analysis: Analysis) -> str:
         return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
     is_one = test.first == test.last
     where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
-    left, expected = percent(test.observed), percent(test.expected)
-    shares = f"{where} {left} left, and the law says {expected}"
-    if left == expected:
-        shares = f"{where} {test.observed / test.expected:.2g} times as many left as the law says"
+    shares = _shares_words(where, test.observed, test.expected)
     cells = "in wide cells of steps" if test.is_wide else "at each step"
     rejected = f"the chances of leaving {cells} reject it ({result})"
     if not analysis.best_is_contradicted:
