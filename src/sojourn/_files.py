@@ -46,7 +46,6 @@ _DAMAGE = (
     AttributeError,
     EOFError,
     LookupError,
-    MemoryError,  # a damaged header may ask for any size
     OSError,
     OverflowError,
     RuntimeError,
@@ -58,7 +57,11 @@ _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""Errors that NumPy, zipfile and JSON raise for a file that is damaged or of another kind."""
+"""Errors that NumPy, zipfile and JSON raise for a file that is damaged or of another kind.
+
+No `MemoryError`: where memory is short, a sound file must not be taken for a damaged one. Declared sizes are
+checked first, so that a damaged file does not ask for more than a hundred times its own size.
+"""
 
 _MAX_DEFLATE_RATIO = 1032
 """Largest factor by which deflate can compress; a member that declares a larger one is damaged."""

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from sojourn.errors import TerminatedError
+
 __all__ = ["call_imported", "exits_are_errors", "import_object", "is_import_path", "read_call", "write_call"]
 
 _NAME_AND_ARGUMENTS = re.compile(r"([^()]*[^()\s])\s*(?:\((.*)\))?", re.DOTALL)
@@ -25,7 +27,7 @@ def is_import_path(text: str) -> bool:
 def exits_are_errors() -> Iterator[None]:
     """Raise `ValueError` where a user's code calls `sys.exit`, so that it cannot end the program.
 
-    Subclasses of `SystemExit` pass: signal handlers raise one to end the program.
+    The exception that SIGTERM raises passes, and ends the program.
 
     Example:
         >>> import sys
@@ -37,7 +39,7 @@ def exits_are_errors() -> Iterator[None]:
     try:
         yield
     except SystemExit as error:
-        if type(error) is not SystemExit:
+        if isinstance(error, TerminatedError):
             raise
         raise ValueError(f"your code called sys.exit({error.code!r}).") from error
 

@@ -14,9 +14,14 @@ __all__ = [
     "NoTableError",
     "SojournWarning",
     "SpecDeprecationWarning",
+    "TerminatedError",
     "UnsettledWarning",
     "WideBracketWarning",
 ]
+
+
+class TerminatedError(SystemExit):
+    """The command line received SIGTERM. A user's code that raises `SystemExit` is only in error."""
 
 
 class MemoryLimitError(MemoryError):

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from sojourn.errors import TerminatedError
+
 
 def echo(text: str) -> bytes:
     return text.encode()
@@ -33,12 +35,14 @@ def double(text: str) -> bytes:
 def leave(text: str) -> bytes:
     """Call `sys.exit` with a number, or raise what a signal handler raises."""
     if text == "signal":
-        raise Ended(143)
+        raise TerminatedError(143)
+    if text == "subclass":
+        raise Ended(0)
     sys.exit(int(text))
 
 
 class Ended(SystemExit):
-    """Raised by a signal handler to end the program."""
+    """An exit with a name of its own."""
 
 
 def long_nap(text: str) -> bytes:

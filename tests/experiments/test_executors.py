@@ -31,8 +31,9 @@ def test_processes_conform():
 
 
 @pytest.mark.parametrize("executor", [ThisProcess(retries=1), Processes(workers=1, retries=1)])
-def test_jobs_that_call_sys_exit_fail(executor):
-    (outcome,) = executor.run("experiments.tasks:leave", [Job("key", "0")])
+@pytest.mark.parametrize("text", ["0", "subclass"])
+def test_jobs_that_call_sys_exit_fail(executor, text):
+    (outcome,) = executor.run("experiments.tasks:leave", [Job("key", text)])
     assert (outcome.content, outcome.tries) == (None, 2)
     assert outcome.reason == "ValueError: your code called sys.exit(0)."
 

@@ -128,6 +128,21 @@ def test_bad_ones_are_refused_in_one_line(spec, law, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [("1 / 0", "own_bad:Bad raised ZeroDivisionError"), ("sys.exit(3)", "your code called sys.exit(3).")],
+)
+def test_errors_of_a_law_while_its_spec_is_read_are_one_line(spec, tmp_path, body, message):
+    (tmp_path / "own_bad.py").write_text(
+        "import sys\nimport sojourn as sj\n\n\nclass Bad(sj.Geometric):\n"
+        f"    def tail(self, h):\n        return {body}\n\n    mean = 2.0\n"
+    )
+    spec.write_text(spec.read_text().replace("own_laws:Steady(0.5)", "own_bad:Bad(0.5)"))
+    with pytest.raises(ValueError, match=r"^[^\n]*$") as caught:
+        read_experiment(spec)
+    assert message.partition(":Bad")[0] in str(caught.value)
+
+
 def test_reading_a_store_imports_nothing_and_shows_the_text(spec, tmp_path):
     store = tmp_path / "store"
     run_experiment(read_experiment(spec), store, executor=ThisProcess())

@@ -25,7 +25,7 @@ from experiments.tasks import open_stores
 
 from sojourn import _files
 from sojourn._files import pack_archive
-from sojourn.errors import SojournWarning
+from sojourn.errors import MemoryLimitError, SojournWarning
 from sojourn.experiments import (
     Store,
     ThisProcess,
@@ -136,7 +136,43 @@ def test_two_results_of_one_trial_are_reported(store):
     other = pack_archive(about, {"a": np.zeros(3)})
     (store / "trials" / f"{first.name[:32]}-{content_hash(other)}.npz").write_bytes(other)
     found = {finding.what for finding in verify_store(store).findings}
-    assert found == {"one of 2 different results of the same trial", "it is not a trial file"}
+    assert found == {"it is not a trial file"}  # the other one is sound, and counts
+    assert verify_store(store).trials == len(list((store / "trials").iterdir())) - 1
+
+
+def test_different_sound_results_of_one_trial_are_played_again(store, write):
+    before = contents(store)
+    first = min((store / "trials").iterdir())
+    header, arrays = read_trial(first.read_bytes(), first.name[:32])
+    other = pack_archive(header, arrays | {"price": arrays["price"] + 1e-6})
+    first.with_name(f"{first.name[:32]}-{content_hash(other)}.npz").write_bytes(other)
+    assert [one.path.name[:32] for one in verify_store(store).findings] == [first.name[:32]]
+    refused = pytest.raises(ValueError, match=r"is one of 2 different results of the same trial\. Run")
+    with pytest.warns(SojournWarning, match="not the only result"), refused:
+        load_results(store)
+    report = run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert (report.played, len(report.notes)) == (1, 2)
+    assert len(list((store / "damaged").iterdir())) == 2
+    assert verify_store(store).findings == ()
+    assert contents(store) == before
+
+
+def test_what_is_not_a_file_among_older_manifests_is_found_and_set_aside(store, write, tmp_path):
+    manifest = next(iter((store / "experiments").iterdir()))
+    victim = tmp_path / "victim.txt"
+    victim.write_text("mine")
+    os.utime(victim, (10**9, 10**9))
+    folder = manifest.with_name(f"{manifest.name[:33]}{'0' * 32}.json")
+    folder.mkdir()
+    os.utime(folder, (10**9, 10**9))
+    link = manifest.with_name(f"{manifest.name[:33]}{'1' * 32}.json")
+    link.symlink_to(victim)
+    os.utime(link, (10**9, 10**9), follow_symlinks=False)
+    assert {finding.what for finding in verify_store(store).findings} == {"it is not a file"}
+    run_experiment(read_experiment(write()), store, executor=ThisProcess())
+    assert verify_store(store).findings == ()
+    assert [one.name for one in (store / "experiments").iterdir()] == [manifest.name]
+    assert victim.stat().st_mtime == 10**9
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/b", "nul\\u0000", ".", "..", "con", "x" * 90])
@@ -577,7 +613,7 @@ def test_files_that_another_run_moved_or_repaired_are_left_alone(store, write):
     sound = second.path.read_bytes()
     first.path.unlink()
     third.path.write_bytes(b"")
-    (note,) = _set_aside_trials(kept, replace(inventory, damaged=(first, second, third)))
+    (note,) = _set_aside_trials(kept, replace(inventory, done=frozenset(), damaged=(first, second, third)))
     assert note.endswith("is played again: its content does not match the hash in its name.")
     assert second.path.read_bytes() == sound
     assert [path.read_bytes() for path in (store / "damaged").iterdir()] == [b""]
@@ -724,3 +760,18 @@ def test_only_names_that_runs_give_count_as_temporary_files(store, write):
     assert Store(store).temporary_files() == []
     run_experiment(read_experiment(write()), store, executor=ThisProcess())
     assert own.read_text() == "precious"
+
+
+def test_a_sound_trial_is_not_set_aside_where_memory_is_short(store, write, monkeypatch):
+    before = contents(store)
+
+    def short(*_):
+        raise MemoryLimitError("it", 1 << 30, 1 << 20, "read it on a larger machine")
+
+    monkeypatch.setattr("sojourn._files.check_fits", short)
+    monkeypatch.setattr("sojourn.experiments.trials._archive.read_members", lambda content: None)
+    for use in (verify_store, lambda folder: run_experiment(read_experiment(write()), folder)):
+        with pytest.raises(MemoryLimitError):
+            use(store)
+    assert contents(store) == before
+    assert not (store / "damaged").exists()

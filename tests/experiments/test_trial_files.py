@@ -257,3 +257,13 @@ def test_both_ways_to_read_agree_on_mutated_files(trial, header, arrays):
     # Some of each, or the test shows nothing.
     assert set(verdicts) == {"refused", "read in general", "read quickly"}
     assert min(verdicts.values()) >= 30, verdicts
+
+
+def test_the_quick_way_leaves_large_members_to_the_general_way():
+    # The general way refuses arrays that are packed too much; a run must not take them for sound.
+    packed = io.BytesIO()
+    np.savez_compressed(packed, rewards=np.zeros(1_000_000))
+    assert read_members(packed.getvalue()) is None
+    small = io.BytesIO()
+    np.savez_compressed(small, rewards=np.zeros(1_000))
+    assert list(read_members(small.getvalue())) == ["rewards"]

@@ -95,3 +95,12 @@ def test_a_run_is_a_data_frame_with_one_row_per_episode():
     frame = run.to_pandas()
     assert list(frame["episode"]) == [1, 2, 3, 4]
     assert frame["cumulative_regret"].iloc[-1] == pytest.approx(run.regret.sum())
+
+
+def test_comparisons_of_very_many_agents_are_refused(found, tmp_path):
+    about, arrays = read_archive(
+        found.save(tmp_path / "good.npz"), form="sojourn comparison 1", writer="Comparison.save"
+    )
+    about["names"] = [str(i) for i in range(1_001)]
+    with pytest.raises(ValueError, match=r"many\.npz must have at most 1,000 agents .*; got 1,001 and"):
+        sj.load_comparison(write_archive(tmp_path / "many.npz", about, arrays))

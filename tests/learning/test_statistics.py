@@ -45,6 +45,16 @@ def test_the_probability_of_improvement_is_the_mann_whitney_statistic(ours, thei
     assert more + probability_of_improvement(ours, theirs) == pytest.approx(1.0)
 
 
+def test_the_probability_of_improvement_needs_little_memory_and_passes_unknown_values_on():
+    rng = np.random.default_rng(0)
+    total = rng.normal(size=(3, 20_000))  # all pairs would be 400 million
+    found = probability_of_improvement(total, total[:1])
+    assert found[0] == 0.5
+    assert np.abs(found - 0.5).max() < 0.02
+    total[1, 7] = np.nan
+    assert np.isnan(probability_of_improvement(total, total[:1])).tolist() == [False, True, False]
+
+
 @given(SAMPLES)
 def test_a_paired_difference_agrees_with_scipys_paired_test(values):
     other = np.sin(np.arange(values.size)) + values * 0.5

@@ -6,6 +6,7 @@ from matplotlib.patches import Rectangle
 
 import sojourn as sj
 from sojourn.plots import plan_figure
+from sojourn.plots.policies._strips import ActionColors
 
 CASH = sj.mdps.cash_or_invest(5)
 
@@ -43,3 +44,10 @@ def test_a_notebook_shows_the_strip() -> None:
     assert "cash: steps 1–6" in card
     hostile = sj.TabularMDP(CASH.transitions, CASH.rewards, action_names=["<b>", "&"], name="<script>")
     assert "<script" not in sj.plan(hostile, sj.Polynomial(1.4))._repr_html_()
+
+
+def test_a_legend_names_a_limited_number_of_actions() -> None:
+    patches, words = ActionColors({a: f"a{a}" for a in range(100)}).legend()
+    assert len(patches) == len(words) == 24
+    assert words[-1] == "77 others"
+    assert ActionColors({0: "stay", 1: "go"}).legend()[1] == ["stay", "go"]

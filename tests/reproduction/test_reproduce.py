@@ -147,6 +147,9 @@ def test_files_that_a_reproduction_did_not_write_are_not_replaced(tmp_path):
     assert mine.read_text() == "my own"
     mine.unlink()
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "figures-quick").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ValueError, match="must not be a link"):
-        reproduce(["price"], folder=tmp_path, quick=True)
+    for name in ("figures-quick", "tables", "results"):
+        (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(ValueError, match=f"{name} must not be a link"):
+            reproduce(["price"], folder=tmp_path, quick=True)
+        (tmp_path / name).unlink()
+    assert not any((tmp_path / "elsewhere").iterdir())

@@ -24,6 +24,9 @@ __all__ = ["BadInputError", "Invocation", "OneLineGroup", "reading_input"]
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
+_NO_INPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of the disk, which no other input would avoid."""
+
 _LARGEST_WIDTH = 10_000  # columns of a terminal
 
 
@@ -39,6 +42,8 @@ def reading_input() -> Iterator[None]:
     except (TypeError, ValueError) as error:
         raise BadInputError(str(error)) from error
     except OSError as error:
+        if error.errno in _NO_INPUT_ERRORS:
+            raise
         raise BadInputError(_describe_os_error(error)) from error
 
 
@@ -143,6 +148,9 @@ def _report_error(error: Exception, *, debug: bool) -> int:
     if isinstance(error, BadInputError):
         print_message(str(error), label="Error")
         return BAD_INPUT
+    if isinstance(error, OSError) and error.errno in _NO_INPUT_ERRORS:
+        print_message(_describe_os_error(error), label="Error")
+        return FAILED
     if isinstance(error, MemoryError):
         print_message(_name_options(str(error)) or "Out of memory.", label="Error")
         return FAILED

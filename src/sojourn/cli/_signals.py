@@ -10,14 +10,12 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from sojourn.errors import TerminatedError
+
 __all__ = ["repeated_interrupts", "stopped_by_sigterm"]
 
 TERMINATED = 143
 _SECONDS_TO_REPEAT = 0.05
-
-
-class _Terminated(SystemExit):
-    """Raised on SIGTERM; a separate class, because `SystemExit` in a user's code is only an error."""
 
 
 @contextlib.contextmanager
@@ -28,14 +26,14 @@ def stopped_by_sigterm() -> Iterator[None]:
     def stop(*_: Any) -> None:
         nonlocal is_stopped
         is_stopped = True
-        raise _Terminated(TERMINATED)
+        raise TerminatedError(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     except SystemExit as error:
         if is_stopped and error.code != TERMINATED:  # Ray replaces the code by 1 while it waits for a task
-            raise _Terminated(TERMINATED) from error
+            raise TerminatedError(TERMINATED) from error
         raise
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -29,6 +29,7 @@ from sojourn.experiments.spec._agent_settings import to_text
 from sojourn.experiments.store._manifest import Manifest, read_manifest_file
 from sojourn.experiments.store._store import Store
 from sojourn.experiments.store._stored_file import StoredFile
+from sojourn.experiments.trials._archive import read_trial_file
 from sojourn.experiments.trials._result import TrialResult, read_result_file
 from sojourn.laws import label, read_stored_law
 from sojourn.learning import Comparison
@@ -185,12 +186,38 @@ def results_of(manifest: Manifest, store: Store) -> Results:
 
 
 def _files_by_key(store: Store) -> dict[str, StoredFile]:
+    """Return the file of each trial; of several, the only sound one.
+
+    Raises:
+        ValueError: If a trial has different sound results.
+    """
     files: dict[str, StoredFile] = {}
+    others: dict[str, list[StoredFile]] = {}
     for file in store.trials():
         if file.key in files:
-            warnings.warn(f"{file.path} is not the only result of its trial.", SojournWarning, stacklevel=3)
+            others.setdefault(file.key, [files[file.key]]).append(file)
         files.setdefault(file.key, file)
+    for key, several in others.items():
+        warnings.warn(
+            f"{several[-1].path} is not the only result of its trial.", SojournWarning, stacklevel=3
+        )
+        sound = [file for file in several if _is_sound(file)]
+        if len(sound) > 1:
+            raise ValueError(
+                f"{sound[-1].path} is one of {len(sound)} different results of the same trial. Run the "
+                "experiment again."
+            )
+        files[key] = sound[0] if sound else several[0]
     return files
+
+
+def _is_sound(file: StoredFile) -> bool:
+    """Whether a file is a sound result of the trial in its name."""
+    try:
+        read_trial_file(file)
+    except ValueError:
+        return False
+    return True
 
 
 def _load(store: Store, manifests: list[Manifest], files: Mapping[str, StoredFile]) -> Results:
@@ -199,7 +226,7 @@ def _load(store: Store, manifests: list[Manifest], files: Mapping[str, StoredFil
         _result(manifest, cell, headers.of(key), files[key])
         for manifest in manifests
         for cell in manifest.cells
-        for key in cell["trials"]
+        for key in dict.fromkeys(cell["trials"])  # once, if a file lists it several times
         if key in files
     ]
     return Results(store.folder, _with_clear_problem_names(trials))

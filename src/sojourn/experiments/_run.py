@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -210,11 +211,16 @@ def _check_side_files(store: Store, access: WriteAccess) -> Iterator[str]:
 
 
 def _set_aside_trials(store: Store, inventory: Inventory) -> Iterator[str]:
+    """Set unusable files of trials aside; yield one note per file."""
+    counts = Counter(file.key for file in store.trials())
     for file in inventory.damaged:
-        problem = defect_of_file(file, inventory.trials[file.key][1])  # another run may have repaired it
-        moved = store.set_aside(file.path) if problem else None
+        what, why = "damaged trial", defect_of_file(file, inventory.trials[file.key][1])
+        if not why and counts[file.key] > 1:
+            what, why = "trial", "there are different results of it, of which at most one can be right"
+        moved = store.set_aside(file.path) if why else None  # another run may have repaired it
         if moved is not None:
-            yield f"A damaged trial was set aside as {moved} and is played again: {problem}."
+            again = "" if file.key in inventory.done else " and is played again"
+            yield f"A {what} was set aside as {moved}{again}: {why}."
 
 
 def _check_content(outcome: Outcome, trial: Trial) -> Outcome:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from sojourn._typing import ArrayLike, FloatArray, IntArray
+from sojourn._validation import check_not_masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,7 @@ def steps(h: ArrayLike) -> FloatArray:
     alone: Any = h
     if type(alone) is int and 1 <= alone <= MAX_STEP:  # the general way takes 12 µs longer
         return np.array(float(alone))
+    check_not_masked("h", h)
     rule = "h must be whole numbers from 1 to 2**53"
     try:
         given = np.asarray(h)

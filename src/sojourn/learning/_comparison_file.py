@@ -47,6 +47,10 @@ def _law_text(law: LengthLaw) -> str:
     return law_to_text(law, remedy="Store comparison.cumulative_regret yourself.")
 
 
+_MOST_AGENTS, _MOST_SEEDS = 1_000, 100_000
+"""Larger comparisons are refused: their tables take minutes."""
+
+
 def load_comparison(path: str | Path) -> Comparison:
     """Return the comparison that `Comparison.save` wrote to `path`; its `agents` are empty.
 
@@ -83,6 +87,11 @@ def load_comparison(path: str | Path) -> Comparison:
     numbers = [*arrays.values(), *([] if error is None else [error])]
     are_floats = all(array.dtype == np.float64 for array in numbers[1:])
     are_different = len(set(names)) == len(names) and len(set(seeds)) == len(seeds)
+    if shape[0] > _MOST_AGENTS or shape[1] > _MOST_SEEDS:
+        raise ValueError(
+            f"{path} must have at most {_MOST_AGENTS:,} agents and {_MOST_SEEDS:,} seeds; got {shape[0]:,} "
+            f"and {shape[1]:,}."
+        )
     if not (fits and are_floats and are_different and arrays["checkpoints"].dtype.kind == "i"):
         raise ValueError(f"{path} is a damaged comparison: its arrays do not fit each other.")
     if any((np.abs(array) > _LARGEST).any() for array in numbers[1:]) or (

@@ -237,10 +237,22 @@ def probability_of_improvement(
         >>> float(probability_of_improvement([1.0, 2.0], [2.0, 3.0]))  # better, better, tie, better
         0.875
     """
-    ours = np.asarray(values, dtype=np.float64)[..., :, np.newaxis]
-    theirs = np.asarray(baseline, dtype=np.float64)[..., np.newaxis, :]
+    ours, theirs = (np.asarray(column, dtype=np.float64) for column in (values, baseline))
     if not less_is_better:
         ours, theirs = -ours, -theirs
-    wins = (ours < theirs) + 0.5 * (ours == theirs)
-    unknown = np.isnan(ours) | np.isnan(theirs)
-    return np.asarray(np.where(unknown.any(axis=(-2, -1)), np.nan, wins.mean(axis=(-2, -1))))
+    shape = np.broadcast_shapes(ours.shape[:-1], theirs.shape[:-1])
+    rows = (
+        np.broadcast_to(one, (*shape, one.shape[-1])).reshape(math.prod(shape), one.shape[-1])
+        for one in (ours, theirs)
+    )
+    shares = [_share_of_wins(one, other) for one, other in zip(*rows, strict=True)]
+    return np.array(shares, dtype=np.float64).reshape(shape)
+
+
+def _share_of_wins(ours: FloatArray, theirs: FloatArray) -> float:
+    """Return the share of pairs in which the first value is less, and half of those in which they tie."""
+    if not ours.size or not theirs.size or np.isnan(ours).any() or np.isnan(theirs).any():
+        return math.nan
+    ordered = np.sort(theirs)
+    less, least = (ordered.size - np.searchsorted(ordered, ours, side=side) for side in ("right", "left"))
+    return float((less + least).sum() / (2 * ours.size * theirs.size))

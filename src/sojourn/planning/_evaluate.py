@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn._kernels import evaluate_deterministic, evaluate_stochastic
 from sojourn._typing import ArrayLike, FloatArray, PolicyArray
-from sojourn._validation import check_choice
+from sojourn._validation import check_choice, check_not_masked
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._certificate import Certificate
@@ -119,6 +119,7 @@ def policy_bounds(
 
 def _check_policy(mdp: TabularMDP, policy: ArrayLike) -> PolicyArray:
     """Return the policy as an integer `(N, S)` or float `(N, S, A)` array, or raise an error."""
+    check_not_masked("policy", policy)
     rows = np.asarray(getattr(policy, "policy", policy))  # accepts a Plan too
     n_states, n_actions = mdp.n_states, mdp.n_actions
     fits = (

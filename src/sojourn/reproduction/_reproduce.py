@@ -94,7 +94,7 @@ def reproduce(
     ending = "-".join(["", *wanted, *suffix])
     report, place = folder / f"report{ending}.html", folder / "-".join(["figures", *suffix])
     page = folder / f"paper-claims{ending}.md"
-    _check_folder(report, page, place, folder / "tables")
+    _check_folder(report, page, place, folder / "tables", folder / "results")
     store = Store(folder / "results")
     runner = ExperimentRunner(store, quick, executor, watching if watching is not None else _no_progress)
     chosen = [name for name in PARTS if not parts or name in parts]

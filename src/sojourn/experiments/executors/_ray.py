@@ -253,14 +253,11 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
         _check_reachable(address)
     else:  # "local" starts a new cluster; without it Ray would join one that runs on this machine
         options = {"address": "local", "num_cpus": workers, "include_dashboard": False}
-    on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+        _start(ray, options)
     except Exception as error:  # Ray raises many types
         where = address or "this machine"
         raise ExecutorError(f"No Ray cluster at {where}: {describe_error(error)}") from error
-    if threading.current_thread() is threading.main_thread() and on_sigterm is not None:
-        signal.signal(signal.SIGTERM, on_sigterm)  # Ray installs a handler that prints its stack
     quiet = _WithoutRayOutput(sys.stdout)
     with contextlib.redirect_stdout(quiet):
         try:
@@ -273,6 +270,21 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
             quiet.drops_all = True  # Ray prints what it held back while it shuts down
             if ray.is_initialized():
                 ray.shutdown()
+
+
+def _start(ray: Any, options: dict[str, Any]) -> None:
+    """Connect to a cluster, and restore the handler of SIGTERM that Ray replaces."""
+    is_main = threading.current_thread() is threading.main_thread()
+    on_sigterm = signal.getsignal(signal.SIGTERM) if is_main else None
+    try:
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+    except SystemExit:  # from the handler that Ray installs, whose exit code is not that of SIGTERM
+        if callable(on_sigterm):
+            on_sigterm(signal.SIGTERM, None)
+        raise
+    finally:
+        if on_sigterm is not None:
+            signal.signal(signal.SIGTERM, on_sigterm)
 
 
 def _abandon(ray: Any) -> None:

@@ -110,5 +110,6 @@ def _answer(function: str, text: str) -> Message:
             kind, content = RESULT, import_object(function)(text)
     except BaseException as error:  # a user's agent may raise anything; the run handles Ctrl-C
         kind, content = ERROR, describe_error(error).encode()
-    sys.stdout.flush()
+    with contextlib.suppress(Exception):  # an agent may have replaced or closed it
+        sys.stdout.flush()
     return kind, content, time.perf_counter() - begun

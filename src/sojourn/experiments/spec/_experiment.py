@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sojourn._files import is_utf8
+from sojourn._imports import call_imported
 from sojourn._text import UniqueNames
 from sojourn._validation import check_whole, did_you_mean
 from sojourn.errors import SpecDeprecationWarning
@@ -266,7 +267,8 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
     for problem, mdp in problems:
         for law in laws:
             # Hashed into every trial key: a new entry would make old stores play everything again.
-            record = _what_to_record(given, mdp, law.law, spec.episodes)
+            options = {"given": given, "mdp": mdp, "law": law.law, "episodes": spec.episodes}
+            record = call_imported(law.text[:60], _what_to_record, options)  # the law may be a user's own
             shared = {"problem": problem, "law": law.text, "episodes": spec.episodes, "record": record}
             if spec.regret_tolerance is not None:
                 shared["regret_tolerance"] = spec.regret_tolerance

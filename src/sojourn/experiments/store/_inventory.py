@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from sojourn.experiments.spec._experiment import Cell, Experiment
@@ -19,8 +20,8 @@ class Inventory:
 
     Attributes:
         trials: All different trials by key, each with a cell that it belongs to.
-        done: Keys of the trials whose files are sound.
-        damaged: Files that are not a sound result of the trial in their name.
+        done: Keys of the trials that have one sound file.
+        damaged: Files that are not a sound result of the trial in their name, or not the only one.
     """
 
     trials: dict[str, tuple[Cell, Trial]]
@@ -41,8 +42,9 @@ def take_inventory(experiment: Experiment, store: Store) -> Inventory:
     stored = [file for file in store.trials() if file.key in trials] if store.exists else []
     # Without threads: they would take 1.6 times as long, because most of the work needs Python's lock.
     checked = [(file, defect_of_file(file, trials[file.key][1])) for file in stored]
+    sound = Counter(file.key for file, problem in checked if not problem)
     return Inventory(
         trials,
-        done=frozenset(file.key for file, problem in checked if not problem),
-        damaged=tuple(file for file, problem in checked if problem),
+        done=frozenset(key for key, count in sound.items() if count == 1),
+        damaged=tuple(file for file, problem in checked if problem or sound[file.key] > 1),
     )

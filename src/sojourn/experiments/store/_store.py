@@ -29,7 +29,7 @@ from typing import Any
 
 from sojourn._files import is_utf8, lock_file, make_folder, sync_folder, write_atomically
 from sojourn.experiments.store._marker import MARKER_CONTENT, Marker
-from sojourn.experiments.store._stored_file import StoredFile, content_hash
+from sojourn.experiments.store._stored_file import StoredFile, content_hash, is_something_else
 from sojourn.experiments.store._timings import TimingLog
 
 __all__ = ["Store", "WriteAccess"]
@@ -152,6 +152,9 @@ class Store:
         key = content_hash(str(manifest["name"]).encode())
         path = self._add("experiments", f"{key}-{content_hash(content)}.json", content)
         others = [file for file in self._files("experiments") if file.key == key and file.path != path]
+        for other in [file for file in others if file.is_something_else()]:
+            self.set_aside(other.path)
+            others.remove(other)
         # The newest counts. Make this one the newest, even if the same content was written before, or a
         # clock that was ahead dated another one.
         if not others:
@@ -160,10 +163,10 @@ class Store:
         for other in others:
             if _written_at(other)[0] > now + _DAY:  # perhaps the latest time that the disk can store
                 with contextlib.suppress(OSError):
-                    os.utime(other.path, ns=(now, now))
+                    os.utime(other.path, ns=(now, now), follow_symlinks=False)
         newest = max(now, *(_written_at(file)[0] + _TICK for file in others), 0)
         with contextlib.suppress(FileNotFoundError):  # another run replaced it meanwhile
-            os.utime(path, ns=(newest, newest))
+            os.utime(path, ns=(newest, newest), follow_symlinks=False)
         for other in others:
             if _written_at(other) < _written_at(StoredFile(str(path.parent), path.name)):
                 other.path.unlink(missing_ok=True)
@@ -175,6 +178,8 @@ class Store:
         file = StoredFile(str(self.folder / folder), name)
         if file.is_sound():
             return file.path
+        if file.is_something_else():
+            self.set_aside(file.path)
         return write_atomically(file.path, lambda opened: opened.write(content))
 
     def trials(self) -> list[StoredFile]:
@@ -209,7 +214,7 @@ class Store:
             for path in folder.iterdir() if folder.is_dir() else ():  # listed once: a run may add files
                 match = _NAME.fullmatch(path.name)
                 is_known = match[1] == ending if match else _TEMPORARY.fullmatch(path.name) is not None
-                if not is_known or (match is None and _is_something_else(path)):
+                if not is_known or (match is None and is_something_else(path)):
                     unknown.append(path)
         return sorted(unknown)
 
@@ -267,14 +272,6 @@ def _check_part(path: Path, *, is_folder: bool) -> None:
         raise ValueError(f"{path} must not be a link.")
     if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
         raise ValueError(f"{path} must be a {'folder' if is_folder else 'file'}; it is something else.")
-
-
-def _is_something_else(path: Path) -> bool:
-    """Whether there is something other than a regular file, such as a link."""
-    try:
-        return not stat.S_ISREG(path.lstat().st_mode)
-    except FileNotFoundError:  # a run has renamed it
-        return False
 
 
 def _is_file(path: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from sojourn._files import NotRegularFileError, open_regular_file
 from sojourn._memory import check_fits
 
-__all__ = ["StoredFile", "content_hash"]
+__all__ = ["StoredFile", "content_hash", "is_something_else"]
 
 _MAX_BYTES = 1 << 33
 """Larger files are not read: no store contains them."""
@@ -27,6 +28,14 @@ def content_hash(content: bytes) -> str:
 
 def _shortened(found: Any) -> str:
     return str(found.hexdigest()[:_HASH_DIGITS])
+
+
+def is_something_else(path: Path) -> bool:
+    """Whether there is something other than a regular file, such as a link."""
+    try:
+        return not stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:  # a run has renamed it
+        return False
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,10 @@ class StoredFile:
     def path(self) -> Path:
         """The path of the file."""
         return Path(self.folder, self.name)
+
+    def is_something_else(self) -> bool:
+        """Whether a link, a folder, a pipe or a device has taken the place of the file."""
+        return is_something_else(self.path)
 
     def is_sound(self) -> bool:
         """Whether the content matches the name; large files are hashed piece by piece."""

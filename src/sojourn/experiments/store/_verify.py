@@ -58,16 +58,21 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
     store = store if isinstance(store, Store) else Store(store)
     store.check_exists()
     findings = list(_check_folder(store))
-    sound: set[str] = set()
+    counts: Counter[str] = Counter()
+    last: dict[str, Path] = {}
     files = store.trials()
     for i, file in enumerate(files):
         problem = _check_trial_file(file)
         if problem:
             findings.append(Finding(file.path, problem))
         else:
-            sound.add(file.key)
+            counts[file.key] += 1
+            last[file.key] = file.path
         if progress is not None and i % 64 == 0:
             progress(i / len(files))
+    several = "different results of the same trial; the next run plays it again"
+    findings += [Finding(last[key], f"one of {n} {several}") for key, n in counts.items() if n > 1]
+    sound = {key for key, n in counts.items() if n == 1}
     manifests, damaged = _check_manifests(store)
     experiments = sorted((one.name, len(one.keys), len(one.keys & sound)) for one in manifests)
     return Verdict(len(sound), tuple(experiments), (*findings, *damaged))
@@ -86,17 +91,12 @@ def _check_folder(store: Store) -> Iterator[Finding]:
             yield Finding(path, "a run that was killed left this temporary file")
     for path in store.unknown_files():
         yield Finding(path, "it does not belong to the store")
-    files = store.trials()
-    counts = Counter(file.key for file in files)
-    last = {file.key: file.path for file in files}
-    for key, count in counts.items():
-        if count > 1:
-            yield Finding(last[key], f"one of {count} different results of the same trial")
 
 
 def _check_manifests(store: Store) -> tuple[list[Manifest], list[Finding]]:
     """Return the sound manifests, and the problems of the others."""
-    manifests, findings = [], []
+    older = [file for file in store.older_manifests() if file.is_something_else()]
+    manifests, findings = [], [Finding(file.path, "it is not a file") for file in older]
     for file in store.manifests():
         try:
             manifests.append(read_manifest_file(file))

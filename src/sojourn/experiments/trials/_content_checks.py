@@ -176,7 +176,8 @@ def _check_sums(arrays: Mapping[str, Any], longest: int | None) -> None:
     """Check that sums up to checkpoints rise by what the episodes between them can add."""
     n_episodes = np.diff(arrays["checkpoints"], prepend=0)
     lengths = np.diff(arrays["sum_lengths"], prepend=0)
-    if (lengths < n_episodes).any() or (longest is not None and (lengths > longest * n_episodes).any()):
+    most = np.inf if longest is None else float(longest)  # a product of whole numbers could overflow
+    if (lengths < n_episodes).any() or (lengths > most * n_episodes).any():
         raise ValueError("its sum_lengths do not rise as its law says")
     observed = np.diff(arrays["sum_observed"], prepend=0)
     if (observed < 0).any() or (observed > n_episodes).any():

@@ -32,7 +32,8 @@ _LOCAL_START = struct.pack("<4s5H", b"PK\3\4", 45, 0, 8, 0, 33)
 """What NumPy writes: versions, flags, deflation, a fixed date, no comments, the mode of a new file."""
 
 _MOST_MEMBERS = 16
-_MOST_BYTES = 1 << 25  # of one member, unpacked
+_MOST_BYTES = 1 << 20
+"""Largest member, unpacked: the general way refuses some larger ones, which are compressed too much."""
 _CODES = {"i": "<i8", "b": "|b1", "f": "<f8"}
 _TYPES = {kind: np.dtype(code) for kind, code in _CODES.items()}
 

@@ -19,6 +19,7 @@ _ACTION_COLORS = tuple(COLORS[i] for i in (0, 1, 2, 3, 5))
 
 _CHARACTERS_PER_INCH = 11.0
 _HEIGHT, _GAP = 0.72, 0.48
+_MOST_WORDS = 24  # in a legend
 _MOST_LINEAR = 60
 STRONGEST = 0.65
 
@@ -35,8 +36,11 @@ class ActionColors:
 
     def legend(self) -> tuple[list[Patch], list[str]]:
         """Return the patches and words of a legend."""
-        patches = [Patch(color=color, alpha=STRONGEST, linewidth=0) for color in self._colors.values()]
-        return patches, list(self.names.values())
+        colors, words = list(self._colors.values())[:_MOST_WORDS], list(self.names.values())
+        patches = [Patch(color=color, alpha=STRONGEST, linewidth=0) for color in colors]
+        if len(words) > _MOST_WORDS:
+            words = [*words[: _MOST_WORDS - 1], f"{len(words) - _MOST_WORDS + 1:,} others"]
+        return patches, words
 
 
 class StepAxis:
