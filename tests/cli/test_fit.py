@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import re
 from types import SimpleNamespace
@@ -22,8 +23,8 @@ def test_a_log_is_fitted_and_explained(run):
     assert done.exit_code == 0
     for words in (
         "5,000 sessions",
-        "leaving slows down",
-        "A single γ is not good enough",
+        "30% at step 1, 27% at step 2, 23% at steps 3–4 and 16% from step 5 on",
+        "The best single γ is 0.7642",
         "BetaGeometric(a=2.37",
     ):
         assert words in " ".join(done.stdout.split())
@@ -177,7 +178,7 @@ def test_a_table_of_data_without_first_steps_is_refused(run, tmp_path):
     path.write_text("length,entry\n" + "4,3\n5,3\n9,4\n" * 30, encoding="utf-8")
     done = run("fit", str(path), "--no-plot", "--table", str(table))
     assert done.exit_code == 2
-    assert "no session was seen before step 3" in " ".join(done.stderr.split())
+    assert "hardly any session was seen before step 3" in " ".join(done.stderr.split())
     assert not table.exists()
     assert "P(H ≥ h | H ≥ 3)" in run("fit", str(path)).stdout
 
@@ -306,7 +307,7 @@ def test_standard_input_and_several_files_are_read(run, tmp_path):
         assert (found["sessions"], found["open"]) == (100, 20)
         assert found["fits"] == piped["fits"]
     survived = json.loads(run("fit", "-", "--json", "--open-survived", input=whole).stdout)
-    assert survived["mean"] > piped["mean"]
+    assert sj.parse_law(survived["law"]).mean > sj.parse_law(piped["law"]).mean
 
 
 def test_the_schedule_is_that_of_the_law(run, tmp_path):
@@ -367,12 +368,17 @@ def test_a_group_that_determines_its_discount_gets_a_schedule_if_the_whole_log_d
 
 def test_the_answer_comes_first(run, tmp_path):
     first = {
-        "sample:streaming": "No single γ is good enough. Discount step h by ρ(h)",
+        "sample:streaming": "Discount step h by ρ(h) of the law at the end",
         "sample:support": "The groups differ",
     }
     for sample, words in first.items():
         text = " ".join(run("fit", sample, "--no-plot").stdout.split())
         assert words in text[:400]
+    lines = run("fit", "sample:streaming").stdout.splitlines()
+    picture = next(i for i, line in enumerate(lines) if line.startswith("survival γ(h)"))
+    assert picture < 10
+    assert lines[picture - 2].split()[-1] == "1]."  # the end of the answer
+    assert any(line.startswith("The sessions") for line in lines[picture:])
     rows = [
         f"{e},{h},{'xy'[h == 1 + e % 3]},{int(h == 1 + e % 3)}"
         for e in range(60)
@@ -382,6 +388,34 @@ def test_the_answer_comes_first(run, tmp_path):
     text = " ".join(run("fit", str(tmp_path / "log.csv"), "--no-plot", "--resamples", "0").stdout.split())
     assert "In short Leaving depends on the state, so no law of lengths is a discount" in text
     assert "state no. 1 0.00 times (in the alphabetical order of their names)" in text
+
+
+def test_a_law_that_does_not_fit_is_marked_where_it_is_printed(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("length\n" + "2\n" * 300 + "9\n" * 300)
+    done = run("fit", str(path), "--no-plot", "--resamples", "0")
+    assert "The best law, which the data contradict, in the form that all commands accept:" in done.stdout
+    good = run("fit", "sample:streaming", "--no-plot", "--resamples", "0").stdout
+    assert "\nThe law, in the form that all commands accept:" in good
+
+
+def test_means_are_not_listed_where_the_log_does_not_determine_them(run, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("length,ended\n" + "".join(f"{1 + i % 4},{int(i % 4 < 2)}\n" for i in range(200)))
+    done = run("fit", str(path), "--no-plot", "--resamples", "0")
+    assert "The log does not determine it" in " ".join(done.stdout.split())
+    rows = [line.split() for line in done.stdout.splitlines() if re.search(r" (inside|outside)$", line)]
+    assert len(rows) >= 5
+    assert all(row[-2] == "–" for row in rows if row[-1] == "inside")
+
+
+def test_a_full_disk_is_a_failure(run, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device", "report.html")
+
+    monkeypatch.setattr("sojourn.reports.write_page", full)
+    done = run("fit", "sample:streaming", "--no-plot", "--report", str(tmp_path / "report.html"))
+    assert (done.exit_code, done.stderr) == (1, "Error: report.html: No space left on device.\n")
 
 
 def test_no_log_of_a_folder_or_pattern_is_overwritten(run, tmp_path):

@@ -166,10 +166,10 @@ def test_a_plot_cannot_be_written_to_a_folder(run, tmp_path):
     assert result.stderr == f"Error: --plot must be a file; {str(folder)!r} is a folder.\n"
 
 
-def test_a_file_that_cannot_be_written_after_all_is_bad_input(run, monkeypatch, tmp_path):
+def test_a_file_for_which_there_is_no_space_is_a_failure_and_no_bad_input(run, monkeypatch, tmp_path):
     def full(*_, **__):
         raise OSError(28, "No space left on device", "law.png")
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
     result = run("law", "fixed(3)", "--no-plot", "--plot", str(tmp_path / "law.png"))
-    assert (result.exit_code, result.stderr) == (2, "Error: law.png: No space left on device.\n")
+    assert (result.exit_code, result.stderr) == (1, "Error: law.png: No space left on device.\n")

@@ -57,6 +57,15 @@ def page():
     return session_report(analyze(log, problem=sj.mdps.cash_or_invest(5)))
 
 
+def test_the_answer_and_the_pictures_come_before_the_reasons(page):
+    text = Reader(page).text
+    places = [text.index(words) for words in ("Discount step h", "The data and the laws", "Findings")]
+    assert places == sorted(places)
+    assert "The data contradict this law" not in text
+    poor = session_report(analyze(SessionLog.from_columns([2] * 500 + [9] * 500)))
+    assert "The data contradict this law; the findings say what to use instead." in Reader(poor).text
+
+
 def test_the_page_loads_nothing(page):
     read = Reader(page)
     assert not {"script", "link", "iframe", "object", "embed", "form", "a"} & set(read.tags)

@@ -15,7 +15,9 @@ import threading
 import numpy as np
 import pytest
 
+import sojourn as sj
 from sojourn.sessions import analyze, read_log, read_sessions, read_steps, sample_path
+from sojourn.sessions.reading import _sources as sources
 
 from .test_read import as_rows, packed, write
 
@@ -87,7 +89,7 @@ def test_sessions_without_a_group_are_pointed_out(cell, which):
 
 
 def test_a_column_named_for_one_meaning_is_not_taken_for_another():
-    log = read_sessions({"began": [0.0], "ended": [90.0]}, start="began", end="ended", step="1min")
+    log = read_sessions({"began": [10.0], "ended": [100.0]}, start="began", end="ended", step="1min")
     assert ended(log) == [(2, True)]
     assert "Times that are numbers are seconds since 1970." in log.account.notes[0]
 
@@ -117,7 +119,7 @@ def test_times_become_lengths(tmp_path):
     )
     path = write(tmp_path / "log.csv", "begin,end,segment\n" + "\n".join(rows) + "\n")
     log = read_sessions(path, step="1min")
-    assert ended(log) == [(1, True), (2, False), (3, True)]
+    assert sorted(ended(log)) == [(1, True), (3, False), (3, True)]  # half of its second step was seen
     assert "1 session without an end counts as open up to the latest time seen." in log.account.notes
     assert [one.row for one in log.account.first_rejected] == [4, 6]
     with pytest.raises(ValueError, match=r"times in 'begin' and 'end' but no lengths: .* --step 1min"):
@@ -126,10 +128,10 @@ def test_times_become_lengths(tmp_path):
         "start": np.array(["2026-01-01T00:00", "2026-01-01T00:00"], dtype="M8[s]"),
         "end": np.array(["2026-01-01T00:10", "NaT"], dtype="M8[s]"),
     }
-    assert ended(read_sessions(frame, step="5min")) == [(2, False), (2, True)]
+    assert ended(read_sessions(frame, step="5min")) == [(2, True), (3, False)]
     import pyarrow as pa
 
-    assert ended(read_sessions(pa.table(frame), step="5min")) == [(2, False), (2, True)]
+    assert ended(read_sessions(pa.table(frame), step="5min")) == [(2, True), (3, False)]
 
 
 def test_events_are_cut_into_sessions_at_gaps():
@@ -187,8 +189,30 @@ def test_entries_from_0_are_intervals_after_a_step(tmp_path):
     # (0, 3] is at risk at steps 1 to 3, and (2, 4] at steps 3 and 4.
     log = read_sessions({"length": [3, 4, 5], "entry": [0, 2, 5]})
     assert [(n, e) for n, _, e, _ in as_rows(log)] == [(3, 1), (4, 3)]
-    assert any("Entries begin at 0" in note for note in log.account.notes)
-    assert any("1 sessions of which no step was seen" in note for note in log.account.notes)
+    assert any(
+        "Entries count the steps before a session was seen, as one is 0." in note
+        for note in log.account.notes
+    )
+    assert any(
+        "1 session of which no step was seen (entry = length) is left out." in note
+        for note in log.account.notes
+    )
+
+
+def test_the_reading_of_entries_is_said_and_can_be_chosen():
+    rng = np.random.default_rng(0)
+    lengths, entry = sj.Geometric(0.5).sample(rng, 4_000), rng.integers(1, 4, 4_000)
+    seen = {"length": lengths[lengths > entry], "entry": entry[lengths > entry]}  # (entry, length]
+    assert any("pass --entry-after" in note for note in read_sessions(seen).account.notes)
+    log = read_sessions(seen, entry_after=True)
+    for read in (read_log(seen, entry_after=True), read_log({"length": [3, 4], "entry": [1, 2]})):
+        assert len(read) > 1
+    assert log.account.notes == ("Entries count the steps before a session was seen.",)
+    assert analyze(log).law.continuation(5) == pytest.approx(0.5, abs=0.03)
+    since = {"length": lengths[lengths >= entry], "entry": entry[lengths >= entry]}
+    assert read_sessions(since).account.notes == (
+        "An entry of e means that a session was seen from step e on.",
+    )
 
 
 @pytest.mark.parametrize(("cell", "length"), [("7,0", 7), ("1,000", None), ("3,5", None), ("1.234,0", None)])
@@ -199,9 +223,64 @@ def test_decimal_commas_are_read_where_commas_do_not_separate_cells(cell, length
     assert read_steps(write(tmp_path / "log.csv", steps)).reward.tolist() == [-0.125, 2.5]
 
 
+def test_open_durations_count_as_in_a_life_table():
+    # Lifetimes are exponential with mean 4, and people come under observation at different times: the share
+    # that outlives n steps is exp(-n / 4), however many are censored within steps.
+    rng = np.random.default_rng(0)
+    lives, limits = (
+        rng.exponential(4.0, 40_000),
+        np.where(rng.random(40_000) < 0.5, 6.7, rng.uniform(0, 8, 40_000)),
+    )
+    columns = {"duration": np.minimum(lives, limits), "ended": lives <= limits}
+    log = read_sessions(columns, step=1)
+    h = np.arange(1, 8)
+    survival = analyze(log).band.of(h)
+    assert np.abs(survival - np.exp(-(h - 1) / 4.0)).max() < 0.01
+    assert (
+        "counts as having survived each step of which half or more was seen"
+        in dict(analyze(log).advice())["The sessions"]
+    )
+    with pytest.raises(ValueError, match=r"^open_survived \(--open-survived\) is for lengths in steps"):
+        read_sessions(columns, step=1, open_survived=True)
+
+
+@pytest.mark.parametrize(("yes", "no"), [("1.000000", "0.00"), ("1.0", "0"), ("TRUE", "f")])
+def test_flags_may_be_numbers_with_zeros(yes, no):
+    log = read_sessions({"length": [3, 4], "ended": [yes, no]})
+    assert ended(log) == [(3, True), (4, False)]
+
+
+def test_several_words_may_mean_an_end_and_the_others_are_named():
+    cells = ["churned", "Expired", "active", "paused", "active", "2"]
+    columns = {"length": [1, 2, 3, 4, 5, 6], "status": cells}
+    log = read_sessions(columns, observed="status", ended="churned")
+    assert log.n_open == 5
+    note = "count as open: 'active' (2), 'expired' (1), 'paused' (1), '2' (1)."
+    assert note in log.account.notes[0]
+    both = read_sessions(columns, observed="status", ended=["churned", "expired", "2.0"])
+    assert both.n_open == 3
+    assert "'active' (2), 'paused' (1)." in both.account.notes[0]
+    one = read_sessions(
+        {"length": [1, 2], "status": ["churned", "active"]}, observed="status", ended="churned"
+    )
+    assert one.account.notes == ()
+    many = {"length": [1] * 12, "status": ["churned", *map(str, range(11))]}
+    assert (
+        "more than 8 different ones"
+        in read_sessions(many, observed="status", ended="churned").account.notes[0]
+    )
+
+
+def test_times_that_may_not_be_seconds_are_pointed_out():
+    columns = {"start": [10 * i for i in range(30)], "end": [10 * i + 200 for i in range(30)]}
+    notes = read_sessions(columns, step="30d").account.notes
+    assert any("pass the step in that unit, as a number alone" in note for note in notes)
+    assert read_sessions(columns, step="30").lengths.tolist() == [7]
+
+
 def test_durations_and_times_may_have_decimal_commas(tmp_path):
     path = write(tmp_path / "log.csv", "duration;ended\n90,5;1\n60;0\n")
-    assert ended(read_sessions(path, step="1min")) == [(1, False), (2, True)]
+    assert sorted(ended(read_sessions(path, step="1min"))) == [(2, False), (2, True)]
     path = write(tmp_path / "times.csv", "start;end\n10,5;70,25\n10,5;70,75\n")
     assert ended(read_sessions(path, step="1min")) == [(1, True), (2, True)]
 
@@ -585,3 +664,89 @@ def test_a_forged_sqlite_file_with_more_rows_than_bytes_is_refused(tmp_path):
     path.write_bytes(content)
     with pytest.raises(ValueError, match="damaged SQLite file: it has more rows than bytes"):
         read_sessions(path)
+
+
+@pytest.mark.parametrize("ending", ["bz2", "zst"])
+def test_what_unpacks_to_thousands_of_times_its_size_is_refused(ending, tmp_path, monkeypatch):
+    monkeypatch.setattr("sojourn.sessions.reading._sources._MAX_UNPACKED", 1 << 20)
+    path = tmp_path / f"log.csv.{ending}"
+    path.write_bytes(packed(ending, b"length\n" + b"7\n" * 8_000_000))
+    with pytest.raises(ValueError, match=r"must unpack to at most 1,000 times its size; unpack it first"):
+        read_sessions(path)
+    lengths = np.random.default_rng(0).geometric(0.1, 500_000)
+    rows = b"".join(b"%d\n" % n for n in lengths.tolist())
+    path.write_bytes(packed(ending, b"length\n" + rows))
+    assert len(read_sessions(path)) == 500_000
+
+
+def test_reading_an_sqlite_file_in_wal_mode_creates_no_files(tmp_path):
+    path = tmp_path / "log.db"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("CREATE TABLE log (length)")
+        base.executemany("INSERT INTO log VALUES (?)", [(3,), (4,)])
+        base.commit()
+        assert len(read_sessions(path)) == 2  # while another program has it open, with its log of writes
+    assert [one.name for one in tmp_path.iterdir()] == ["log.db"]
+    assert len(read_sessions(path)) == 2
+    assert [one.name for one in tmp_path.iterdir()] == ["log.db"]
+
+
+def test_long_texts_in_a_database_are_read_a_few_rows_at_a_time(monkeypatch):
+    monkeypatch.setattr("sojourn.sessions.reading._sources._BATCH_BYTES", 1_000)
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE log (length, note)")
+    base.executemany("INSERT INTO log VALUES (?, ?)", [(1 + i % 3, "x" * 600) for i in range(9)])
+    sizes = []
+    real = sources._numbered
+
+    def numbered(chunks, *rest):
+        return real((sizes.append(len(chunk)) or chunk for chunk in chunks), *rest)
+
+    monkeypatch.setattr(sources, "_numbered", numbered)
+    assert len(read_sessions(base.execute("SELECT * FROM log"))) == 9
+    assert max(sizes) == 2
+
+
+def test_a_link_out_of_a_folder_of_logs_is_refused(tmp_path):
+    outside = write(tmp_path / "outside.csv", "length\n1\n2\n")
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write(folder / "a.csv", "length\n3\n")
+    (folder / "b.csv").symlink_to(folder / "a.csv")
+    assert len(read_sessions(folder)) == 1  # a file with several names is read once
+    (folder / "c.csv").symlink_to(outside)
+    with pytest.raises(ValueError, match=r"c.csv must not be a link to a file outside its folder"):
+        read_sessions(folder)
+
+
+def test_intervals_with_a_status_are_pointed_out():
+    columns = {"start": [0] * 30 + [4] * 10, "stop": [5] * 40, "event": [0, 1] * 20}
+    log = read_sessions(columns, step=1)
+    notes = " ".join(log.account.notes)
+    assert "The column 'event' may say otherwise" in notes
+    assert "pass --length 'stop' --entry 'start' instead" in notes
+    text = dict(analyze(log).advice())["The sessions"]
+    assert "all counted as seen to their end (each has an end time)" in text
+
+
+def test_nested_cells_of_parquet_files_are_read_only_if_needed(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    notes = pa.array([{"s": "x"}, {"s": "y"}] * 20)
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pa.table({"length": [1, 2] * 20, "note": notes, "ended": [True, False] * 20}), path)
+    assert read_sessions(path).n_open == 20
+    parquet.write_table(pa.table({"length": notes}), path)
+    with pytest.raises(
+        ValueError, match=r"must have numbers, flags, times or text in 'length'; it has struct"
+    ):
+        read_sessions(path)
+
+
+def test_entries_that_leave_nothing_to_see_are_refused_in_one_line():
+    with pytest.raises(ValueError, match=r"must have a session of which a step was seen: entry < length\.$"):
+        read_sessions({"length": [3, 4], "entry": [3, 4]}, entry_after=True)
+    with pytest.raises(ValueError, match=r"must have a column for --entry-after: name it with --entry\.$"):
+        read_sessions({"length": [3, 4]}, entry_after=True)

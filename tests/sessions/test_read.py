@@ -104,13 +104,13 @@ def test_bad_rows_of_parquet_are_named(tmp_path):
     ]
 
 
-def test_parquet_of_strange_types_is_refused_row_by_row(tmp_path):
+def test_parquet_of_strange_types_is_refused(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"length": [[1, 2], [3]]}), tmp_path / "log.parquet")
     with pytest.raises(
-        ValueError, match=r"^log.parquet must have a row that can be used: all 2 are rejected"
+        ValueError, match=r"^log.parquet must have numbers, flags, times or text in 'length'; it has list"
     ):
         read_sessions(tmp_path / "log.parquet")
     pq.write_table(pa.table({"length": pa.array([], type=pa.int64())}), tmp_path / "none.parquet")
@@ -238,7 +238,7 @@ def test_long_groups_with_the_same_start_stay_apart(tmp_path):
     log = read_sessions(path)
     assert log.n_groups == 2
     assert np.bincount(log.group, log.counts).tolist() == [18, 9]
-    assert all(len(name) < 110 and name.startswith(begin[:80]) for name in log.labels)
+    assert all(len(name) < 120 and name.startswith(begin[:80]) for name in log.labels)
 
 
 def test_numbers_with_a_decimal_point_are_read(tmp_path):

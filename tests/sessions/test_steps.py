@@ -19,7 +19,7 @@ from sojourn.sessions import (
     read_steps,
     sample_path,
 )
-from sojourn.sessions._price import held_out_loss
+from sojourn.sessions.analysis._price import held_out_loss
 
 HEAD = "episode,step,state,action,reward,ended\n"
 
@@ -438,5 +438,61 @@ def test_sessions_that_the_problem_ended_are_not_called_open():
     n_steps = len(steps)
     columns |= {"state": ["x"] * n_steps, "action": ["go"] * n_steps, "reward": [0.0] * n_steps}
     text = dict(analyze(read_steps(columns).sessions()).advice())["The sessions"]
-    assert "are open, or were ended by the problem (terminated)" in text
+    assert "are open, or ended by the problem (terminated)" in text
     assert "what follows is about sessions that nothing terminates" in text
+
+
+def test_leaving_that_depends_on_the_action_is_found():
+    # By hand: "hard" ends half of the sessions at a step, "soft" 2%, in two states that do not matter.
+    rng = np.random.default_rng(1)
+    rows = []
+    for episode in range(400):
+        for step in range(1, 200):
+            action, state = rng.choice(["hard", "soft"]), rng.choice(["x", "y"])
+            ends = rng.random() < (0.5 if action == "hard" else 0.02)
+            rows.append((episode, step, state, action, 1.0, ends))
+            if ends:
+                break
+    names = ("episode", "step", "state", "action", "reward", "ended")
+    log = read_steps(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    assert log.leaving_by_state().p_value > 0.01
+    test = log.leaving_test()
+    assert (test.what, test.p_value < 1e-10) == ("action", True)
+    n_hard = sum(row[3] == "hard" for row in rows)
+    assert test.sizes == (n_hard, len(rows) - n_hard)
+    advice = dict(analyze(log.sessions(), test=test).advice())
+    assert advice["In short"].startswith("Leaving depends on the action, so no law of lengths is a discount")
+    assert "the end depends on what the agent does" in advice["Actions"]
+    assert read_steps(sample_path("shop")).leaving_test().what == "state"
+
+
+def test_states_that_leave_early_or_late_are_found_to_differ():
+    rng = np.random.default_rng(0)
+    rows = []
+    for episode in range(600):
+        state = "uv"[episode % 2]
+        for step in range(1, 300):
+            early, late = (0.25, 0.08) if state == "u" else (0.12, 0.27)
+            ends = rng.random() < (early if step <= 4 else late)
+            rows.append((episode, step, state, ends))
+            if ends:
+                break
+    columns = dict(
+        zip(("episode", "step", "state", "ended"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+    test = read_steps(columns).leaving_test()
+    assert test.depends or test.crosses
+    assert test.by_range.p_value < 1e-6
+
+
+def test_states_that_never_meet_at_a_step_are_not_tested():
+    rng = np.random.default_rng(0)
+    rows = [
+        (episode, step, "early" if step < 4 else "late", step == n)
+        for episode, n in enumerate(rng.geometric(0.2, 300).tolist())
+        for step in range(1, n + 1)
+    ]
+    columns = dict(
+        zip(("episode", "step", "state", "ended"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+    assert read_steps(columns).leaving_test() is None

@@ -44,12 +44,13 @@ def session_report(analysis: Analysis) -> str:
         ('<!DOCTYPE html>', False)
     """
     log, law, curves = analysis.log, analysis.law, session_curves(analysis)
-    advice, is_known = analysis.advice(), analysis.determines_mean
+    (_, answer), *reasons = analysis.advice()
+    is_known = analysis.determines_mean
     return render(
         "sessions.html",
         kind="Session lengths",
         title=log.name,
-        summary=dict(advice)["How long they last"],
+        summary=answer,
         facts=[
             ("sessions", f"{len(log):,}"),
             ("still open", percent(log.n_open / len(log))),
@@ -61,12 +62,13 @@ def session_report(analysis: Analysis) -> str:
                 gamma_words(analysis.described_geometric.gamma) if is_known else "not determined",
             ),
         ],
-        findings=[(heading, text) for heading, text in advice if heading != "How long they last"],
+        findings=reasons,
         figures=_figures(curves),
         plan=_plan(analysis),
         key=session_legend(curves),
         law=repr(law),
-        fits=[_fit(one) for one in analysis.fits],
+        contradicted=analysis.best_is_contradicted,
+        fits=[_fit(one, has_mean=is_known and analysis.shows_most_of(one)) for one in analysis.fits],
         edges=f"A law at the edge of its family is {EDGE_NOTE}."
         if any(one.fit.edge for one in analysis.fits)
         else "",
@@ -121,7 +123,7 @@ def _plan(analysis: Analysis) -> dict[str, str] | None:
     return {"words": best.describe(single_gamma=False), "image": svg_image(best.plot(single_gamma=False))}
 
 
-def _fit(one: RankedFit) -> dict[str, Any]:
+def _fit(one: RankedFit, *, has_mean: bool) -> dict[str, Any]:
     fit = one.fit
     errors = [f"{error:.2g}" for error in fit.standard_errors.values() if not math.isnan(error)]
     return {
@@ -129,7 +131,7 @@ def _fit(one: RankedFit) -> dict[str, Any]:
         "law": law_words(fit)
         + (f" ± {', '.join(errors)}" if errors else "")
         + (f", {' and '.join(fit.edge)} at the edge" if fit.edge else ""),
-        "mean": number(fit.law.mean),
+        "mean": number(fit.law.mean) if has_mean else "–",
         "bic": f"{one.bic_gap:,.1f}",
         "aic": f"{one.aic_gap:,.1f}",
         "in_band": one.in_band,

@@ -9,11 +9,11 @@ import numpy as np
 from sojourn import _html
 from sojourn.laws import is_heavy, quantile
 from sojourn.sessions._format import gamma_words, law_words, number, percent, step_words
-from sojourn.sessions._hazard_bins import hazard_bins
+from sojourn.sessions.analysis._hazard_bins import hazard_bins
 
 if TYPE_CHECKING:
-    from sojourn.sessions._analysis import Analysis
     from sojourn.sessions._log import SessionLog
+    from sojourn.sessions.analysis._analysis import Analysis
 
 __all__ = ["analysis_card", "analysis_text", "log_card", "log_text"]
 

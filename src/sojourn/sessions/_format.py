@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING
 from sojourn.laws import Fit, label
 
 if TYPE_CHECKING:
-    from sojourn.sessions._groups import GroupTest, RangeTest
-    from sojourn.sessions._hazard_test import HazardTest
+    from sojourn.sessions.analysis._groups import GroupTest, RangeTest
+    from sojourn.sessions.analysis._hazard_test import HazardTest
 
-__all__ = ["EDGE_NOTE", "chi_squared_words", "gamma_words", "law_words", "number", "percent", "step_words"]
+__all__ = [
+    "EDGE_NOTE",
+    "chi_squared_words",
+    "gamma_words",
+    "join_words",
+    "law_words",
+    "number",
+    "percent",
+    "step_words",
+]
 
 EDGE_NOTE = (
     "either equivalent to a simpler law, whose parameters BIC and AIC overcount, or limited by the range of "
@@ -24,7 +33,7 @@ def number(value: float) -> str:
     """Format a number with about three digits and thousands separators."""
     if not math.isfinite(value) or abs(value) >= 1e15:
         return f"{value:.3g}"
-    if abs(value) >= 1000.0 or value == int(value):
+    if abs(value) >= 999.5 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.3g}"
 
@@ -56,9 +65,12 @@ def _share(weight: float) -> str:
 
 
 def gamma_words(gamma: float) -> str:
-    """Format γ with four digits, or with as many as show three digits of 1 − γ, at most ten."""
-    if not 0.0 < gamma < 1.0:
-        return f"{gamma:.4g}"
+    """Format γ with four digits, or with as many as show three digits of 1 − γ, at most ten.
+
+    Below 0.001 it has three digits.
+    """
+    if not 1e-3 <= gamma < 1.0:
+        return f"{gamma:.3g}"
     decimals = max(4, 2 - math.floor(math.log10(1.0 - gamma)))
     return f"{gamma:.{decimals}f}".rstrip("0").rstrip(".") if decimals <= 10 else f"1 − {1.0 - gamma:.3g}"
 
@@ -66,6 +78,11 @@ def gamma_words(gamma: float) -> str:
 def step_words(count: float) -> str:
     """Return a number of steps, with "step" or "steps"."""
     return f"{number(count)} step{'s' * (number(count) != '1')}"
+
+
+def join_words(parts: list[str]) -> str:
+    """Join parts of a sentence with commas, and the last one with "and"."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def chi_squared_words(test: GroupTest | HazardTest | RangeTest) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import cast
 
 import numpy as np
 
 from sojourn._typing import ArrayLike, BoolArray, IndexArray, IntArray
-from sojourn.laws import Sample, take_sample
+from sojourn.laws import MAX_STEP, Sample, take_sample
 from sojourn.sessions._cards import log_card, log_text
 from sojourn.sessions._row_counts import RowCounts
 from sojourn.sessions._word_codes import WordCodes
 
-__all__ = ["Account", "Rejection", "SessionLog", "rejection_hints"]
+__all__ = ["Account", "OpenRule", "Rejection", "SessionLog", "rejection_hints"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ _HINTS = (
         re.compile(r"'\s*\d{1,3},\d{3}\s*'"),
         "A number such as 1,184 may have a decimal comma or a thousands separator: write it with a point, or "
         "without a separator.",
+    ),
+    (
+        "must be at most",
+        re.compile(r"\d+ and \d+"),
+        "If the column of entries is not the step from which a session was seen, pass --entry none.",
     ),
     (
         "must be true or false",
@@ -109,6 +115,15 @@ class Account:
         return rejection_hints(self.first_rejected)
 
 
+class OpenRule(Enum):
+    """What an open session shows, and so how its length was counted."""
+
+    REACHED = "a session of n steps reached step n; whether it went on is unknown, or was not asked"
+    EVENTS = "a session of n steps reached step n; steps and events leave no other reading"
+    SURVIVED = "a session of n steps went on after step n, and is counted as one of n + 1"
+    DURATION = "a session survived each step of which half or more was seen"
+
+
 @dataclass(frozen=True, eq=False)
 class SessionLog:
     """A log of sessions: the length of each, whether it was seen to end, its entry step and its group.
@@ -125,6 +140,7 @@ class SessionLog:
         labels: Names of the groups in the log; empty if there are no groups.
         account: How many rows of the file were used and rejected.
         name: Name of the source of the log.
+        open_rule: What an open session of n steps shows.
     """
 
     lengths: IntArray
@@ -135,6 +151,7 @@ class SessionLog:
     labels: tuple[str, ...] = ()
     account: Account = Account()
     name: str = "sessions"
+    open_rule: OpenRule = OpenRule.REACHED
 
     @classmethod
     def from_columns(
@@ -172,7 +189,8 @@ class SessionLog:
 
     def with_open_sessions_one_longer(self) -> SessionLog:
         """Return the log in which an open session of n steps was seen to go on after step n: H ≥ n + 1."""
-        return replace(self, lengths=self.lengths + ~self.observed)
+        lengths = np.minimum(self.lengths + ~self.observed, MAX_STEP)
+        return replace(self, lengths=lengths, open_rule=OpenRule.SURVIVED)
 
     def __repr__(self) -> str:
         return log_text(self)
@@ -222,7 +240,14 @@ class SessionLog:
             yield Sample.from_checked_columns(self.lengths[here], self.observed[here], entry, repeated)
 
     @classmethod
-    def from_counts(cls, rows: RowCounts, labels: Sequence[str], account: Account, name: str) -> SessionLog:
+    def from_counts(
+        cls,
+        rows: RowCounts,
+        labels: Sequence[str],
+        account: Account,
+        name: str,
+        open_rule: OpenRule = OpenRule.REACHED,
+    ) -> SessionLog:
         """Build a log from counted rows, with groups renumbered by size; releases the counts.
 
         Without entries, which are 0 then, all sessions were seen from their first step.
@@ -236,4 +261,4 @@ class SessionLog:
             group = np.argsort(order).astype(np.min_scalar_type(-len(labels)))[group]
         named = tuple(labels[i] for i in order.tolist())
         columns = (distinct.lengths, distinct.observed, entry, group, distinct.counts)
-        return cls(*columns, named, account, name)
+        return cls(*columns, named, account, name, open_rule)

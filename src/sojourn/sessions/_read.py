@@ -22,9 +22,10 @@ def read_sessions(
     length: str | None = None,
     observed: str | None = None,
     entry: str | None = None,
+    entry_after: bool = False,
     group: str | None = None,
     count: str | None = None,
-    ended: str | None = None,
+    ended: str | Sequence[str] | None = None,
     open_survived: bool = False,
     step: str | float | None = None,
     start: str | None = None,
@@ -59,16 +60,19 @@ def read_sessions(
         entry: Name of the column with the step from which a session was under observation (left
             truncation); by default "entry". If an entry is 0, entries count the steps before that, as in
             start–stop data. "none" means that all were observed from their first step.
+        entry_after: Whether entries count the steps before a session was observed even if none is 0.
         group: Name of the column with the session's group; by default "group", "state" or "segment". "none"
             means that there are no groups.
         count: Name of the column with the number of sessions that a row stands for, as a query with GROUP BY
             returns it; by default every row is one session.
         ended: What the `observed` column holds for sessions that were seen to end, if it is not true or 1:
-            such as "2" (R's code) or "churned". All other cells mean that the session is open.
+            such as "2" (R's code), "churned" or ["churned", "expired"]. All other cells mean that the session
+            is open.
         open_survived: Whether an open session of n steps was seen to go on after step n, so that H ≥ n + 1.
-            This is what lifelines and R assume.
+            This is what lifelines and R assume. Not with `step`.
         step: Length of a step, such as "1min". Lengths are then durations (seconds, 1:02:03, 90s, PT1H), or
-            the time between `start` and `end`; a step that has begun counts.
+            the time between `start` and `end`; a step that has begun counts. An open session counts as having
+            survived a step of which half or more was seen.
         start: Name of the column with the time at which a session began; by default "start" or similar.
         end: Name of the column with the time at which it ended; by default "end" or similar. A session
             without it is open, up to the latest time in the log.
@@ -88,7 +92,8 @@ def read_sessions(
         >>> times.lengths
         array([1, 4])
     """
-    wanted = ColumnNames(length, observed, entry, group, count, ended, start, end, *_step(step))
+    names = (length, observed, entry, group, count, _words(ended), start, end, *_step(step))
+    wanted = ColumnNames(*names, entry_after=entry_after)
     reader: RowReader = SessionRows(wanted)
     headerless = gap is None and not wanted.names_any
     if gap is not None:
@@ -101,6 +106,16 @@ def read_sessions(
     elif user is not None or time is not None:
         raise ValueError("user and time must come with a gap, such as gap='30min'.")
     log: SessionLog = read_rows(source, lambda _: reader, query=query, row=reader.row, headerless=headerless)
+    return _with_convention(log, wanted, open_survived=open_survived)
+
+
+def _with_convention(log: SessionLog, wanted: ColumnNames, *, open_survived: bool) -> SessionLog:
+    """Return a log whose open sessions count as the user wants."""
+    if open_survived and wanted.step is not None:
+        raise ValueError(
+            "open_survived (--open-survived) is for lengths in steps: with a step size, an open session "
+            "counts as having survived a step of which half or more was seen."
+        )
     return log.with_open_sessions_one_longer() if open_survived else log
 
 
@@ -151,6 +166,8 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
         return read_sessions(source, query=query, **options)
     names: dict[str, Any] = {name: options.get(name) for name in ColumnNames.__dataclass_fields__}
     names["step"], names["step_is_number"] = _step(options.get("step"))
+    names["ended"] = _words(options.get("ended"))
+    names["entry_after"] = bool(options.get("entry_after"))
     wanted = ColumnNames(**names)
 
     def choose(columns: Sequence[str]) -> RowReader:
@@ -159,7 +176,7 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
 
     found: SessionLog | StepLog = read_rows(source, choose, query=query, headerless=not wanted.names_any)
     if isinstance(found, SessionLog):
-        return found.with_open_sessions_one_longer() if options.get("open_survived") else found
+        return _with_convention(found, wanted, open_survived=bool(options.get("open_survived")))
     for name, value in options.items():
         if value not in (None, "none", False) and name not in ("observed", "count"):
             option = f"--{name.replace('_', '-')}"
@@ -167,6 +184,11 @@ def read_log(source: Any, *, query: str | None = None, **options: Any) -> Sessio
                 f"{option} is for logs with one row per session; {found.name} has one row per step."
             )
     return found
+
+
+def _words(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return one or several words as a tuple."""
+    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
 def _step(value: str | float | None) -> tuple[float | None, bool]:

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 
 from sojourn._text import one_line
 from sojourn._typing import BoolArray, FloatArray, IntArray
-from sojourn.sessions._groups import MAX_GROUPS, GroupTest, log_rank
-from sojourn.sessions._log import Account, SessionLog
+from sojourn.sessions._log import Account, OpenRule, SessionLog
 from sojourn.sessions._row_counts import RowCounts
+from sojourn.sessions.analysis._groups import MAX_GROUPS, GroupTest, log_rank
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
 
 __all__ = ["StepLog"]
+
+_SECOND_LEVEL = 0.01
+"""Level of the test of leaving by action, which comes after the one by state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class StepLog:
         if not last.any():
             raise ValueError(f"{self.name} must have the last step of an episode (without a next state).")
         rows.add(self.step[last], self.ended[last], counts=self.counts[last])
-        return SessionLog.from_counts(rows, [], self.account, self.name)
+        return SessionLog.from_counts(rows, [], self.account, self.name, OpenRule.EVENTS)
 
     def problem(self, *, unvisited: str = "refuse") -> TabularMDP:
         """Return the maximum-likelihood problem, with its start distribution; see `from_transitions`.
@@ -196,23 +199,41 @@ class StepLog:
         If there are too many states, the rarest are pooled. Steps at which no episode ended carry no
         information and are left out. None if the log has no states.
         """
-        if not self.states:
+        return self._leaving_by(self.state, len(self.states), "state")
+
+    def leaving_by_action(self) -> GroupTest | None:
+        """Test in the same way whether the end depends on the action; None if the log has no actions."""
+        return self._leaving_by(self.action, len(self.actions), "action")
+
+    def leaving_test(self) -> GroupTest | None:
+        """Return the clearer one of the tests by state and by action.
+
+        The one by action counts only if it is significant at the 1% level, because it is a second test.
+        """
+        by_state, by_action = self.leaving_by_state(), self.leaving_by_action()
+        if by_action is None or by_action.p_value >= _SECOND_LEVEL:
+            return by_state
+        return by_state if by_state is not None and by_state.p_value < by_action.p_value else by_action
+
+    def _leaving_by(self, codes: IntArray, n_codes: int, what: str) -> GroupTest | None:
+        if n_codes < 2:
             return None
-        n_visits = np.bincount(self.state, self.counts, minlength=len(self.states))
+        n_visits = np.bincount(codes, self.counts, minlength=n_codes)
         kept = n_visits.size if n_visits.size <= MAX_GROUPS else MAX_GROUPS - 1
         frequent = np.sort(np.argsort(-n_visits, kind="stable")[:kept])
         index = np.full(n_visits.size, kept)
         index[frequent] = np.arange(kept)
-        state, steps = index[self.state], np.unique(self.step[self.ended])
+        group, steps = index[codes], np.unique(self.step[self.ended])
         at_risk = ~(self.is_last & ~self.ended)  # an open episode is not at risk at its last step
-        sizes = np.bincount(state[at_risk], self.counts[at_risk], minlength=min(n_visits.size, kept + 1))
+        sizes = np.bincount(group[at_risk], self.counts[at_risk], minlength=min(n_visits.size, kept + 1))
         at_risk &= np.isin(self.step, steps)
         shape = (sizes.size, steps.size)
         risk, gone = np.zeros(shape), np.zeros(shape)
         for table, rows in ((risk, at_risk), (gone, self.ended)):
-            np.add.at(table, (state[rows], np.searchsorted(steps, self.step[rows])), self.counts[rows])
+            np.add.at(table, (group[rows], np.searchsorted(steps, self.step[rows])), self.counts[rows])
         whole = [int(size) for size in sizes]
-        return log_rank([(risk, gone)], sizes=whole, pooled=n_visits.size - kept, what="state")
+        n_ends, pooled = int(gone.sum()), n_visits.size - kept
+        return log_rank([(risk, gone)], sizes=whole, pooled=pooled, what=what, n_ends=n_ends)
 
 
 def _sorted_runs(keys: Sequence[NDArray[Any]]) -> tuple[IntArray, IntArray]:

@@ -73,6 +73,13 @@ def fit(
             show_default="entry",
         ),
     ] = None,
+    entry_after: Annotated[
+        bool,
+        typer.Option(
+            "--entry-after",
+            help="Sessions were seen after the step of their entry, as in start–stop data, not from it on.",
+        ),
+    ] = False,
     group: Annotated[
         str | None,
         typer.Option(
@@ -82,10 +89,11 @@ def fit(
         ),
     ] = None,
     ended: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="WORD",
-            help="What the column of --observed holds for sessions that ended, such as 2 or churned.",
+            help="What the column of --observed holds for sessions that ended, such as 2 or churned; may be "
+            "repeated.",
             show_default="true, 1",
         ),
     ] = None,
@@ -233,6 +241,7 @@ def fit(
                 length=length,
                 observed=observed,
                 entry=entry,
+                entry_after=entry_after,
                 group=group,
                 count=count,
                 ended=ended,
@@ -304,7 +313,9 @@ class _Log:
     steps: StepLog | None = None
 
 
-def _read_log(sources: list[str], *, query: str | None, labels: bool, **options: str | bool | None) -> _Log:
+def _read_log(
+    sources: list[str], *, query: str | None, labels: bool, **options: str | list[str] | bool | None
+) -> _Log:
     """Read a log with one row per session, event or step."""
     from sojourn.sessions import SessionLog, read_log  # noqa: PLC0415
 
@@ -329,5 +340,11 @@ def _read_log(sources: list[str], *, query: str | None, labels: bool, **options:
             "column 'terminated', and they are part of the problem.",
             label="Note",
         )
-    test = None if options["group"] == "none" else log.leaving_by_state()
+    test = None if options["group"] == "none" else log.leaving_test()
+    if test is None and options["group"] != "none" and len(log.states) > 1:
+        print_message(
+            "Whether leaving depends on the state could not be tested: no two states occur at the same step, "
+            "or too few sessions end.",
+            label="Note",
+        )
     return _Log(log.sessions(), test, problem, log)

@@ -28,7 +28,6 @@ __all__ = ["check_rejected_share", "print_account", "print_analysis", "write_fil
 
 _PLOT_COLUMNS = 100
 _TAIL_DECADES = 3
-_MAX_TABLE_STEPS = 1_000_000
 
 _MAX_REJECTED_SHARE = 0.05
 
@@ -74,19 +73,23 @@ def check_rejected_share(account: Account, what: str = "is no advice") -> None:
 
 
 def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
-    """Print the advice, the families, the groups and the curves; the law is the last line."""
+    """Print what to do, the curves, the reasons, the families and the groups; the law is the last line."""
     from sojourn.sessions import EDGE_NOTE, law_words, number, percent  # noqa: PLC0415
 
     def row(one: RankedFit) -> tuple[str, ...]:
-        held = "in the band" if one.in_band else f"{percent(one.excess)} outside"
+        held = "inside" if one.in_band else f"{percent(one.excess)} outside"
         gaps = f"{one.bic_gap:,.1f}", f"{one.aic_gap:,.1f}"
-        return law_words(one.fit) + "*" * bool(one.fit.edge), *gaps, number(one.fit.law.mean), held
+        mean = number(one.fit.law.mean) if found.determines_mean and found.shows_most_of(one) else "–"
+        return law_words(one.fit) + "*" * bool(one.fit.edge), *gaps, mean, held
 
-    headings = ["law", "ΔBIC", "ΔAIC", "mean\nlength", "against\nthe data"]
+    headings = ["law", "ΔBIC", "ΔAIC", "mean\nlength", "band of\nsurvival"]
+    answer, *reasons = found.advice()
+    print_results(Text(one_line(found.log.name), style="bold cyan"), "", labeled_texts([answer]))
+    if plot:
+        _print_curves(found)
     print_results(
-        Text(one_line(found.log.name), style="bold cyan"),
         "",
-        labeled_texts(found.advice()),
+        labeled_texts(reasons),
         "",
         *table_to_fit(headings, [row(one) for one in found.fits], words=(0, 4), optional=[2, 3, 4]),
     )
@@ -99,9 +102,8 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
         from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - loads numba
 
         print_results("", *plan_strips(view_plan(best, single_gamma=False)))
-    if plot:
-        _print_curves(found)
-    print_results("", Text("The law, in the form that all commands accept:", style="bold"))
+    what = "The best law, which the data contradict," if found.best_is_contradicted else "The law,"
+    print_results("", Text(f"{what} in the form that all commands accept:", style="bold"))
     print_text(f"{found.law!r}\n")
 
 
@@ -265,19 +267,23 @@ def _note_on_cut_tail(found: Analysis) -> None:
 def _write_survival(found: Analysis, path: Path) -> None:
     """Write the Kaplan–Meier survival γ(1), γ(2), … up to the longest session."""
     from sojourn._files import write_atomically  # noqa: PLC0415
+    from sojourn.sessions import MAX_TABLE_STEPS  # noqa: PLC0415
 
     law, last = found.kaplan_meier, found.log.longest
-    if last > _MAX_TABLE_STEPS:
+    if last > MAX_TABLE_STEPS:
         raise ValueError(
-            f"--table takes at most {_MAX_TABLE_STEPS:,} steps; the longest session has {last:,}."
+            f"--table takes at most {MAX_TABLE_STEPS:,} steps; the longest session has {last:,}."
         )
     if found.first > 1:
         raise ValueError(
-            f"--table cannot be written: no session was seen before step {found.first:,}, so the data do not "
-            "say how many get that far."
+            f"--table cannot be written: hardly any session was seen before step {found.first:,}, so the "
+            "data do not say how many get that far."
         )
     if law is None:
-        raise ValueError("--table cannot be written: late entries leave the data's survival undefined.")
+        raise ValueError(
+            "--table cannot be written: late entries leave the data's survival undefined, or the log has "
+            "over a million different rows."
+        )
     survival = law.survival(range(1, last + 1)).tolist()
     lines = (f"{h},{value!r}\n".encode() for h, value in enumerate(survival, start=1))
     write_atomically(path, lambda file: file.writelines(chain([b"h,survival\n"], lines)))

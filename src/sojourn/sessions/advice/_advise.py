@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sojourn.sessions._analysis import SMALL_DIFFERENCE
 from sojourn.sessions._format import gamma_words, law_words, percent
-from sojourn.sessions.advice._data import length_words, session_words
-from sojourn.sessions.advice._groups import group_words, price_words
-from sojourn.sessions.advice._law import (
-    gamma_advice,
+from sojourn.sessions.advice._discount import (
+    NEARLY_ENOUGH,
     horizon_words,
-    law_advice,
-    leaving_words,
     needs_more,
+    single_gamma_words,
     unknown_price,
 )
+from sojourn.sessions.advice._groups import group_words, price_words
+from sojourn.sessions.advice._law import discount_words, law_advice, mean_words
+from sojourn.sessions.advice._sessions import data_words, session_words
+from sojourn.sessions.analysis._fit_check import SMALL_DIFFERENCE
 
 if TYPE_CHECKING:
-    from sojourn.sessions._analysis import Analysis
+    from sojourn.sessions.analysis._analysis import Analysis
 
 __all__ = ["advise"]
 
@@ -28,12 +28,13 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     found = [
         ("In short", _in_short(analysis)),
         ("The sessions", session_words(analysis)),
-        ("How long they last", length_words(analysis)),
-        ("How people leave", leaving_words(analysis)),
+        ("The data", data_words(analysis)),
         ("The law", law_advice(analysis)),
-        ("A single γ", gamma_advice(analysis)),
-        ("How far to plan", horizon_words(analysis)),
+        ("The mean length", mean_words(analysis)),
     ]
+    if analysis.log.longest > analysis.first:
+        found.append(("The discount", discount_words(analysis)))
+    found += [("A single γ", single_gamma_words(analysis)), ("How far to plan", horizon_words(analysis))]
     if analysis.price is not None:
         found.append(("On the problem", price_words(analysis, analysis.price)))
     elif analysis.problem is not None:
@@ -46,15 +47,16 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 def _in_short(analysis: Analysis) -> str:
     """Return what to do."""
     groups = analysis.groups
-    if groups is not None and groups.crosses:
-        return _by_length(analysis, " The groups differ: see below.")
-    if groups is None or not groups.depends or groups.largest_difference <= SMALL_DIFFERENCE:
+    if groups is None or not (groups.depends or groups.crosses):
+        return _by_length(analysis, "")
+    if not groups.crosses and groups.largest_difference <= SMALL_DIFFERENCE:
         return _by_length(analysis, "")
     if groups.what == "group":
         return _by_length(analysis, " The groups differ: see below.")
     return (
-        "Leaving depends on the state, so no law of lengths is a discount: make leaving part of the problem "
-        f"(see States). The rest holds only if that may be ignored. {_by_length(analysis, '')}"
+        f"Leaving depends on the {groups.what}, so no law of lengths is a discount: make leaving part of the "
+        f"problem (see {groups.what.capitalize()}s). The rest holds only if that may be ignored. "
+        f"{_by_length(analysis, '')}"
     )
 
 
@@ -64,30 +66,29 @@ def _by_length(analysis: Analysis, rest: str) -> str:
         use = " Use the table of the data for the steps that it covers (--table FILE)." * analysis.has_table
         return f"The log does not show enough to choose a discount for all steps.{use}{rest}"
     if analysis.best_is_contradicted:
-        others = analysis.others_that_fit
-        use = f", or with {law_words(others[0].fit)}, which the data do not contradict" if others else ""
-        return (
-            "The best family of laws does not fit the data. Plan with the table of the data (--table FILE "
-            f"writes it){use}.{rest}"
-        )
+        return _without_fit(analysis, rest)
     if analysis.log.longest == 1 and analysis.log.n_open:
         return f"If the open sessions have one step, as all others, there is nothing to discount.{rest}"
     if analysis.log.longest == 1:
         return f"All sessions have one step, so there is nothing to discount.{rest}"
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
-    if share <= SMALL_DIFFERENCE and any(needs_more(one) for one in analysis.tied_fits):
-        return f"The log does not settle whether one discount is enough: if so, it is γ = {gamma}.{rest}"
+    if share <= NEARLY_ENOUGH and any(needs_more(one) for one in analysis.rivals):
+        return (
+            f"One discount, γ = {gamma}, is enough by the best fit, but not by others that the data do not "
+            f"contradict: the log does not settle it.{rest}"
+        )
     if share <= SMALL_DIFFERENCE:
         return f"One discount is enough by the best fit: γ = {gamma}.{rest}"
-    if share > 0.1 and not analysis.rules_out_geometric:
+    if share > NEARLY_ENOUGH and not analysis.rules_out_geometric:
         return (
             f"The log does not settle whether one discount is enough: if so, it is γ = {gamma}. By the "
             f"best fit a discount that changes with the step is better.{rest}"
         )
-    if share <= 0.1:
+    if share <= NEARLY_ENOUGH:
         return (
-            f"One discount, γ = {gamma}, will do for most purposes; a discount that changes with the step is "
-            f"more exact.{rest}"
+            f"By the best fit one discount, γ = {gamma}, is nearly enough: for rewards in [0, 1], planning "
+            f"with it loses at most {percent(share)} of the mean length. A discount that changes with the "
+            f"step is more exact.{rest}"
         )
     price = analysis.price
     if price is not None and price.is_slight:
@@ -98,6 +99,24 @@ def _by_length(analysis: Analysis, rest: str) -> str:
             f"policy know the step.{rest}"
         )
     return (
-        "No single γ is good enough. Discount step h by ρ(h) of the law at the end (--schedule FILE writes "
-        f"it), and let the policy know the step.{rest}"
+        "Discount step h by ρ(h) of the law at the end (--schedule FILE writes it), and let the policy know "
+        f"the step. A single γ may lose up to {percent(share)} of the mean length, for rewards in [0, 1]."
+        f"{rest}"
     )
+
+
+def _without_fit(analysis: Analysis, rest: str) -> str:
+    """Return what to do if the data contradict the best fit, but determine the mean."""
+    others, share = analysis.others_that_fit, analysis.gap / analysis.described_law.mean
+    use = f", or with {law_words(others[0].fit)}, which the data do not contradict" if others else ""
+    text = (
+        "The best family of laws does not fit the data. Plan with the table of the data (--table FILE "
+        f"writes it){use}."
+    )
+    if share <= NEARLY_ENOUGH:
+        gamma = gamma_words(analysis.described_geometric.gamma)
+        text += (
+            f" One discount, γ = {gamma}, is nearly enough: for rewards in [0, 1], planning with it loses at "
+            f"most {percent(share)} of the mean length."
+        )
+    return text + rest

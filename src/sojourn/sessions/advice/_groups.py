@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sojourn.sessions._analysis import SMALL_DIFFERENCE
 from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, percent
+from sojourn.sessions.analysis._fit_check import SMALL_DIFFERENCE
+from sojourn.sessions.analysis._price import NOTHING
 
 if TYPE_CHECKING:
-    from sojourn.sessions._analysis import Analysis
-    from sojourn.sessions._groups import GroupTest
-    from sojourn.sessions._price import ProblemPrice
+    from sojourn.sessions.analysis._analysis import Analysis
+    from sojourn.sessions.analysis._groups import GroupTest
+    from sojourn.sessions.analysis._price import ProblemPrice
 
 __all__ = ["group_law_words", "group_words", "price_words"]
 
@@ -28,8 +29,8 @@ def price_words(analysis: Analysis, price: ProblemPrice) -> str:
     gamma = gamma_words(price.gamma)
     if price.is_free:
         text = (
-            f"{where} the policy that is best under γ = {gamma} is best under the fitted law as well: "
-            f"{price.best:.6g} per session."
+            f"{where} the policy that is best under γ = {gamma} earns as much as the best one under the "
+            f"fitted law: {price.best:.6g} per session."
         )
     else:
         share = percent(price.loss / abs(price.best)) if price.best else "all"
@@ -46,11 +47,16 @@ def _group_values(analysis: Analysis) -> str:
     marks = ("", ", whose law does not fit its data")
     pairs = zip(analysis.group_values, analysis.contradicted_groups, strict=False)
     gains = [
-        f"{max(values[0] - values[1], 0.0):.3g} in group {i}{marks[is_contradicted]}"
+        f"{_gain_words(*values)} in group {i}{marks[is_contradicted]}"
         for i, (values, is_contradicted) in enumerate(pairs, 1)
         if values is not None
     ]
     return f" Over one plan for all, a plan for a group's own law gains {'; '.join(gains)}." if gains else ""
+
+
+def _gain_words(own: float, common: float) -> str:
+    """Return how much more a plan for a group's own law earns than the common plan."""
+    return f"{own - common:.3g}" if own - common > NOTHING * abs(own) else "nothing"
 
 
 def _held_out(price: ProblemPrice) -> str:
@@ -69,6 +75,11 @@ _CONSEQUENCES = {
         "that changes within a session, the end depends on what happens, so no law of lengths is a discount: "
         "make leaving part of the problem's transitions."
     ),
+    "action": (
+        "So no law of lengths is a discount here: the end depends on what the agent does, and a plan that "
+        "ignores this may be far from the best. Make leaving part of the problem's transitions (terminated), "
+        "and fit a law to the remaining ends."
+    ),
     "state": (
         "So no law of lengths is a discount here: the end depends on what happens, and the chance of "
         "reaching step h is not the same for every policy. Make leaving part of the problem's transitions "
@@ -82,8 +93,10 @@ def group_law_words(analysis: Analysis, i: int) -> str:
     fit = analysis.group_fits[i] if analysis.group_fits else None
     if fit is None:
         return "–"
-    edge = ", at the edge of its family" * bool(fit.edge)
-    return law_words(fit) + edge + ", does not fit" * analysis.contradicted_groups[i]
+    words = law_words(fit) + ", at the edge of its family" * bool(fit.edge)
+    words += ", does not fit" * analysis.contradicted_groups[i]
+    unseen = analysis.unseen_of_groups[i]
+    return words + (f", {percent(unseen)} of its mean beyond the data" if unseen > SMALL_DIFFERENCE else "")
 
 
 _FEWEST_ENDS = 5
@@ -92,23 +105,23 @@ _FEWEST_ENDS = 5
 
 def group_words(test: GroupTest) -> str:
     """Explain the result of a test of groups."""
-    what, result = test.what, f"(log-rank {chi_squared_words(test)})"
+    what = test.what
+    pooled = f"; {what}s with fewer than 10 expected ends are pooled" * (0 < test.n_tested < len(test.sizes))
+    result = f"(log-rank {chi_squared_words(test)}{pooled})"
     known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
     large = [one for one in known if max(test.ended[one[1] - 1], test.expected[one[1] - 1]) >= _FEWEST_ENDS]
-    known = large if len(large) > 1 else known
+    known = large or known
     (low, quiet), (high, hasty) = min(known), max(known)
-    name = "state no." if what == "state" else what
-    sizes = (
-        f"{name} {hasty} ends {high:.2f} times as often as expected if all left at the same rate, "
-        f"{name} {quiet} {low:.2f} times"
-    )
-    if what == "state":
+    name = what if what == "group" else f"{what} no."
+    sizes = f"{name} {hasty} ends {high:.2f} times as often as expected if all left at the same rate"
+    sizes += f", {name} {quiet} {low:.2f} times" if hasty != quiet else ""
+    if what != "group":
         sizes += " (in the alphabetical order of their names)"
     if test.crosses and test.by_range is not None:
         ranges = f"log-rank tests in four ranges of steps together: {chi_squared_words(test.by_range)}"
         return (
             f"No {what} leaves at a higher rate over all steps at the 5% level {result}: {sizes}. But in "
-            f"some ranges of steps the {what}s differ ({ranges}): fit each {what} by itself."
+            f"some ranges of steps the {what}s differ ({ranges}). {_CONSEQUENCES[what]}"
         )
     if not test.depends:
         return (

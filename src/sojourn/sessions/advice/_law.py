@@ -1,261 +1,92 @@
-"""What is said about the law: how people leave, which law fits, a single γ, and how far to plan."""
+"""What is said about the fitted law: which it is, whether it fits, its mean and its discount."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sojourn.laws import (
-    MAX_STEP,
-    Fit,
-    Geometric,
-    LengthLaw,
-    closest_geometric,
-    distance,
-    quantile,
+from sojourn.laws import Fit, Geometric
+from sojourn.sessions._format import (
+    chi_squared_words,
+    gamma_words,
+    join_words,
+    law_words,
+    number,
+    percent,
+    step_words,
 )
-from sojourn.sessions._analysis import MISFIT, SMALL_DIFFERENCE, STRONG_EVIDENCE, matters
-from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, number, percent
-from sojourn.sessions._hazard_shape import FEW_ENDS, Change
-from sojourn.sessions._hazard_test import MAX_TESTED, REJECTED
+from sojourn.sessions.advice._sessions import seen_before
+from sojourn.sessions.analysis._coverage import Unknown
+from sojourn.sessions.analysis._fit_check import MISFIT, SMALL_DIFFERENCE
+from sojourn.sessions.analysis._hazard_test import MAX_TESTED, REJECTED
+from sojourn.sessions.analysis._ranking import STRONG_EVIDENCE
 
 if TYPE_CHECKING:
-    from sojourn.sessions._analysis import Analysis, RankedFit
+    from sojourn.sessions.analysis._analysis import Analysis
 
-__all__ = [
-    "gamma_advice",
-    "horizon_words",
-    "law_advice",
-    "leaving_words",
-    "needs_more",
-    "unknown_price",
-]
-
-_NEGLIGIBLE = 1e-6
-"""A probability that is treated as zero."""
+__all__ = ["discount_words", "law_advice", "mean_words"]
 
 _DOUBTFUL = 0.05
-"""If the test of the chances of leaving has a smaller p-value, they are said to be those of the best fit."""
+"""If a test has a smaller p-value, its level is stated even if it does not reject."""
 
-_RARE_COMPONENT = 0.05
-"""A component of a mixture with a smaller weight, and of few sessions, is hardly in the data."""
+_RARE_COMPONENT, _FEW_SESSIONS, _HARDLY_ANY = 0.05, 10, 5
+"""A component of a mixture is hardly in the data if it is rare and of few sessions, or of hardly any."""
 
-
-def leaving_words(analysis: Analysis) -> str:
-    """Describe how the chance of leaving changes with the step."""
-    law = analysis.described_law
-    if law is not analysis.law:
-        return _data_leaving(law)
-    data_law = analysis.kaplan_meier
-    if analysis.best_is_contradicted and analysis.first == 1 and data_law is not None:
-        return _first_leaving(data_law)
-    return _law_leaving(analysis)
-
-
-def _data_leaving(law: LengthLaw) -> str:
-    """Describe how people leave by the data themselves, which the best fit does not describe."""
-    steps = dict.fromkeys(max(quantile(law, share), 1) for share in (1.0 - 1e-12, 0.5, 0.1))
-    parts = [f"{number(float(law.remaining(step)))} from step {step:,} on" for step in steps]
-    return (
-        f"{_first_leaving(law)} How many steps remain on average for those who get there: {', '.join(parts)}."
-    )
-
-
-def _first_leaving(law: LengthLaw) -> str:
-    """Say how many leave after the first step by the data, or where the first ones do."""
-    early = max(quantile(law, 1.0 - 1e-12), 1)
-    share = percent(float(law.hazard(early)))
-    if early > 1:
-        return f"By the data, no one leaves before step {early:,}; there {share} leave."
-    return f"By the data, {share} leave after the first step."
-
-
-def _law_leaving(analysis: Analysis) -> str:
-    """Describe how people leave by the best fit."""
-    law, first, (early, late) = analysis.law, analysis.first, analysis.leaving_range
-    begin, end = float(law.hazard(early)), float(law.hazard(late))
-    if begin > 1.0 - _NEGLIGIBLE:
-        if analysis.still_open or not analysis.determines_remaining:
-            return f"No session was seen to go on after step {early:,}."
-        return f"No one leaves before step {early:,}; there all do." if early > 1 else "All leave at once."
-    data_law, by = analysis.kaplan_meier, "By the best fit,"
-    if data_law is not None and first == 1:
-        text = f"{_first_leaving(data_law)} {by}"
-    elif early == first > 1:
-        text = f"{by} of those who reach step {early:,}, {percent(begin)} leave;"
-    elif early > 1:
-        text = f"{by} no one leaves before step {early:,}; there {percent(begin)} leave;"
-    else:
-        text = f"{by} {percent(begin)} leave after the first step;"
-    text += f" of those who reach step {late:,}, {percent(end)} leave there."
-    if analysis.best_is_contradicted:
-        return text  # how leaving changes would be a property of its family
-    if isinstance(law, Geometric):
-        return f"{text} The log does not show that this changes with the step."
-    shape, step = analysis.leaving_shape
-    if analysis.leaving_change is not None:
-        data = change_words(analysis.leaving_change)
-        return f"{text} {by} leaving {_SHAPES[shape]}, but the data show something else: {data}."
-    if shape == "flat":
-        if analysis.rules_out_geometric:
-            return (
-                f"{text} Between these two steps leaving changes little; over all steps it changes by more "
-                "than chance explains."
-            )
-        since = f"From step {early:,} on leaving" if early > 1 else "Leaving"
-        return f"{text} {since} is about as likely at every step."
-    if not analysis.rules_out_geometric:
-        return (
-            f"{text} This may be chance: with a choice among {len(analysis.fits)} families, the log does not "
-            "rule out at the 1% level that leaving is as likely at every step."
-        )
-    words = _change_words(analysis, shape, step, early, late)
-    return f"{text} {by} l{words[1:]}{_doubts(analysis, shape)}"
-
-
-def change_words(change: Change) -> str:
-    """Return what shares of the sessions left in two successive ranges of steps."""
-    ranges = [(change.before, change.first, change.middle), (change.after, change.middle + 1, change.last)]
-    one, other = (
-        (percent(share), f"at step {a:,}" if a == b else f"from step {a:,} to {b:,}")
-        for share, a, b in ranges
-    )
-    return f"per step, {one[0]} left {one[1]}, and {other[0]} {other[1]}"
-
-
-_SHAPES = {
-    "flat": "is about as likely at every step",
-    "peak": "first speeds up, then slows down",
-    "dip": "first slows down, then speeds up",
-    "down": "slows down",
-    "up": "speeds up",
-}
-
-
-def _doubts(analysis: Analysis, shape: str) -> str:
-    """Return which law that fits about as well says something else about how leaving changes."""
-    for one in analysis.tied_fits:
-        other, _ = analysis.shape_of(one.fit.law)
-        if other != shape:
-            return f" By {law_words(one.fit)}, which fits about as well, leaving {_SHAPES[other]}."
-    return ""
-
-
-def _change_words(analysis: Analysis, shape: str, step: int, early: int, late: int) -> str:
-    """Describe how the chance of leaving changes by the best fit."""
-    law: LengthLaw = analysis.law
-    if shape in ("peak", "dip"):
-        first, then = _SHAPES[shape].split(", ")
-        return f"Leaving {first}, to {percent(float(law.hazard(step)))} at step {step:,}, {then}."
-    if shape == "up":
-        return "Leaving speeds up: the longer a session has lasted, the more likely it is to end."
-    if not analysis.determines_remaining:
-        return (
-            "Leaving slows down. Those who have stayed long tend to stay longer; how much longer, the log "
-            "does not say."
-        )
-    data, by, unseen = analysis.kaplan_meier, "by the best fit ", ""
-    is_seen = late <= analysis.last_of_many and analysis.unended <= SMALL_DIFFERENCE * _survival(data, late)
-    if data is not None and is_seen:
-        law, by = data, "by the data "
-    stay, fresh = float(law.remaining(late)), float(law.remaining(early))
-    past = min(analysis.log.longest + 1, MAX_STEP)
-    if float(law.tail(past)) > 0.5 * float(law.tail(late)):
-        by, unseen = "by the best fit ", "most of them beyond the longest session, "
-    steps = (
-        f"{number(stay)} more steps on average from step {late:,} on, {unseen}against {number(fresh)} from "
-        f"step {early} on"
-    )
-    if stay <= fresh:  # by the data
-        return f"Leaving slows down, but those who have stayed long do not tend to stay longer: {by}{steps}."
-    return f"Leaving slows down. Those who have stayed long tend to stay longer: {by}{steps}."
-
-
-def _shares_words(where: str, observed: float, expected: float) -> str:
-    """Return what share of the sessions left at some steps, and what share by the law."""
-    left, said = percent(observed), percent(expected)
-    if left == said:
-        return f"{where} {observed / expected:.2g} times as many left as the law says"
-    return f"{where} {left} left, and the law says {said}"
-
-
-def _survival(law: LengthLaw | None, step: int) -> float:
-    return 0.0 if law is None else float(law.survival(step))
+_MUCH = 0.1
+"""Least share of a mean that is pointed out if fewer than 10 sessions show it."""
 
 
 def law_advice(analysis: Analysis) -> str:
-    """Describe the best fit, its rivals and what the data say against it."""
+    """Name the best fit and its rivals, and say what the data say against it."""
+    best, check = analysis.best, analysis.check
+    text = f"{_ranking(analysis)}{_resampled_families(analysis)}. "
+    width = f"{100.0 * analysis.band.confidence:g}%"
+    if check.excess >= MISFIT:
+        return (
+            f"{text}It does not fit: it leaves the 95% band around the data by {percent(check.excess)} of "
+            f"the sessions at step {check.step:,}. {_instead(analysis)}"
+        )
+    if check.hazards_contradict or check.surprise_contradicts:
+        return f"{text}It does not fit: {_contradiction(analysis)}. {_instead(analysis)}"
+    if best.in_band:
+        text += f"Its survival stays inside the {width} band around the data at every step"
+    else:
+        text += (
+            f"Its survival leaves the {width} band around the data by at most {percent(best.excess)} of the "
+            f"sessions (at step {best.step:,})"
+        )
+    test = check.hazards
+    if test is None:
+        why = "too few steps have enough ends"
+        if analysis.log.longest > MAX_TESTED:
+            why = f"there are more than {MAX_TESTED:,} steps"
+        return f"{text}. Its chances of leaving at each step could not be tested: {why}."
+    if test.p_value >= REJECTED and check.surprise is None:
+        level = " at the 1% level" * (test.p_value < _DOUBTFUL)
+        result = chi_squared_words(test)
+        return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
+    little = "by less than 2 percentage points, and less than a factor of 2, where it is clearest"
+    return f"{text}. But {_contradiction(analysis)}: {little}."
+
+
+def _ranking(analysis: Analysis) -> str:
+    """Return which law is best by BIC, and which come next."""
     best = analysis.best
     text = f"By BIC the best of {len(analysis.fits)} families is {_fit_words(analysis, best.fit)}"
     ahead = [one for one in analysis.fits if one.bic_gap < best.bic_gap]
     if ahead:
-        names = " and ".join(law_words(one.fit) for one in ahead)
+        names = join_words([law_words(one.fit) for one in ahead])
         text += (
             f" (not {names}, whose BIC is {best.bic_gap:.2g} smaller but which is at the edge of its family)"
         )
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < STRONG_EVIDENCE and one not in ahead]
     if rivals:
         rivals.sort(key=lambda one: one.bic_gap)
-        names = " and ".join(
-            f"{_fit_words(analysis, one.fit)} ({_evidence(one.bic_gap)})" for one in rivals[:2]
-        )
-        text += f"; next {'come' if len(rivals) > 1 else 'comes'} {names}"
-    text += _resampled(analysis)
-    width = f"{100.0 * analysis.band.confidence:g}%"
-    if best.excess >= MISFIT:
-        return (
-            f"{text}. It leaves the {width} band around the data by {percent(best.excess)} of the sessions "
-            f"at step {best.step:,}: {_misfit(analysis)}"
-        )
-    if best.in_band:
-        text += f". Its survival stays inside the {width} band around the data at every step"
-    else:
-        text += (
-            f". It leaves the {width} band around the data by at most {percent(best.excess)} of the sessions "
-            f"(at step {best.step:,}), which is little"
-        )
-    test, surprise, change = analysis.hazard_test, analysis.surprise, analysis.leaving_change
-    is_rejected = test is not None and test.p_value < REJECTED and matters(test.observed, test.expected)
-    if surprise is not None and analysis.surprise_matters and not is_rejected:
-        clause = _shares_words(f"at step {surprise.step:,}", surprise.observed, surprise.expected)
-        return f"{text}, but {clause}. So {_misfit(analysis)}"
-    if change is not None and analysis.change_matters and not is_rejected:
-        shape, _ = analysis.leaving_shape
-        clause = f"by it leaving {_SHAPES[shape]}, while in the data, {change_words(change)}"
-        return f"{text}, but {clause}. So {_misfit(analysis)}"
-    if test is None:
-        why = "too few steps have enough ends"
-        if analysis.log.longest > MAX_TESTED:
-            why = f"there are more than {MAX_TESTED:,} steps"
-        return f"{text}. Its chances of leaving at each step could not be tested: {why}."
-    result = chi_squared_words(test)
-    if test.p_value >= REJECTED:
-        level = " at the 1% level" * (test.p_value < _DOUBTFUL)
-        return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
-    is_one = test.first == test.last
-    where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
-    shares = _shares_words(where, test.observed, test.expected)
-    cells = "in wide cells of steps" if test.is_wide else "at each step"
-    rejected = f"the chances of leaving {cells} reject it ({result})"
-    if not analysis.best_is_contradicted:
-        little = "by less than 2 percentage points, and less than a factor of 2,"
-        return f"{text}. T{rejected[1:]}, {little} where it is clearest: {shares}."
-    return f"{text}, but {rejected}: {shares}. So {_misfit(analysis)}"
-
-
-_TABLE = '--table FILE writes it, and tabulated("FILE") is a law.'
-
-
-def _misfit(analysis: Analysis) -> str:
-    """Return that the best family, or every family, does not fit, and what to use."""
-    others = [f"{law_words(one.fit)} (ΔBIC {one.bic_gap:,.1f})" for one in analysis.others_that_fit[:2]]
-    who = f"it does not fit, nor does any other family within ΔBIC {STRONG_EVIDENCE:g}"
-    use = "the table of the data itself"
-    if others:
-        who = f"it does not fit, while the data do not contradict {' and '.join(others)}"
-        use = f"such a law or {use}"
-    return f"{who}. Use {use}: {_TABLE}" if analysis.has_table else f"{who}."
+        words = [f"{_fit_words(analysis, one.fit)} (ΔBIC {one.bic_gap:.1f})" for one in rivals[:2]]
+        text += f"; next {'come' if len(rivals) > 1 else 'comes'} {join_words(words)}"
+    return text
 
 
 def _fit_words(analysis: Analysis, fit: Fit) -> str:
@@ -267,7 +98,8 @@ def _fit_words(analysis: Analysis, fit: Fit) -> str:
     for share, gamma in zip((weight, 1.0 - weight), gammas, strict=True):
         mean = 1.0 / (1.0 - gamma)
         component = f"its component of {percent(share)} of the sessions"
-        if share < _RARE_COMPONENT and share * len(analysis.log) < FEW_ENDS:
+        n = share * len(analysis.log)
+        if n < _HARDLY_ANY or (share < _RARE_COMPONENT and n < _FEW_SESSIONS):
             shown = f"the data hardly show {component}, with a mean of {number(mean)}"
             return f"{words}, a degenerate mixture ({shown})"
         if gamma**analysis.log.longest > 0.5:  # most of that mean is beyond the data
@@ -275,110 +107,185 @@ def _fit_words(analysis: Analysis, fit: Fit) -> str:
     return words
 
 
-def _resampled(analysis: Analysis) -> str:
-    """Return how often resampled logs lead to the same family, and the interval of the discount."""
+def _resampled_families(analysis: Analysis) -> str:
+    """Return how often resampled logs lead to the same family."""
     found = analysis.bootstrap
     if found is None:
         return ""
     times = found.families.get(analysis.best.fit.family, 0)
-    text = f"; {times} of {found.n} resampled logs choose the same family"
-    if analysis.best.fit.edge or analysis.best_is_rejected:
-        return text  # the family limits the discounts
-    late = min(analysis.quantile_from_first(0.1), max(analysis.last_at_risk, analysis.first))
-    where = [0, int(np.searchsorted(found.steps, late, side="right")) - 1]
-    ends = {i: dict.fromkeys(map(gamma_words, found.discount[:, i].tolist())) for i in where}
-    parts = [f"{' to '.join(words)} at step {found.steps[i]:,}" for i, words in ends.items()]
-    return f"{text}, and the 95% interval of the discount ρ(h) is {' and '.join(parts)}"
+    return f"; {times} of {found.n} resampled logs choose the same family"
 
 
-def _evidence(bic_gap: float) -> str:
-    """Return how strong the evidence against a fit is, in the words of Raftery (1995)."""
-    return f"weak evidence against it, ΔBIC {bic_gap:.1f}" if bic_gap < 2.0 else f"ΔBIC {bic_gap:.1f}"
+def _contradiction(analysis: Analysis) -> str:
+    """Return what contradicts the best fit most clearly: its chances of leaving, or ends at a single step."""
+    check, test = analysis.check, analysis.check.hazards
+    if test is None or not check.hazards_are_rejected or (check.surprise and not check.hazards_contradict):
+        found = check.surprise
+        assert found is not None  # the callers know that one of the two rejects the fit
+        return _shares_words(f"at step {found.step:,}", found.observed, found.expected)
+    is_one = test.first == test.last
+    where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
+    shares = _shares_words(where, test.observed, test.expected)
+    cells = "in wide ranges of steps" if test.is_wide else "at each step"
+    return f"the chances of leaving {cells} reject it ({chi_squared_words(test)}); {shares}"
 
 
-def gamma_advice(analysis: Analysis) -> str:
-    """Say whether a single γ is good enough, and what it costs."""
-    law, geometric, usual = analysis.described_law, analysis.described_geometric, analysis.usual
-    if not analysis.determines_mean:
+def _shares_words(where: str, observed: float, expected: float) -> str:
+    """Return what share of the sessions left at some steps, and what share by the law."""
+    left, said = percent(observed), percent(expected)
+    if left == said:
+        return f"{where} {observed / expected:.2g} times as many left as the law says"
+    return f"{where} {left} left, and the law says {said}"
+
+
+def _instead(analysis: Analysis) -> str:
+    """Return what to use instead of a fit that the data contradict."""
+    others = [f"{law_words(one.fit)} (ΔBIC {one.bic_gap:,.1f})" for one in analysis.others_that_fit[:2]]
+    table = 'the table of the data itself: --table FILE writes it, and tabulated("FILE") is a law'
+    if not others:
+        none = f"Nor does any other family within ΔBIC {STRONG_EVIDENCE:g}."
+        return f"{none} Use {table}." if analysis.has_table else none
+    text = f"The data do not contradict {join_words(others)}."
+    return f"{text} Use such a law, or {table}." if analysis.has_table else text
+
+
+def mean_words(analysis: Analysis) -> str:
+    """Say what the mean length is, and where it comes from, or why the log does not determine it."""
+    first, described = analysis.first, analysis.described_law
+    if analysis.unknown is not None:
+        since = f" from step {first:,} on" if first > 1 else ""
+        why = _unknown_words(analysis, analysis.unknown)
+        more = "More sessions, or sessions observed for longer," if analysis.log.n_open else "More sessions"
+        return f"The log does not determine it{since}: {why}. {more} may settle it."
+    if described is not analysis.law:
+        tail = ", with a geometric tail after the longest session" if analysis.still_open else ""
+        mean = described.mean if analysis.still_open else analysis.seen_mean
         return (
-            "The log does not determine whether a single γ is good enough, nor which one: that depends on "
-            f"steps {_unseen_steps(analysis)}."
-            + f" For steps that the log covers, use the table of the data: {_TABLE}"
-            * analysis.has_table
+            f"{step_words(mean)} by the data (Kaplan–Meier{tail}), because the law does not fit."
+            f"{_few_long(analysis)}"
         )
-    if isinstance(law, Geometric):
-        return f"By the best fit a single γ is enough: discount with γ = {gamma_words(geometric.gamma)}."
-    share = analysis.gap / law.mean
-    whose = "" if law is analysis.law else "from the data "
-    cost = (
-        f"The best single γ is {gamma_words(geometric.gamma)}. Its discount function is off {whose}by "
-        f"Σ|γ − γ'| = {number(analysis.gap)} steps, {percent(share)} of the mean length: planning with it "
-        f"loses at most that much, for rewards in [0, 1] ({gamma_words(usual.gamma)}, which has the same "
-        f"mean length, at most {number(analysis.usual_gap)})."
-    )
-    if share <= SMALL_DIFFERENCE:
-        return f"A single γ is good enough. {cost}"
-    if share <= 0.1:
-        return f"A single γ will do if the loss below does not matter. {cost}"
-    enough = next((one for one in analysis.others_that_fit if not needs_more(one)), None) if whose else None
-    if enough is not None:
-        return (
-            "By the data themselves a single γ is not good enough, but by "
-            f"{law_words(enough.fit)}, which the data do not contradict, it is. {cost}"
+    text = f"{step_words(analysis.remaining)} by the law{_interval(analysis)}"
+    if first > 1:
+        text = (
+            f"The log does not determine it, because {seen_before(analysis)} before step {first:,}. Sessions "
+            f"that reach this step last {text}, from there on"
         )
-    if not analysis.rules_out_geometric:
-        return (
-            f"By {'the data' if whose else 'the best fit'} a single γ is not good enough, but the log does "
-            f"not rule one out at the 1% level (ΔBIC {analysis.ranked('geometric').bic_gap:.1f}). {cost}"
+    text += "."
+    if analysis.best.fit.edge:
+        text += f" The law is at the edge of its family ({_edge_words(analysis)})."
+    if analysis.unseen > 0.02:
+        text += (
+            f" {percent(analysis.unseen)} of that lies beyond the longest session of the log, and rests on "
+            "the law alone."
         )
-    price = analysis.price
-    if price is not None and price.is_slight and not analysis.best_is_contradicted:
-        much = "is good enough" if price.is_free else f"costs only {percent(price.loss / abs(price.best))}"
-        return f"On {price.problem} a single γ {much}; on other problems it may cost more. {cost}"
-    return (
-        f"A single γ is not good enough. {cost} Use ρ(h) = γ(h+1)/γ(h), which changes with the step, and a "
-        "policy that knows the step."
-    )
+    return text
 
 
-def needs_more(one: RankedFit) -> bool:
-    """Whether a single γ is not good enough by a fit."""
-    law = one.fit.law
-    return distance(law, closest_geometric(law)) > 0.1 * law.mean
+def _unknown_words(analysis: Analysis, why: Unknown) -> str:
+    """Return why the log does not determine the mean."""
+    fit, reach = analysis.best.fit, percent(float(analysis.band.estimate[-1]))
+    still = "all" if analysis.still_open == 1.0 else percent(analysis.still_open)
+    if why is Unknown.EDGE and fit.without_mean:
+        return f"the most likely member of the best family, {fit.without_mean}, has no mean"
+    endless = next((one for one in analysis.fits if one.fit.without_mean), None)
+    edge = f"the law is at the edge of its family ({_edge_words(analysis)})"
+    return {
+        Unknown.MOST_OPEN: f"{reach} of the sessions reach the longest length, and {still} are open there",
+        Unknown.NO_MEAN: f"{endless and endless.fit.without_mean}, which fits about as well, has no mean",
+        Unknown.NO_FIT: _no_fit(analysis),
+        Unknown.EDGE: f"{edge}, and {_beyond(analysis)}",
+        Unknown.BEYOND: _beyond(analysis),
+        Unknown.UNENDED: _unended(analysis),
+        Unknown.UNBOUNDED: "its 95% interval, from resampled logs, has no upper limit",
+    }[why]
 
 
-def _unseen_steps(analysis: Analysis) -> str:
-    """Return which steps the log says nothing about."""
-    if analysis.determines_remaining:
-        return f"before step {analysis.first:,}, the first step seen"
-    before = f"before step {analysis.first:,}, and " if analysis.first > 1 else ""
-    if analysis.unended > max(analysis.still_open, analysis.unseen):
-        return f"{before}that hardly any of its sessions reach"
-    return f"{before}beyond its longest session"
+def _no_fit(analysis: Analysis) -> str:
+    if analysis.unended > SMALL_DIFFERENCE:
+        return f"the law does not fit, and {_unended(analysis)}"
+    still = f", and {percent(analysis.still_open)} of the sessions are open at the longest length"
+    return "the law does not fit" + still * bool(analysis.still_open)
 
 
-def unknown_price(analysis: Analysis) -> str:
-    """Say that what a single γ costs on a problem is not determined."""
-    return f"The log does not determine what a single γ costs: it depends on steps {_unseen_steps(analysis)}."
+def _edge_words(analysis: Analysis) -> str:
+    return f"parameter {join_words(list(analysis.best.fit.edge))}"
 
 
-def horizon_words(analysis: Analysis) -> str:
-    """Describe the effective horizons."""
-    longest = f"the longest session of the log reaches step {analysis.log.longest:,}"
-    if not analysis.determines_mean:
-        return (
-            "The log does not determine the effective horizon: it depends on steps "
-            f"{_unseen_steps(analysis)} ({longest})."
-        )
-    horizons = [(analysis.horizon(truncation), truncation) for truncation in analysis.truncations]
-    parts = [f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}" for n, delta in horizons]
-    text = f"From the effective horizon on all steps together weigh at most Δ: it is {', '.join(parts)}"
-    law = analysis.described_law
-    if law.longest is not None and any(n == law.longest and law.tail(n) > delta for n, delta in horizons):
-        weight = number(float(law.tail(law.longest)))
-        text += f"; it is never above {law.longest:,}, the last step, which weighs {weight}"
-    is_far = any(n is None or n > analysis.log.longest for n, _ in horizons)
+def _unended(analysis: Analysis) -> str:
+    return f"the data hardly show when {percent(analysis.unended)} of the sessions end"
+
+
+def _beyond(analysis: Analysis) -> str:
+    if analysis.unseen <= analysis.unended:
+        return _unended(analysis)
+    return f"{percent(analysis.unseen)} of the law's mean lies beyond the longest session"
+
+
+def _interval(analysis: Analysis) -> str:
+    """Return the 95% interval of the mean from step `first` on; empty if there is none.
+
+    From resampled logs, or from a log scale and standard errors, which leave out the choice of the family.
+    """
+    if analysis.bootstrap is not None:
+        if analysis.has_few_ends:
+            return ""
+        low, high = analysis.bootstrap.remaining
+        if low == high:  # all sessions are alike, so that resampling shows nothing
+            return ""
+        rough = "; its upper end is rough, and --resamples 1000 makes it finer" * analysis.bootstrap.is_rough
+        return f" (95% interval from {number(low)} to {number(high)}, with the choice of the family{rough})"
+    fit, mean = analysis.best.fit, analysis.remaining
+    error = fit.error_of(lambda law: float(law.remaining(analysis.first)))
+    if not error > 0.0 or fit.edge:
+        return ""
+    factor = math.exp(1.96 * error / mean)
+    return f" (95% interval from {number(mean / factor)} to {number(mean * factor)}, given the family)"
+
+
+def _few_long(analysis: Analysis) -> str:
+    """Return how much of the mean of the data comes from a few long sessions, if that is much."""
     last = analysis.last_of_many
-    is_thin = any(n is not None and last < n <= analysis.log.longest for n, _ in horizons)
-    thin = f"; fewer than 10 sessions show the steps after {last:,}" * is_thin
-    return f"{text} ({longest}{thin}{'; what is beyond is extrapolated' * is_far})."
+    share = 1.0 - analysis.mean_up_to(last) / analysis.described_law.mean
+    if share <= _MUCH:
+        return ""
+    return (
+        f" {percent(share)} of that mean comes from steps after {last:,}, which fewer than 10 sessions show: "
+        "it is hardly known."
+    )
+
+
+def discount_words(analysis: Analysis) -> str:
+    """Give the discount ρ(h) of the law at a few steps, and how many steps it expects from there on."""
+    law = analysis.law
+    if analysis.best_is_contradicted:
+        table = " Take ρ(h) = γ(h+1)/γ(h) from the table of the data (--table FILE)." * analysis.has_table
+        return f"The law does not fit, so its discounts are not shown.{table}"
+    chance = "By the law, the chance of one more step, ρ(h), is"
+    if isinstance(law, Geometric):
+        interval = _discount_interval(analysis, analysis.first)
+        return f"{chance} {gamma_words(law.gamma)}{interval} at every step{_RESAMPLED * bool(interval)}."
+    first, last = analysis.first, max(analysis.log.longest - 1, analysis.first)
+    middle = [min(max(analysis.quantile_from_first(share), first), last) for share in (0.5, 0.1)]
+    steps = list(dict.fromkeys([first, *middle]))
+    intervals = [_discount_interval(analysis, h) for h in steps]
+    values = [
+        f"{gamma_words(float(law.continuation(h)))}{one} at step {h:,}"
+        for h, one in zip(steps, intervals, strict=True)
+    ]
+    text = f"{chance} {join_words(values)}{_RESAMPLED * any(intervals)}"
+    if analysis.determines_remaining and len(steps) > 1:
+        more = join_words([number(float(law.remaining(h))) for h in steps])
+        text += f"; counted from these steps on, it expects {more} steps"
+    return f"{text}."
+
+
+_RESAMPLED = ", with 95% intervals from resampled logs"
+
+
+def _discount_interval(analysis: Analysis, step: int) -> str:
+    """Return the interval of ρ at a step; empty if there is none, or if its family limits it."""
+    found = analysis.bootstrap
+    if found is None or analysis.best.fit.edge or analysis.check.is_rejected or analysis.has_few_ends:
+        return ""
+    low, high = (gamma_words(float(np.interp(step, found.steps, ends))) for ends in found.discount)
+    return "" if low == high else f" ({low} to {high})"

@@ -17,7 +17,6 @@ __all__ = [
     "TIME_RULE",
     "describe_cell",
     "duration_words",
-    "equals_word",
     "guess_delimiter",
     "looks_like_data",
     "parse_decimal",
@@ -25,12 +24,13 @@ __all__ = [
     "parse_flag",
     "parse_time",
     "parse_whole",
+    "plain_word",
     "with_decimal_point",
 ]
 
 _FLAGS = {
-    **dict.fromkeys(("1", "true", "t", "yes", "y", "1.0"), True),
-    **dict.fromkeys(("0", "false", "f", "no", "n", "0.0"), False),
+    **dict.fromkeys(("1", "true", "t", "yes", "y"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n"), False),
 }
 """Words for true and false, in lower case; cells may use any case."""
 
@@ -40,6 +40,7 @@ NOTHING = ("", "nan", "nat", "none", "null", "na", "n/a")
 _DELIMITERS = b",;\t|"
 _WHOLE_NUMBER = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,40},\d{1,40}", re.ASCII)
+_POINT_ZERO = re.compile(r"(?<=\d)\.0{1,40}$", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """A number that may have a decimal comma or a thousands separator."""
 
@@ -54,10 +55,14 @@ def guess_delimiter(line: bytes) -> int:
     return max(_DELIMITERS, key=line.count)
 
 
-def equals_word(cell: str, word: str) -> bool | None:
-    """Whether a cell is a word in any case, where 2 and 2.0 are the same; None if the cell is empty."""
-    text = cell.strip().lower()
-    return text.removesuffix(".0") == word.removesuffix(".0") if text else None
+def plain_word(cell: str) -> str:
+    """Return a cell without spaces around it, in lower case, and without zeros after a decimal point.
+
+    Example:
+        >>> [plain_word(cell) for cell in (" Churned", "2", "2.00", "0.5")]
+        ['churned', '2', '2', '0.5']
+    """
+    return _POINT_ZERO.sub("", cell.strip().lower())
 
 
 @lru_cache(maxsize=4096)
@@ -104,7 +109,7 @@ def with_decimal_point(cell: str) -> str:
 @lru_cache(maxsize=4096)
 def parse_flag(cell: str) -> bool | None:
     """Parse a flag; None if the cell is neither true nor false."""
-    return _FLAGS.get(cell.strip().lower())
+    return _FLAGS.get(plain_word(cell))
 
 
 _IMPERSONAL = re.compile(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sojourn._validation import did_you_mean
-from sojourn.sessions.reading._cells import looks_like_data
+from sojourn.sessions.reading._cells import looks_like_data, plain_word
 
 __all__ = [
     "TIMES",
@@ -78,11 +78,12 @@ class ColumnNames:
         entry: The column of entry steps.
         group: The column of groups.
         count: The column with the number of sessions per row.
-        ended: The cell that means that a session was seen to end, such as "2" or "churned"; None for flags.
+        ended: The cells that mean that a session was seen to end, such as "2" or "churned"; empty for flags.
         start: The column with the time at which a session began.
         end: The column with the time at which it ended.
         step: Length of a step in seconds; None if lengths are in steps.
         step_is_number: Whether it was given as a number alone, which is in the unit of the durations.
+        entry_after: Whether sessions were seen after the step of their entry, not from it on.
     """
 
     length: str | None = None
@@ -90,11 +91,12 @@ class ColumnNames:
     entry: str | None = None
     group: str | None = None
     count: str | None = None
-    ended: str | None = None
+    ended: tuple[str, ...] = ()
     start: str | None = None
     end: str | None = None
     step: float | None = None
     step_is_number: bool = False
+    entry_after: bool = False
 
     @property
     def names_any(self) -> bool:
@@ -111,12 +113,12 @@ class ColumnMap:
         indices: The index of the column for each of "length", "observed", "entry", "group", "count",
             "start" and "end"; those that are missing are left out.
         is_open: Whether a true flag means that the session is open.
-        ended: The cell that means that a session was seen to end; empty for flags.
+        ended: The cells that mean that a session was seen to end, as `plain_word` has them; empty for flags.
     """
 
     indices: dict[str, int]
     is_open: bool = False
-    ended: str = ""
+    ended: tuple[str, ...] = ()
 
     def used(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Return pairs of a meaning and the name of the column it is read from."""
@@ -166,11 +168,13 @@ def find_session_columns(names: Sequence[str], wanted: ColumnNames, source: str)
         name = vars(wanted)[what]
         found[what] = find_column(rest if name is None else names, name, usual, source=source)
     observed = found["observed"]
+    if wanted.entry_after and found["entry"] is None:
+        raise ValueError(f"{source} must have a column for --entry-after: name it with --entry.")
     found["count"] = find_column(names, wanted.count, (), source=source)
     indices = {what: at for what, at in found.items() if at is not None}
     _check_distinct(names, indices, source)
-    is_open = observed is not None and wanted.ended is None and _normalize(names[observed]) in _OPEN
-    return ColumnMap(indices, is_open, _ended_word(wanted, observed, source))
+    is_open = observed is not None and not wanted.ended and _normalize(names[observed]) in _OPEN
+    return ColumnMap(indices, is_open, _ended_words(wanted, observed, source))
 
 
 def _no_lengths(names: Sequence[str], source: str) -> str:
@@ -205,16 +209,14 @@ def _no_lengths(names: Sequence[str], source: str) -> str:
     )
 
 
-def _ended_word(wanted: ColumnNames, observed: int | None, source: str) -> str:
-    """Return the cell that means an end, in lower case; empty if flags are expected."""
-    if wanted.ended is None:
-        return ""
-    if observed is None:
+def _ended_words(wanted: ColumnNames, observed: int | None, source: str) -> tuple[str, ...]:
+    """Return the cells that mean an end; empty if flags are expected."""
+    if wanted.ended and observed is None:
         raise ValueError(f"{source} must have a column for --ended (ended=…): name it with --observed.")
-    word = wanted.ended.strip().lower()
-    if not word:
+    words = tuple(plain_word(word) for word in wanted.ended)
+    if "" in words:
         raise ValueError("--ended (ended=…) must not be empty.")
-    return word
+    return words
 
 
 def _check_distinct(names: Sequence[str], indices: dict[str, int], source: str) -> None:
@@ -258,26 +260,27 @@ def notes_on_unused_columns(
             f"Every row counts as one session. The column {name!r} may be a number of sessions, and is not "
             "used: name it with --count, or pass --count none."
         )
-    if "observed" in used and wanted.ended is None:
+    if "observed" in used and not wanted.ended:
         name = names[used["observed"]].strip()[:40]
         if _normalize(name).startswith("cens") and _normalize(name) not in _OPEN:
             yield (
                 f"In the column {name!r}, 1 (or true) is read as seen to end. If it means that a session was "
                 "censored, pass --ended 0."
             )
-    if wanted.observed is None and not {"observed", "end"} & used.keys():
+    if wanted.observed is None and "observed" not in used:
         flags = [name for name in unused.values() if _is_flag_name(name)]
         if flags:
             it = "one" if len(flags) > 1 else "it"
+            what = "sessions with an end time" if "end" in used else "sessions"
             yield (
-                f"All sessions count as seen to their end. {_column_words(flags)} may say otherwise, and "
+                f"All {what} count as seen to their end. {_column_words(flags)} may say otherwise, and "
                 f"{_are(flags)} not used: name {it} with --observed (true: seen to end; if 1 means that the "
                 "end was not seen, add --ended 0), or pass --observed none."
             )
         others = {i: name for i, name in unused.items() if name not in flags and len(rows) >= _LEAST_ROWS}
         values = {i: {row[i].strip() for row in rows if i < len(row)} - {""} for i in others}
         pairs = [others[i] for i in others if len(values[i]) == 2]
-        if pairs:
+        if pairs and "end" not in used:
             has, it = ("have", "one") if len(pairs) > 1 else ("has", "it")
             yield (
                 f"{_column_words(pairs)} {has} two values and {_are(pairs)} not used. If {it} says which "

@@ -22,7 +22,6 @@ from sojourn.sessions.reading._cells import (
     NOTHING,
     TIME_RULE,
     describe_cell,
-    equals_word,
     parse_decimal,
     parse_duration,
     parse_flag,
@@ -265,14 +264,13 @@ class CheckedRows:
         self.require(valid, f"{self.titles[what]} must be a finite number", what)
         return values
 
-    def flags(self, what: str, ended: str = "") -> BoolArray:
-        """Return the flags in a column; `ended` is the cell that means true, empty for the usual words."""
+    def flags(self, what: str) -> BoolArray:
+        """Return the flags in a column."""
         words, where = self._texts(what)
-        found = [equals_word(word, ended) if ended else parse_flag(word) for word in words]
+        found = [parse_flag(word) for word in words]
         if None in found:
             valid = np.array([flag is not None for flag in found], dtype=bool)[where]
-            rule = "must not be empty" if ended else "must be true or false, 1 or 0"
-            self.require(valid, f"{self.titles[what]} {rule}", what)
+            self.require(valid, f"{self.titles[what]} must be true or false, 1 or 0", what)
         return np.array([flag is True for flag in found], dtype=bool)[where]
 
     def words(self, what: str) -> tuple[list[str], IntArray]:

@@ -14,10 +14,10 @@ import numpy as np
 from sojourn._typing import BoolArray, FloatArray, IntArray
 from sojourn.laws import MAX_STEP
 from sojourn.sessions._format import percent
-from sojourn.sessions._log import SessionLog
+from sojourn.sessions._log import OpenRule, SessionLog
 from sojourn.sessions._row_counts import RowCounts
 from sojourn.sessions._word_codes import WordCodes
-from sojourn.sessions.reading._cells import duration_words, unit_in
+from sojourn.sessions.reading._cells import duration_words, plain_word, unit_in
 from sojourn.sessions.reading._names import (
     TIMES,
     USERS,
@@ -31,7 +31,7 @@ from sojourn.sessions.reading._names import (
 from sojourn.sessions.reading._rows import CheckedRows, RowReader, is_nothing
 from sojourn.sessions.reading._tables import Table
 
-__all__ = ["EventRows", "SessionRows", "steps_in"]
+__all__ = ["EventRows", "SessionRows"]
 
 _MAX_GROUPS = 1000
 _MAX_LABEL_CHARACTERS = 80
@@ -48,6 +48,12 @@ _MOST = 0.9
 _RARE = 1e-3
 """Chance below which rejected rows are said not to be a random choice."""
 
+_MANY_LATE = 20
+"""Least number of late sessions of which some should end at the step of their entry."""
+
+_MAX_OPEN_WORDS = 8
+"""Number of different cells of open sessions that a note names."""
+
 _SPACES = re.compile(r"[\s'’_\"]")
 _NUMBER = re.compile(r"\d+(\.\d*)?")
 
@@ -62,16 +68,21 @@ class SessionRows(RowReader):
         self._counts, self._n_used, self._n_sessions = RowCounts(), 0, 0.0
         self._unlike = _RejectedSessions()
         self._has_entries: set[bool] = set()
-        self._has_entry_0 = False
+        self._counts_before = wanted.entry_after
+        """Whether entries are numbers of steps before a session was seen."""
+        self._n_late, self._ends_at_entry = 0, False
+        """Number of rows with an entry after step 1, and whether one of them has its length as its entry."""
         self._n_zero = 0
         """Number of sessions of duration 0."""
         self._unit, self._in_seconds = 1.0, False
         """Seconds of the unit of durations that are numbers alone, and whether any are taken for seconds."""
-        self._n_in_seconds = self._n_in_one_step = 0
-        """Number of sessions whose durations are read as seconds, and of those with one step only."""
+        self._n_with_duration = self._n_in_one_step = 0
+        """Number of sessions with a duration, and of those whose duration is at most one step."""
         self._groups: dict[str, int] = {}
         self._has_groups: dict[bool, str] = {}
         self._too_many_groups = False
+        self._open_words: Counter[str] = Counter()
+        """What the column of ends holds for open sessions, with numbers of rows, if ends are words."""
         self._latest = -math.inf
         self._without_end: list[tuple[FloatArray, dict[str, IntArray]]] = []
         """Starts and other columns of sessions without an end, which are open."""
@@ -95,9 +106,11 @@ class SessionRows(RowReader):
             unit = self._unit_words(table) if "length" in self.indices else ""
             if "start" in self.indices and _has_numbers(table.first_rows, self.indices["start"]):
                 unit = " Times that are numbers are seconds since 1970."
+                self._in_seconds = True
+                notes += self._notes_on_starts(table)
             notes.append(
-                f"Lengths are the number of steps of {size} that a session began: durations are rounded "
-                f"up.{unit}"
+                f"Lengths are the number of steps of {size} that a session began: durations are rounded up. "
+                f"An open session counts as having survived a step of which half or more was seen.{unit}"
             )
         self.notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(self._columns.used(self.names))
@@ -108,6 +121,18 @@ class SessionRows(RowReader):
                 f"All files must have groups, or none (pass 'none' for no groups); {self._has_groups[True]} "
                 f"has some, {self._has_groups[False]} has none."
             )
+
+    def _notes_on_starts(self, table: Table) -> list[str]:
+        """Return a note if most starts are 0, as in start–stop data."""
+        at, stop = self.indices["start"], self.names[self.indices["end"]].strip()[:40]
+        cells = [row[at].strip() for row in table.first_rows if at < len(row)]
+        if sum(plain_word(cell) == "0" for cell in cells) <= 0.5 * len(cells):
+            return []
+        name = self.names[at].strip()[:40]
+        return [
+            f"Most of {name!r} is 0. If {name!r} and {stop!r} are times since a session began (start–stop "
+            f"data), pass --length {stop!r} --entry {name!r} instead."
+        ]
 
     def _unit_words(self, table: Table) -> str:
         """Settle in which unit durations are that are numbers alone, and say so."""
@@ -134,7 +159,10 @@ class SessionRows(RowReader):
         lengths = rows.wholes("length") if seconds is None else steps_in(seconds, self._wanted.step or 1.0)
         observed = has_end
         if "observed" in rows:
-            observed = (rows.flags("observed", self._columns.ended) != self._columns.is_open) & has_end
+            flags = self._are_ends(rows) if self._columns.ended else rows.flags("observed")
+            observed = (flags != self._columns.is_open) & has_end
+        if seconds is not None and not observed.all():
+            lengths = np.where(observed, lengths, open_steps_in(seconds, self._wanted.step or 1.0))
         if "entry" in rows:
             others["entry"] = entry = self._entries(rows)
             last = rows.titles.get("length", rows.titles.get("end"))
@@ -146,13 +174,16 @@ class SessionRows(RowReader):
         if not good.all():
             self._note_rejected(rows, others.get("counts"))
         self._count(others, good)
+        if "entry" in rows:
+            late = good & has_end & (entry > 1)
+            self._n_late += int(late.sum())
+            self._ends_at_entry |= bool((late & (entry == lengths)).any())
         if seconds is not None:
             zero = good & has_end & (seconds == 0.0)
             counts = others.get("counts", np.ones(len(rows), dtype=np.int64))
             self._n_zero += int(counts[zero].sum())
-            if self._in_seconds:
-                self._n_in_seconds += int(counts[good].sum())
-                self._n_in_one_step += int(counts[good & (lengths == 1)].sum())
+            self._n_with_duration += int(counts[good].sum())
+            self._n_in_one_step += int(counts[good & (seconds <= (self._wanted.step or 1.0))].sum())
         if not has_end.all():
             is_open = good & ~has_end
             self._without_end.append((starts[is_open], {what: one[is_open] for what, one in others.items()}))
@@ -162,6 +193,19 @@ class SessionRows(RowReader):
             others = {what: column[good] for what, column in others.items()}
         self._counts.add(lengths, observed, **others)
 
+    def _are_ends(self, rows: CheckedRows) -> BoolArray:
+        """Return which rows have one of the cells that mean an end, and count what the others have."""
+        words, where = rows.words("observed")
+        plain = [plain_word(word) for word in words]
+        title = rows.titles["observed"]
+        rows.require(
+            np.array([bool(word) for word in plain])[where], f"{title} must not be empty", "observed"
+        )
+        for word, n in zip(plain, np.bincount(where[rows.good], minlength=len(words)).tolist(), strict=True):
+            if n and word not in self._columns.ended and len(self._open_words) <= _MAX_OPEN_WORDS:
+                self._open_words[word] += n
+        return np.array([word in self._columns.ended for word in plain])[where]
+
     def _count(self, others: Mapping[str, IntArray], good: BoolArray) -> None:
         """Add up the rows that are used, and the sessions that they stand for."""
         n_used = int(good.sum())
@@ -169,7 +213,7 @@ class SessionRows(RowReader):
         self._n_used += n_used
         self._n_sessions += n_used if counts is None else float(counts[good].sum(dtype=np.float64))
         self.check_total(self._n_sessions)
-        self._has_entry_0 |= entry is not None and not entry[good].all()
+        self._counts_before |= entry is not None and not entry[good].all()
 
     def _durations(self, rows: CheckedRows, what: str) -> FloatArray:
         """Return the durations in a column, in seconds; 0 where they are too long."""
@@ -186,7 +230,7 @@ class SessionRows(RowReader):
         if self._wanted.step is None or "start" in rows:
             return rows.wholes("entry", least=0)
         seconds = self._durations(rows, "entry")
-        self._has_entry_0 = True
+        self._counts_before = True
         return np.where(seconds > 0.0, steps_in(seconds, self._wanted.step), 0)
 
     def _seconds_between(self, rows: CheckedRows) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -242,28 +286,52 @@ class SessionRows(RowReader):
         if self._too_many_groups:
             self._counts.drop_groups()
         self._settle_entries()
+        self._note_entries()
+        self._note_open_words()
         if self._n_zero:
             which = "session of duration 0 counts" if self._n_zero == 1 else "sessions of duration 0 count"
             self.notes[f"{self._n_zero:,} {which} as one step."] = None
-        if self._n_in_one_step > _MOST * self._n_in_seconds:
-            self.notes[
-                f"If the numbers are seconds, {percent(self._n_in_one_step / self._n_in_seconds)} of the "
-                "sessions last at most one step. If they are in another unit, pass the step in that unit, as "
-                "a number alone (--step 15)."
-            ] = None
+        self._note_long_steps()
         account = self.account(name, self._n_used, self._used)
-        log = SessionLog.from_counts(self._counts, list(self._groups), account, name)
+        rule = OpenRule.REACHED if self._wanted.step is None else OpenRule.DURATION
+        log = SessionLog.from_counts(self._counts, list(self._groups), account, name, rule)
         if not account.n_rejected:
             return log
         difference = self._unlike.difference(log.lengths, log.counts)
         share = self._unlike.share(len(log)) if "count" in self.indices else None
         return replace(log, account=replace(account, difference=difference, rejected_sessions=share))
 
+    def _note_long_steps(self) -> None:
+        """Note that most sessions last one step at most: the unit may be wrong, or the step too long."""
+        share = self._n_in_one_step / max(self._n_with_duration, 1)
+        if self._in_seconds and share > _MOST:
+            self.notes[
+                f"If the numbers are seconds, {percent(share)} of the sessions last at most one step. If "
+                "they are in another unit, pass the step in that unit, as a number alone (--step 15)."
+            ] = None
+        elif share > _MOST:
+            self.notes[
+                f"{percent(share)} of the sessions last at most one step; a shorter one shows more."
+            ] = None
+
+    def _note_open_words(self) -> None:
+        """Note which cells count as open, if there are several: some may mean an end."""
+        if len(self._open_words) < 2:
+            return
+        name = self.title("observed")
+        cells = ", ".join(f"{word[:40]!r} ({n:,})" for word, n in self._open_words.most_common())
+        if len(self._open_words) > _MAX_OPEN_WORDS:
+            cells = f"more than {_MAX_OPEN_WORDS} different ones"
+        self.notes[
+            f"Rows with these cells in {name!r} count as open: {cells}. If a session with one of them was "
+            "seen to end, name that too: --ended may be repeated."
+        ] = None
+
     def _add_sessions_without_end(self) -> None:
         """Count the sessions without an end as open up to the latest time seen."""
         n_open = 0
         for starts, others in self._without_end:
-            lengths = steps_in(self._latest - starts, self._wanted.step or 1.0)
+            lengths = open_steps_in(self._latest - starts, self._wanted.step or 1.0)
             if "entry" in others:
                 others["entry"] = np.minimum(others["entry"], lengths)
             self._counts.add(lengths, np.zeros(lengths.size, dtype=bool), **others)
@@ -273,35 +341,52 @@ class SessionRows(RowReader):
             self.notes[f"{n_open:,} {counted} as open up to the latest time seen."] = None
 
     def _settle_entries(self) -> None:
-        """Read entries as numbers of steps before sessions were seen, if one of them is 0.
+        """Read entries as numbers of steps before sessions were seen, if one is 0 or the user says so.
 
         The first step seen is then the next one. Otherwise an entry is 0 only in files without entries, whose
         sessions were seen from their first step.
         """
-        if not self._has_entry_0 and (len(self._has_entries) < 2 or not len(self._counts)):
+        if not len(self._counts) or (not self._counts_before and len(self._has_entries) < 2):
             return
         rows = self._counts.take_rows()
         seen, entry = rows.entry < rows.lengths, rows.entry + 1
-        if not self._has_entry_0:
+        if not self._counts_before:
             seen, entry = np.ones_like(seen), np.maximum(rows.entry, 1)
         else:
-            note = "Entries begin at 0: they count the steps before a session was seen."
+            note = "Entries count the steps before a session was seen, as one is 0."
+            if self._wanted.entry_after:
+                note = "Entries count the steps before a session was seen."
             if self._wanted.step is not None and "length" in self.indices:
                 note = "Entries are the time before a session was seen, rounded up to whole steps."
             self.notes[note] = None
         if not seen.all():
             n_unseen = int(rows.counts[~seen].sum())
-            note = f"{n_unseen:,} sessions of which no step was seen (entry = length) are left out."
+            who, are = ("session", "is") if n_unseen == 1 else ("sessions", "are")
+            note = f"{n_unseen:,} {who} of which no step was seen (entry = length) {are} left out."
             self.notes[note] = None
+        if not seen.any():
+            raise ValueError(f"{self.source} must have a session of which a step was seen: entry < length.")
         lengths, observed, groups, counts = rows.lengths, rows.observed, rows.group, rows.counts
         self._counts.add(lengths[seen], observed[seen], entry[seen], groups[seen], counts[seen])
+
+    def _note_entries(self) -> None:
+        """Say how entries are read, and point out if another reading is likely."""
+        if self._counts_before or not self._n_late:
+            return
+        note = "An entry of e means that a session was seen from step e on."
+        if self._n_late >= _MANY_LATE and not self._ends_at_entry:
+            note += (
+                " But no session ends at the step of its entry: if sessions were seen only after that step, "
+                "as in start–stop data, pass --entry-after."
+            )
+        self.notes[note] = None
 
 
 def _shorten(label: str) -> str:
     """Return a label; a long one is cut and gets a hash, which keeps labels with the same start apart."""
     if len(label) <= _MAX_LABEL_CHARACTERS:
         return label
-    digest = hashlib.blake2b(label.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(label.encode("utf-8", "replace"), digest_size=16).hexdigest()
     return f"{label[:_MAX_LABEL_CHARACTERS]}… ({digest})"
 
 
@@ -318,6 +403,21 @@ def steps_in(seconds: FloatArray, step: float) -> IntArray:
     nearest = np.round(ratio)
     whole = np.where(np.abs(ratio - nearest) <= 1e-9 * np.maximum(nearest, 1.0), nearest, np.ceil(ratio))
     return np.maximum(whole, 1.0).astype(np.int64)
+
+
+def open_steps_in(seconds: FloatArray, step: float) -> IntArray:
+    """Return the least lengths of sessions that are open after durations, in steps.
+
+    The last step counts as survived if half of it or more was seen, else it does not count: so that sessions
+    that end within a step and sessions that stay open within it are compared as in a life table.
+
+    Example:
+        >>> open_steps_in(np.array([0.0, 20.0, 40.0, 60.0, 61.0]), 60.0)
+        array([1, 1, 2, 2, 2])
+    """
+    begun = steps_in(seconds, step)
+    is_survived = seconds / step - (begun - 1) >= 0.5
+    return np.asarray(np.minimum(begun + is_survived, MAX_STEP))
 
 
 class _RejectedSessions:
@@ -488,4 +588,5 @@ class EventRows(RowReader):
         )
         self.notes[note] = None
         columns = [(f"{what}s", self.names[at]) for what, at in self.indices.items()]
-        return SessionLog.from_counts(rows, [], self.account(name, user.size, columns), name)
+        account = self.account(name, user.size, columns)
+        return SessionLog.from_counts(rows, [], account, name, OpenRule.EVENTS)

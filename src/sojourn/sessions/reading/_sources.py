@@ -52,9 +52,13 @@ _STEPS_BETWEEN_CHECKS = 10_000
 """Instructions of SQLite's machine, about a tenth of a millisecond, between two checks for Ctrl-C."""
 
 _MOST_ARROW_BYTES = 1 << 27  # of rows that are read at a time; Python objects take ten times as much
-_ARROW_TEXTS = ("string", "large_string", "binary", "large_binary")
+_ARROW_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+_SHORT_CELL = 1 << 10  # bytes
 _SQLITE, _BYTE_ORDER_MARK = b"SQLite format 3\0", b"\xef\xbb\xbf"
 _SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".pq")
+_MAX_UNPACKED, _MAX_RATIO = 1 << 28, 1_000
+"""A compressed stream of more bytes than this must not be larger than its source by more than a factor."""
+
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """Errors of files that cannot be opened, read or decompressed."""
@@ -140,6 +144,11 @@ def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
         raise ValueError("source must be a file that exists; got an empty name.")
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.is_file() and _is_log(one.relative_to(path)))
+        for one in found:
+            if not one.resolve().is_relative_to(path.resolve()):
+                raise ValueError(
+                    f"{one} must not be a link to a file outside its folder; name that file itself."
+                )
         if not found:
             raise ValueError(f"source must be a folder with {', '.join(_SUFFIXES)} files; got {str(path)!r}.")
         return found
@@ -244,7 +253,7 @@ def _open_sqlite(path: Path, query: str | None, form: _Form) -> Iterator[Table]:
         return sqlite3.SQLITE_DENY
 
     try:
-        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
+        with contextlib.closing(sqlite3.connect(_sqlite_address(path), uri=True)) as base:
             base.set_progress_handler(watch.__next__, _STEPS_BETWEEN_CHECKS)
             base.execute("PRAGMA trusted_schema = OFF")
             most = None if query else path.stat().st_size  # a row takes more than a byte
@@ -295,6 +304,18 @@ def _keep_exceptions(raised: list[BaseException]) -> Iterator[int]:
     yield 1
 
 
+def _sqlite_address(path: Path) -> str:
+    """Return the address with which SQLite opens a file to read it, and creates no file beside it.
+
+    SQLite creates two files beside one in WAL mode even if it only reads. If there is no log of writes to
+    take into account, the address says that the file does not change.
+    """
+    with path.open("rb") as file:
+        is_wal = file.read(20)[18:] == b"\x02\x02"
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' * (is_wal and not has_log)}"
+
+
 def _query_of_only_table(base: sqlite3.Connection, source: str) -> str:
     """Return a query for the stored columns of the only table of an SQLite file."""
     found = base.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
@@ -327,9 +348,11 @@ def _open_stream(stream: Any, source: str, form: _Form) -> Iterator[Table]:
 def _table_of_text(file: Readable, source: str, form: _Form) -> Table:
     """Return the rows of CSV or of JSON lines, compressed or not."""
     head = _head_of(file)
-    unpacked = _unpacked(head, file, source)
+    rest = _Joined(head, file)
+    unpacked = _unpacked(head, rest, source)
     if unpacked is not None:
-        file, head = unpacked, _head_of(unpacked)
+        file = _Bounded(unpacked, rest, source)
+        head = _head_of(file)
     _check_format(head, source)
     head = head.removeprefix(_BYTE_ORDER_MARK)
     if head.lstrip()[:1] == b"{":
@@ -355,9 +378,8 @@ def _check_format(head: bytes, source: str) -> None:
         raise ValueError(f"{source} must be a Parquet file; it does not begin like one.")
 
 
-def _unpacked(head: bytes, file: Readable, source: str) -> Readable | None:
+def _unpacked(head: bytes, rest: _Joined, source: str) -> Readable | None:
     """Return a stream of what a compressed stream contains, or None if it is not compressed."""
-    rest = _Joined(head, file)
     if head.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=rest)
     if head.startswith(b"BZh"):
@@ -381,6 +403,8 @@ class _Joined(io.RawIOBase):
     def __init__(self, head: bytes, file: Readable) -> None:
         super().__init__()
         self._head, self._file = head, file
+        self.n_read = 0
+        """Number of bytes that were read from the stream."""
 
     def readable(self) -> bool:
         """Return True, which pyarrow asks for."""
@@ -388,9 +412,29 @@ class _Joined(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes."""
-        if not self._head:
-            return self._file.read(size)
-        found, self._head = self._head[:size], self._head[size:]
+        if self._head:
+            found, self._head = self._head[:size], self._head[size:]
+        else:
+            found = self._file.read(size)
+        self.n_read += len(found)
+        return found
+
+
+class _Bounded:
+    """What a compressed stream contains, up to a multiple of its size."""
+
+    def __init__(self, file: Readable, packed: _Joined, source: str) -> None:
+        self._file, self._packed, self._source, self._n = file, packed, source, 0
+
+    def read(self, size: int) -> bytes:
+        """Return at most `size` bytes."""
+        found = self._file.read(size)
+        self._n += len(found)
+        if self._n > _MAX_UNPACKED and self._n > _MAX_RATIO * self._packed.n_read:
+            raise ValueError(
+                f"{self._source} must unpack to at most {_MAX_RATIO:,} times its size; unpack it first if it "
+                "is sound."
+            )
         return found
 
 
@@ -454,7 +498,23 @@ def _table_of_query(cursor: Any, source: str, form: _Form) -> Table:
     rows = cursor if hasattr(cursor, "__iter__") else iter(cursor.fetchone, None)
     cells = (row.values() if isinstance(row, Mapping) else row for row in rows)
     records = (dict(zip(names, row, strict=True)) for row in cells)
-    return _table_of_records(iter(lambda: list(islice(records, _BATCH_ROWS)), []), names, source, form)
+    return _table_of_records(_chunks_of(records), names, source, form)
+
+
+def _chunks_of(records: Iterator[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+    """Yield rows of a database, some at a time; fewer if their texts are long."""
+    chunk: list[dict[str, object]] = []
+    n_bytes = 0
+    for record in records:
+        chunk.append(record)
+        for cell in record.values():
+            if type(cell) is str or type(cell) is bytes:
+                n_bytes += len(cell)
+        if len(chunk) == _BATCH_ROWS or n_bytes >= _BATCH_BYTES:
+            yield chunk
+            chunk, n_bytes = [], 0
+    if chunk:
+        yield chunk
 
 
 def _table_of_records(
@@ -551,14 +611,46 @@ def _open_parquet(path: Path) -> Iterator[Table]:
 
             def chunks(wanted: Iterable[int]) -> Iterator[Any]:
                 used = [schema.names[at] for at in wanted]
+                for name in used:
+                    kind = schema.field(name).type
+                    if not (_is_plain(pa, kind) or pa.types.is_dictionary(kind) or pa.types.is_decimal(kind)):
+                        raise ValueError(
+                            f"{source} must have numbers, flags, times or text in {name!r}; it has {kind}."
+                        )
                 return _short_rows(file.iter_batches(batch_size=_ARROW_BATCH_ROWS, columns=used), source)
 
-            head = next(_short_rows(file.iter_batches(batch_size=_FIRST_ROWS), source), None)
+            head = _parquet_head(pa, file, schema, source)
             yield _table_of_arrow(schema.names, head, chunks, source)
     except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         reason = lines[0][:200].rstrip(".")
         raise ValueError(f"{source} cannot be read as Parquet: {reason}.") from error
+
+
+def _parquet_head(pa: Any, file: Any, schema: Any, source: str) -> Any:
+    """Return the first rows of a Parquet file as a record batch; None if it has none.
+
+    Columns of lists, structures and other long cells are null in it: a cell that is written once may be
+    repeated in every row. The columns that are needed are checked as they are read.
+    """
+    is_plain = [_is_plain(pa, one.type) for one in schema]
+    names = [name for name, plain in zip(schema.names, is_plain, strict=True) if plain]
+    first = next(_short_rows(file.iter_batches(batch_size=_FIRST_ROWS, columns=names), source), None)
+    if first is None or all(is_plain):
+        return first
+    columns = [
+        first.column(first.schema.get_field_index(name)) if plain else pa.nulls(len(first))
+        for name, plain in zip(schema.names, is_plain, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=schema.names)
+
+
+def _is_plain(pa: Any, kind: Any) -> bool:
+    """Whether cells of an Arrow type are single numbers, flags, times or texts."""
+    is_short = pa.types.is_fixed_size_binary(kind) and kind.byte_width <= _SHORT_CELL
+    return (
+        bool(is_short or pa.types.is_primitive(kind) or pa.types.is_null(kind)) or str(kind) in _ARROW_TEXTS
+    )
 
 
 def _short_rows(batches: Iterable[Any], source: str) -> Iterator[Any]:

@@ -11,18 +11,21 @@ import numpy as np
 
 from sojourn.errors import WideBracketWarning
 from sojourn.laws import Fit, Geometric, LengthLaw, closest_geometric, refit_sample
-from sojourn.sessions._bootstrap import resample_sessions
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
+from sojourn.sessions.analysis._bootstrap import resample_sessions
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
 
-__all__ = ["ProblemPrice", "compare_plans", "held_out_loss", "price_geometric"]
+__all__ = ["NOTHING", "ProblemPrice", "compare_plans", "held_out_loss", "price_geometric"]
 
 
 _SLIGHT = 0.01
 """A share of the best value that is called slight."""
+
+NOTHING = 1e-4
+"""A share of a value that is called nothing."""
 
 _PRECISION = 1e-4
 """Tolerance of values of resampled problems, relative to the largest reward and the mean length."""
@@ -55,8 +58,8 @@ class ProblemPrice:
 
     @property
     def is_free(self) -> bool:
-        """Whether assuming a geometric law costs nothing."""
-        return self.loss <= max(self.width, 1e-9 * abs(self.best))
+        """Whether assuming a geometric law costs nothing, or less than a ten-thousandth."""
+        return self.loss <= max(self.width, NOTHING * abs(self.best))
 
     @property
     def is_slight(self) -> bool:

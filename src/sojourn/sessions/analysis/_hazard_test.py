@@ -26,6 +26,9 @@ _WIDE_CELLS = 5
 REJECTED = 0.01
 """Level at which the chances of leaving reject a law."""
 
+_FURTHER_LEVEL = 0.001
+"""Level of the further tests, in wide cells and at single steps, so that all together keep to about 1%."""
+
 
 @dataclass(frozen=True)
 class HazardTest:
@@ -35,8 +38,8 @@ class HazardTest:
     inside of it although the chances of leaving, which planning uses, are off at many steps.
 
     Two tests are made: with as many cells as the data allow, and with at most five wide ones, because a small
-    difference in one direction over many steps shows only in these. This is the first one, unless only the
-    second one rejects the law at the 1% level.
+    difference in one direction over many steps shows only in these. This is the first one, unless it does not
+    reject the law at the 1% level and the second one does at the 0.1% level.
 
     Attributes:
         statistic: Σ (ends − expected)² / variance over the cells.
@@ -80,7 +83,9 @@ def compare_hazards(
         _test(at_risk, ended, hazard, _cells(expected, at_risk - expected, most), n_parameters)
         for most in (_MAX_CELLS, _WIDE_CELLS)
     )
-    if found is None or wide is None or found.p_value < REJECTED or wide.p_value >= REJECTED:
+    begin = int(sample.entries[0])
+    found, wide = (one and replace(one, first=max(one.first, begin)) for one in (found, wide))
+    if found is None or wide is None or found.p_value < REJECTED or wide.p_value >= _FURTHER_LEVEL:
         return found
     return replace(wide, is_wide=True)
 
@@ -152,9 +157,9 @@ def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
     """Return the step with the most improbable number of ends under a law; None if all are credible.
 
     The cells of `compare_hazards` can hide ends at a step where the law expects hardly any. This is an exact
-    binomial test of too many ends at a step, at the 1% level for all steps together, also those without ends.
-    Sessions that are open at a step count as at risk there: where a log is cut off, only the few ends would
-    be left otherwise.
+    binomial test of too many ends at a step, at the 0.1% level for all steps together, also those without
+    ends. Sessions that are open at a step count as at risk there: where a log is cut off, only the few ends
+    would be left otherwise.
     """
     from scipy.special import betainc  # noqa: PLC0415
 
@@ -162,7 +167,7 @@ def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
     n = sample.kept_at_risk().at_risk(sample.ends)
     chance = betainc(sample.end_counts, n - sample.end_counts + 1.0, hazard)
     worst = int(np.argmin(chance))
-    if not chance[worst] * sample.longest < REJECTED:
+    if not chance[worst] * sample.longest < _FURTHER_LEVEL:
         return None
     return Surprise(
         step=int(sample.ends[worst]),

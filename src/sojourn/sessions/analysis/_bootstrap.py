@@ -10,6 +10,7 @@ import numpy as np
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import MAX_STEP, Fit, Sample, refit_sample
 from sojourn.sessions._log import SessionLog
+from sojourn.sessions._row_counts import RowCounts
 
 __all__ = ["Bootstrap", "resample", "resample_sessions"]
 
@@ -71,6 +72,7 @@ def resample(
         seed: Seed of the random draws.
     """
     rng = np.random.default_rng(seed)
+    log = _without_groups(log)  # so that groups do not change the draws
     least = min(fit.bic for fit in fits)
     within_reach = [fit for fit in fits if fit.bic <= least + _OUT_OF_REACH]
     steps = np.unique(np.geomspace(first, max(log.longest, first + 1), _MAX_STEPS).round().astype(np.int64))
@@ -102,6 +104,16 @@ def resample_sessions(log: SessionLog, rng: np.random.Generator) -> Sample:
         if log.observed[kept].any():
             break
     return Sample.from_checked_columns(log.lengths[kept], log.observed[kept], log.entry[kept], counts[kept])
+
+
+def _without_groups(log: SessionLog) -> SessionLog:
+    """Return a log with equal sessions counted together, also those of different groups."""
+    has_entries = bool((log.entry > 1).any())  # a log that was cut at its first steps may repeat rows
+    if not log.labels and not has_entries:
+        return log
+    rows = RowCounts()
+    rows.add(log.lengths, log.observed, log.entry if has_entries else None, counts=log.counts)
+    return SessionLog.from_counts(rows, [], log.account, log.name)
 
 
 def _spread_above(means: list[float]) -> float:

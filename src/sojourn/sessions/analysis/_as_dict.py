@@ -6,7 +6,8 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn.sessions._analysis import Analysis, RankedFit
+    from sojourn.sessions.analysis._analysis import Analysis
+    from sojourn.sessions.analysis._ranking import RankedFit
 
 __all__ = ["as_dict"]
 
@@ -35,9 +36,10 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "open": log.n_open,
         "late_entries": int(log.counts[log.entry > 1].sum()),
         "first_step_seen": analysis.first,
+        "sessions_left_out": analysis.n_left_out or 0,
         "law": repr(law),
-        "mean": law.mean,
-        "mean_standard_error": analysis.best.fit.error_of(lambda one: one.mean),
+        "mean": analysis.described_law.mean if analysis.determines_mean else None,
+        "mean_standard_error": _mean_error(analysis),
         "median": analysis.length_reached(0.5),
         "mean_past_the_data": analysis.unseen,
         "mean_is_determined": analysis.determines_mean,
@@ -49,21 +51,34 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "best_fit_is_contradicted": analysis.best_is_contradicted,
         "resampled": _resampled(analysis),
         "described_by": "best fit" if analysis.described_law is law else "data",
-        "single_gamma": {
-            "gamma": analysis.described_geometric.gamma,
-            "distance": analysis.gap,
-            "same_mean_gamma": analysis.usual.gamma,
-            "same_mean_distance": analysis.usual_gap,
-        },
+        "single_gamma": _single_gamma(analysis),
         "effective_horizons": [
-            {"truncation": truncation, "horizon": analysis.horizon(truncation)}
-            for truncation in analysis.truncations
+            {"truncation": one, "horizon": analysis.horizon(one) if analysis.determines_mean else None}
+            for one in analysis.truncations
         ],
         "band": _band(analysis),
         "hazard_test": None if analysis.hazard_test is None else dataclasses.asdict(analysis.hazard_test),
         "groups": _groups(analysis, labels=labels),
         "problem": _price(analysis),
         "advice": [{"about": about, "text": text} for about, text in analysis.advice()],
+    }
+
+
+def _mean_error(analysis: Analysis) -> float | None:
+    """Return the standard error of the mean; None if the mean is not that of the best fit."""
+    is_of_fit = analysis.determines_mean and analysis.described_law is analysis.law
+    return analysis.best.fit.error_of(lambda law: law.mean) if is_of_fit else None
+
+
+def _single_gamma(analysis: Analysis) -> dict[str, float] | None:
+    """Return the best single γ and that of the same mean; None if the log does not determine them."""
+    if not analysis.determines_mean:
+        return None
+    return {
+        "gamma": analysis.described_geometric.gamma,
+        "distance": analysis.gap,
+        "same_mean_gamma": analysis.usual.gamma,
+        "same_mean_distance": analysis.usual_gap,
     }
 
 
