@@ -10,8 +10,9 @@ import pytest
 
 import sojourn as sj
 from sojourn.sessions import SessionLog, analyze, read_sessions
-from sojourn.sessions.reading import _csv, _sources
+from sojourn.sessions.reading import _csv
 from sojourn.sessions.reading._tables import CsvColumn
+from sojourn.sessions.reading.sources import _packed, _records
 
 
 def write(path, text):
@@ -189,7 +190,7 @@ def test_large_files_are_read_in_blocks(tmp_path, monkeypatch):
     path = write(tmp_path / "log.csv", "id,length\n" + "".join(lines))
     whole = read_sessions(path)
     monkeypatch.setattr(_csv, "_BLOCK_BYTES", 97)
-    monkeypatch.setattr(_sources, "_HEAD_BYTES", 31)
+    monkeypatch.setattr(_packed, "_HEAD_BYTES", 31)
     pieces = read_sessions(path)
     assert as_rows(whole) == as_rows(pieces) == sorted((int(n), True, 1, 0) for n in lengths)
     assert whole.account == pieces.account
@@ -514,7 +515,7 @@ def test_comments_and_the_line_of_excel_before_the_header_are_skipped(tmp_path):
 def test_no_row_is_lost_between_batches(monkeypatch):
     import sqlite3
 
-    monkeypatch.setattr(_sources, "_BATCH_ROWS", 4)
+    monkeypatch.setattr(_records, "_BATCH_ROWS", 4)
     lines = b"".join(b'{"length": %d}\n' % i for i in range(1, 12))
     assert read_sessions(io.BytesIO(lines)).lengths.tolist() == list(range(1, 12))
     with sqlite3.connect(":memory:") as base:

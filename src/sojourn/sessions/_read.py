@@ -8,9 +8,10 @@ from typing import Any
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.reading._cells import DURATION_RULE, parse_decimal, parse_duration
+from sojourn.sessions.reading._event_rows import EventRows
 from sojourn.sessions.reading._names import ColumnNames
 from sojourn.sessions.reading._rows import RowReader, read_rows
-from sojourn.sessions.reading._session_rows import EventRows, SessionRows
+from sojourn.sessions.reading._session_rows import SessionRows
 from sojourn.sessions.reading._step_rows import StepRows, are_step_names
 
 __all__ = ["read_log", "read_sessions", "read_steps"]

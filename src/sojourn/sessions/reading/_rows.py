@@ -29,8 +29,8 @@ from sojourn.sessions.reading._cells import (
     parse_whole,
     with_decimal_point,
 )
-from sojourn.sessions.reading._sources import open_source
 from sojourn.sessions.reading._tables import ArrayColumn, Batch, BrokenRow, Column, Table
+from sojourn.sessions.reading.sources import open_source
 
 __all__ = ["CheckedRows", "FirstRejections", "RowReader", "is_nothing", "read_rows"]
 

@@ -1,4 +1,4 @@
-"""Reads rows that are sessions, or events that are cut into sessions, and counts equal rows."""
+"""Reads rows that are sessions, and counts equal rows."""
 
 from __future__ import annotations
 
@@ -16,37 +16,24 @@ from sojourn.laws import MAX_STEP
 from sojourn.sessions._format import percent
 from sojourn.sessions._log import OpenRule, SessionLog
 from sojourn.sessions._row_counts import RowCounts
-from sojourn.sessions._word_codes import WordCodes
 from sojourn.sessions.reading._cells import duration_words, plain_word, unit_in
 from sojourn.sessions.reading._names import (
-    TIMES,
-    USERS,
     ColumnMap,
     ColumnNames,
-    describe_names,
-    find_column,
     find_session_columns,
     notes_on_unused_columns,
 )
+from sojourn.sessions.reading._rejected_sessions import RejectedSessions
 from sojourn.sessions.reading._rows import CheckedRows, RowReader, is_nothing
 from sojourn.sessions.reading._tables import Table
 
-__all__ = ["EventRows", "SessionRows"]
+__all__ = ["SessionRows"]
 
 _MAX_GROUPS = 1000
 _MAX_LABEL_CHARACTERS = 80
 
-_LARGE_SHARE = 0.05
-"""Share of all sessions, or of all steps, that must not be left out without a word."""
-
-_SOME_SHARE = 0.01
-"""Least share of the sessions from which on a difference in kind matters."""
-
 _MOST = 0.9
 """Share of the sessions from which on it is odd that they last one step only."""
-
-_RARE = 1e-3
-"""Chance below which rejected rows are said not to be a random choice."""
 
 _MANY_LATE = 20
 """Least number of late sessions of which some should end at the step of their entry."""
@@ -54,7 +41,6 @@ _MANY_LATE = 20
 _MAX_OPEN_WORDS = 8
 """Number of different cells of open sessions that a note names."""
 
-_SPACES = re.compile(r"[\s'’_\"]")
 _NUMBER = re.compile(r"\d+(\.\d*)?")
 
 
@@ -66,7 +52,7 @@ class SessionRows(RowReader):
         self._wanted, self._columns = wanted, ColumnMap({})
         self._used: dict[tuple[str, str], None] = {}
         self._counts, self._n_used, self._n_sessions = RowCounts(), 0, 0.0
-        self._unlike = _RejectedSessions()
+        self._unlike = RejectedSessions()
         self._has_entries: set[bool] = set()
         self._counts_before = wanted.entry_after
         """Whether entries are numbers of steps before a session was seen."""
@@ -420,67 +406,6 @@ def open_steps_in(seconds: FloatArray, step: float) -> IntArray:
     return np.asarray(np.minimum(begun + is_survived, MAX_STEP))
 
 
-class _RejectedSessions:
-    """What is known about rejected rows: how many sessions they stand for, and about how long these were."""
-
-    def __init__(self) -> None:
-        self._n_sessions = 0
-        self._n_without_entry = 0
-        self._lengths: Counter[float] = Counter()
-        self._n_steps_by_decimals = 0.0
-        """About how many steps they have if no point separates thousands."""
-
-    def add(self, n_sessions: int, length: object, *, has_entry: bool) -> None:
-        """Add a row: its number of sessions, its cell of lengths, and whether it has an entry."""
-        self._n_sessions += n_sessions
-        self._n_without_entry += 0 if has_entry else n_sessions
-        about = _rough_number(length)
-        if about is not None:
-            self._lengths[about] += n_sessions
-            self._n_steps_by_decimals += n_sessions * (_rough_number(length, point="") or 0.0)
-
-    def share(self, n_used: int) -> float:
-        """Return the share of the sessions that the rejected rows stand for."""
-        return self._n_sessions / max(self._n_sessions + n_used, 1)
-
-    def difference(self, lengths: IntArray, counts: IntArray) -> str:
-        """Return in which way the rejected rows are unlike those that are used; empty if in none.
-
-        Leaving them out would mislead then.
-
-        Args:
-            lengths: Lengths of the sessions that are used.
-            counts: Numbers of sessions with these lengths.
-        """
-        n_used = int(counts.sum())
-        share = self.share(n_used)
-        n_known, n_steps = self._lengths.total(), sum(at * n for at, n in self._lengths.items())
-        n_steps_used = float(np.dot(lengths.astype(float), counts))
-        of_steps = n_steps / (n_steps + n_steps_used)
-        by_decimals = self._n_steps_by_decimals / (self._n_steps_by_decimals + n_steps_used)
-        least = max(_LARGE_SHARE, 2.0 * share)
-        if of_steps > least:
-            if_so = "" if by_decimals > least else " if their points separate thousands"
-            return (
-                f"the rows that cannot be used are long ones{if_so}, with about {percent(of_steps)} of all "
-                "steps"
-            )
-        if share < _SOME_SHARE:
-            return ""
-        if self._n_without_entry > n_used * _SOME_SHARE:
-            return (
-                "rows without an entry cannot be used; if these sessions were seen from their first step, "
-                "write 1 there (or 0 where entries count from 0)"
-            )
-        for kind, is_alike in (
-            ("longer", lengths >= min(self._lengths, default=0)),
-            ("shorter", lengths <= max(self._lengths, default=math.inf)),
-        ):
-            if (counts[is_alike].sum() / n_used) ** n_known < _RARE:
-                return f"only {kind} sessions than most are among the rows that cannot be used"
-        return ""
-
-
 def _has_units(rows: Sequence[Sequence[str]], index: int) -> bool:
     """Whether one of the first cells of a column is more than a number."""
     cells = (row[index].strip() for row in rows if index < len(row))
@@ -490,103 +415,3 @@ def _has_units(rows: Sequence[Sequence[str]], index: int) -> bool:
 def _has_numbers(rows: Sequence[Sequence[str]], index: int) -> bool:
     """Whether a column has a cell that is a plain number."""
     return any(index < len(row) and _NUMBER.fullmatch(row[index].strip()) for row in rows)
-
-
-def _rough_number(cell: object, *, point: str = ".") -> float | None:
-    """Return about which length a cell that is not a whole number means; None if there is no telling.
-
-    A comma, and `point`, may separate thousands.
-    """
-    text = _SPACES.sub("", str(cell))
-    is_grouped = re.fullmatch(rf"\d{{1,3}}([{point},]\d{{3}})+", text)
-    text = re.sub(r"[.,]", "", text) if is_grouped else text.replace(",", ".")
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0.0 <= value < math.inf else None
-
-
-class EventRows(RowReader):
-    """Collects events; a session is a series of events of one user with no gap that is longer than `gap`.
-
-    Its length is the number of its events. A session whose last event is less than a gap before the end of
-    the log may go on, and is open. One whose first event is less than a gap after the log's beginning may
-    have begun before, so that its length is unknown, and is left out.
-
-    Args:
-        gap: The longest pause within a session, in seconds.
-        user: Name of the column of users; None for the usual names.
-        time: Name of the column of times; None for the usual names.
-    """
-
-    row = "event"
-
-    def __init__(self, gap: float, user: str | None, time: str | None) -> None:
-        super().__init__()
-        self._gap, self._named = gap, {"user": (user, USERS), "time": (time, TIMES)}
-        self._words = WordCodes()
-        self._users: list[IntArray] = []
-        self._times: list[FloatArray] = []
-
-    def locate(self, names: Sequence[str]) -> dict[str, int]:
-        """Return the indices of the columns of users and times."""
-        found = {}
-        for what, (name, usual) in self._named.items():
-            at = find_column(names, name, usual, source=self.source)
-            if at is None:
-                raise ValueError(
-                    f"{self.source} must have a column of {what}s called {what!r}, or one named with "
-                    f"--{what} ({what}=…); {describe_names(names)}."
-                )
-            found[what] = at
-        return found
-
-    def title(self, what: str) -> str:
-        """Return the name of a column in messages."""
-        return self.names[self.indices[what]].strip()[:40]
-
-    def take(self, rows: CheckedRows) -> None:
-        """Read a batch of events."""
-        words, where = rows.words("user")
-        seconds, _ = rows.times("time")
-        rows.require(
-            np.array([bool(word) for word in words])[where], f"{rows.titles['user']} must not be empty"
-        )
-        codes = np.array([self._words.code(word) for word in words], dtype=np.int64)
-        self._users.append(codes[where][rows.good])
-        self._times.append(seconds[rows.good])
-
-    def build(self, name: str) -> SessionLog:
-        """Return the log of the sessions."""
-        user = np.concatenate([np.zeros(0, dtype=np.int64), *self._users])
-        time = np.concatenate([np.zeros(0), *self._times])
-        self.account(name, user.size)  # raises an error if there are no events
-        order = np.lexsort((time, user))
-        user, time = user[order], time[order]
-        begins = np.append(True, (np.diff(user) != 0) | (np.diff(time) > self._gap))
-        first = np.flatnonzero(begins)
-        # Going on can be seen after any event, leaving only after those that a whole gap follows. So an open
-        # session counts up to its first event without one: later ones would add only those who went on.
-        is_seen = time + self._gap < time.max()
-        is_open = ~is_seen[np.append(first[1:], user.size) - 1]
-        lengths = np.add.reduceat(is_seen, first, dtype=np.int64) + is_open
-        is_whole = time[first] - self._gap > time.min()
-        if not is_whole.any() or is_open[is_whole].all():
-            raise ValueError(
-                f"{name} must span several gaps of {duration_words(self._gap)}, so that whole sessions can "
-                f"be seen; its events span {duration_words(float(np.ptp(time)))}."
-            )
-        rows = RowCounts()
-        rows.add(lengths[is_whole], ~is_open[is_whole])
-        note = (
-            f"{user.size:,} events are {first.size:,} sessions, which end after a gap of "
-            f"{duration_words(self._gap)}. "
-            f"Left out, since they may have begun before the log: {int((~is_whole).sum()):,}. Open, since "
-            f"they may go on after it: {int((is_open & is_whole).sum()):,}, counted up to their first event "
-            f"in the last {duration_words(self._gap)}."
-        )
-        self.notes[note] = None
-        columns = [(f"{what}s", self.names[at]) for what, at in self.indices.items()]
-        account = self.account(name, user.size, columns)
-        return SessionLog.from_counts(rows, [], account, name, OpenRule.EVENTS)

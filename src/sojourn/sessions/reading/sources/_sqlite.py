@@ -1,0 +1,130 @@
+"""Reads SQLite files: their only table, or the result of a query that may only read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.sessions.reading._tables import Batch, Locate, Table
+from sojourn.sessions.reading.sources._records import table_of_query
+
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["open_sqlite"]
+
+_STEPS_BETWEEN_CHECKS = 10_000
+"""Instructions of SQLite's machine, about a tenth of a millisecond, between two checks for Ctrl-C."""
+
+
+@contextmanager
+def open_sqlite(path: Path, query: str | None, row: str) -> Iterator[Table]:
+    """Open the result of a query on an SQLite file, or its only table.
+
+    Views and computed columns are programs, which may never end or fill the memory: only a query reads them.
+    A query may only read: the file is opened so, but VACUUM and ATTACH could write other files.
+    """
+    import sqlite3  # noqa: PLC0415
+
+    raised: list[BaseException] = []
+    refused: list[int] = []
+    watch = _keep_exceptions(raised)
+    next(watch)
+    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+
+    def authorize(action: int, first: object, second: object, *_: object) -> int:
+        if action in allowed and str(second).lower() != "load_extension":
+            return sqlite3.SQLITE_OK
+        if (action, first) == (
+            sqlite3.SQLITE_UPDATE,
+            "sqlite_master",
+        ):  # so json_each begins; nothing is written
+            return sqlite3.SQLITE_OK
+        refused.append(action)
+        return sqlite3.SQLITE_DENY
+
+    try:
+        with contextlib.closing(sqlite3.connect(_sqlite_address(path), uri=True)) as base:
+            base.set_progress_handler(watch.__next__, _STEPS_BETWEEN_CHECKS)
+            base.execute("PRAGMA trusted_schema = OFF")
+            most = None if query else path.stat().st_size  # a row takes more than a byte
+            query = query or f"{_query_of_only_table(base, path.name)} LIMIT {most} + 1"
+            base.set_authorizer(authorize)
+            table = table_of_query(base.execute(query), path.name, row)
+            yield table if most is None else _with_few_rows(table, most, path.name)
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        if raised:
+            raise raised[0] from None
+        if refused:
+            raise ValueError(f"query must only read tables, with SELECT; got {query!r:.200}.") from error
+        raise ValueError(
+            f"{path.name} is an SQLite file that cannot be read so: {str(error).rstrip('.')}."
+        ) from error
+
+
+def _with_few_rows(table: Table, most: int, source: str) -> Table:
+    """Return a table that raises `ValueError` once it has more rows than its file can hold.
+
+    The pages of a forged file may refer to each other, so that a few of them hold billions of rows.
+    """
+
+    def batches(locate: Locate) -> Iterator[Batch]:
+        n_rows = 0
+        for batch in table.batches(locate):
+            n_rows += batch.rows.size
+            if n_rows > most:
+                raise ValueError(f"{source} is a damaged SQLite file: it has more rows than bytes.")
+            yield batch
+
+    return replace(table, batches=batches)
+
+
+def _keep_exceptions(raised: list[BaseException]) -> Iterator[int]:
+    """Yield 0 for SQLite to go on; keep what Ctrl-C raises here, which SQLite would drop, and yield 1.
+
+    It is a generator because a signal that arrived earlier raises its exception as soon as Python code goes
+    on: at the `yield`, but before the `try` of a function.
+    """
+    try:
+        while True:
+            yield 0
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        raised.append(error)
+    yield 1
+
+
+def _sqlite_address(path: Path) -> str:
+    """Return the address with which SQLite opens a file to read it, and creates no file beside it.
+
+    SQLite creates two files beside one in WAL mode even if it only reads. If there is no log of writes to
+    take into account, the address says that the file does not change.
+    """
+    with path.open("rb") as file:
+        is_wal = file.read(20)[18:] == b"\x02\x02"
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' * (is_wal and not has_log)}"
+
+
+def _query_of_only_table(base: sqlite3.Connection, source: str) -> str:
+    """Return a query for the stored columns of the only table of an SQLite file."""
+    found = base.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+    tables = {name: sql for name, sql in found if not name.startswith("sqlite_")}
+    if len(tables) != 1 or not str(*tables.values()).startswith("CREATE TABLE"):
+        listed = ", ".join(map(repr, list(tables)[:8])) or "none"
+        raise ValueError(
+            f"{source} is an SQLite file with the tables and views {listed}: say what to read with "
+            "--query 'SELECT …' (query=…)."
+        )
+    (table,) = map(_quoted, tables)
+    columns = [name for _, name, *_ in base.execute(f"PRAGMA table_info({table})")]
+    return f"SELECT {', '.join(map(_quoted, columns))} FROM {table}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
