@@ -1,4 +1,4 @@
-"""Sets up what all tests share: Ctrl-C works, and what needs stable-baselines3 is left out where it is missing.
+"""Makes Ctrl-C work in all tests, and leaves out what needs stable-baselines3 where it is not installed.
 
 `make deep` runs the tests that are left out.
 """
@@ -8,5 +8,5 @@ from importlib.util import find_spec
 
 collect_ignore = [] if find_spec("stable_baselines3") else ["src/sojourn/sb3", "tests/sb3"]
 
-# A shell starts background commands with SIGINT ignored; Python and the processes that tests start inherit that.
+# A shell starts background commands with SIGINT ignored; Python and the processes of tests inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

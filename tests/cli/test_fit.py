@@ -368,7 +368,7 @@ def test_a_group_that_determines_its_discount_gets_a_schedule_if_the_whole_log_d
 
 def test_the_answer_comes_first(run, tmp_path):
     first = {
-        "sample:streaming": "Discount step h by ρ(h) of the law at the end",
+        "sample:streaming": "Use a discount that changes with the step, ρ(h) of the law at the end",
         "sample:support": "The groups differ",
     }
     for sample, words in first.items():

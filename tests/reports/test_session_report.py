@@ -59,7 +59,9 @@ def page():
 
 def test_the_answer_and_the_pictures_come_before_the_reasons(page):
     text = Reader(page).text
-    places = [text.index(words) for words in ("Discount step h", "The data and the laws", "Findings")]
+    places = [
+        text.index(words) for words in ("Use a discount that changes", "The data and the laws", "Findings")
+    ]
     assert places == sorted(places)
     assert "The data contradict this law" not in text
     poor = session_report(analyze(SessionLog.from_columns([2] * 500 + [9] * 500)))

@@ -124,7 +124,7 @@ def test_quantiles_of_the_data_leave_at_most_the_share(rows):
     ("law", "words"),
     [
         (sj.Geometric(0.9), "One discount is enough by the best fit: γ = 0.9"),
-        (sj.Polynomial(1.4, offset=20), "Discount step h by ρ(h) of the law"),
+        (sj.Polynomial(1.4, offset=20), "Use a discount that changes with the step, ρ(h) of the law"),
     ],
     ids=repr,
 )
@@ -176,7 +176,7 @@ def test_the_price_on_a_problem_is_that_of_plans_evaluated_under_the_law():
     assert found.price.best == pytest.approx(best.value @ mdp.start, rel=1e-12)
     assert found.price.loss == pytest.approx(best.value @ mdp.start - value, rel=1e-9)
     assert found.price.loss > 0.01
-    assert advice_on(found, "In short").startswith("Discount step h by ρ(h)")
+    assert advice_on(found, "In short").startswith("Use a discount that changes with the step, ρ(h)")
     one_action = sj.TabularMDP(np.ones((1, 1, 1)), np.ones((1, 1)))
     free = analyze(found.log, problem=one_action, resamples=0)
     assert advice_on(free, "In short").startswith("On the problem of the log one discount is enough: γ = ")
@@ -552,7 +552,7 @@ def test_leaving_is_never_called_constant_and_not_constant_at_once():
     data = load_rossi()
     found = analyze(SessionLog.from_columns(data.week, data.arrest == 1))
     assert "The log does not rule out, at the 1% level, that this share" in advice_on(found, "The data")
-    assert "Discount step h" not in advice_on(found, "In short")
+    assert "Use a discount that changes" not in advice_on(found, "In short")
     assert "mark these as open" not in advice_on(found, "The sessions")
     blind = analyze(SessionLog.from_columns(data.week))
     assert "322 of them (75%) have the largest length, 52" in advice_on(blind, "The sessions")

@@ -95,13 +95,13 @@ def _by_length(analysis: Analysis, rest: str) -> str:
         much = "is enough" if price.is_free else f"costs only {percent(price.loss / abs(price.best))}"
         return (
             f"On {price.problem} one discount {much}: γ = {gamma}. On another problem it may cost more: "
-            "there discount step h by ρ(h) of the law at the end (--schedule FILE writes it), and let the "
-            f"policy know the step.{rest}"
+            "there use a discount that changes with the step (--schedule FILE writes it), and let the policy "
+            f"know the step.{rest}"
         )
     return (
-        "Discount step h by ρ(h) of the law at the end (--schedule FILE writes it), and let the policy know "
-        f"the step. A single γ may lose up to {percent(share)} of the mean length, for rewards in [0, 1]."
-        f"{rest}"
+        "Use a discount that changes with the step, ρ(h) of the law at the end (--schedule FILE writes it), "
+        f"and let the policy know the step. The best single γ, {gamma}, may lose up to {percent(share)} of "
+        f"the mean length, for rewards in [0, 1].{rest}"
     )
 
 

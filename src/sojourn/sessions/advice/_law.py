@@ -21,7 +21,7 @@ from sojourn.sessions.advice._sessions import seen_before
 from sojourn.sessions.analysis._coverage import Unknown
 from sojourn.sessions.analysis._fit_check import MISFIT, SMALL_DIFFERENCE
 from sojourn.sessions.analysis._hazard_test import MAX_TESTED, REJECTED
-from sojourn.sessions.analysis._ranking import STRONG_EVIDENCE
+from sojourn.sessions.analysis._ranking import STRONG_EVIDENCE, RankedFit, evidence_words
 
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
@@ -84,9 +84,14 @@ def _ranking(analysis: Analysis) -> str:
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < STRONG_EVIDENCE and one not in ahead]
     if rivals:
         rivals.sort(key=lambda one: one.bic_gap)
-        words = [f"{_fit_words(analysis, one.fit)} (ΔBIC {one.bic_gap:.1f})" for one in rivals[:2]]
+        words = [f"{_fit_words(analysis, one.fit)} ({_gap_words(one)})" for one in rivals[:2]]
         text += f"; next {'come' if len(rivals) > 1 else 'comes'} {join_words(words)}"
     return text
+
+
+def _gap_words(one: RankedFit) -> str:
+    """Return ΔBIC of a fit, and how strong the evidence against it is."""
+    return f"ΔBIC {one.bic_gap:.1f}, {evidence_words(one.bic_gap)}"
 
 
 def _fit_words(analysis: Analysis, fit: Fit) -> str:
@@ -140,7 +145,7 @@ def _shares_words(where: str, observed: float, expected: float) -> str:
 
 def _instead(analysis: Analysis) -> str:
     """Return what to use instead of a fit that the data contradict."""
-    others = [f"{law_words(one.fit)} (ΔBIC {one.bic_gap:,.1f})" for one in analysis.others_that_fit[:2]]
+    others = [f"{law_words(one.fit)} ({_gap_words(one)})" for one in analysis.others_that_fit[:2]]
     table = 'the table of the data itself: --table FILE writes it, and tabulated("FILE") is a law'
     if not others:
         none = f"Nor does any other family within ΔBIC {STRONG_EVIDENCE:g}."

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from sojourn.laws import FAMILIES, Band, Fit, Sample, fit_sample
 
-__all__ = ["BIC_TIE", "STRONG_EVIDENCE", "RankedFit", "choose_best", "compare_fits", "rank_fits"]
+__all__ = [
+    "BIC_TIE",
+    "STRONG_EVIDENCE",
+    "RankedFit",
+    "choose_best",
+    "compare_fits",
+    "evidence_words",
+    "rank_fits",
+]
 
 BIC_TIE = 2.0
 """Fits whose BIC differ by at most this are tied (Raftery 1995: not worth more than a bare mention).
@@ -17,6 +25,20 @@ equivalent to a simpler law, whose parameters BIC overcounts, or limited by the 
 
 STRONG_EVIDENCE = 6.0
 """Least difference of BIC that is strong evidence against a fit (Raftery 1995)."""
+
+_VERY_STRONG = 10.0
+
+
+def evidence_words(bic_gap: float) -> str:
+    """Say how strong the evidence is against a fit whose BIC is larger by `bic_gap`, in Raftery's words.
+
+    Example:
+        >>> evidence_words(4.6)
+        'positive evidence against it'
+    """
+    limits = ((BIC_TIE, "weak"), (STRONG_EVIDENCE, "positive"), (_VERY_STRONG, "strong"))
+    how = next((word for limit, word in limits if bic_gap < limit), "very strong")
+    return f"{how} evidence against it"
 
 
 @dataclass(frozen=True)
