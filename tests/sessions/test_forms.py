@@ -31,6 +31,7 @@ CELLS = {
     "seconds": ["59", "60", "61.5", "0"],
     "a clock": ["0:00:59", "00:01:00", "0:01:01.5", "0:00:00"],
     "units": ["59s", "1min", "61.5 s", "0s"],
+    "milliseconds": ["59000ms", "60000 msec", "61500 milliseconds", "0ms"],
     "ISO 8601": ["PT59S", "PT1M", "PT1M1.5S", "PT0S"],
     "numbers": [59, 60.0, 61.5, 0],
     "timedelta": np.array([59_000, 60_000, 61_500, 0], dtype="m8[ms]"),

@@ -155,9 +155,17 @@ def describe_cell(cell: str) -> str:
 DURATION_RULE = "must be a duration: seconds, 1:02:03, 90s, 1.5h or PT1H30M"
 TIME_RULE = "must be a time like 2026-01-31 18:05:00, or seconds since 1970"
 
-_UNITS = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_UNITS |= {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0, "week": 604800.0}
-_WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+?)s?", re.ASCII)
+_UNITS = {
+    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "m", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
+    **dict.fromkeys(("w", "week", "weeks"), 604800.0),
+}
+"""Seconds in a unit, by every word for it; no general rule for plurals, which would take "ms" for minutes."""
+
+_WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+)", re.ASCII)
 _CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)", re.ASCII)
 _ISO = re.compile(
     r"p(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?)?(?<![pt])", re.ASCII | re.IGNORECASE
@@ -183,6 +191,8 @@ def parse_duration(text: str, unit: float = 1.0) -> float | None:
     Example:
         >>> [parse_duration(text) for text in ("90", "1:02:03", "1.5h", "30min", "PT1H30M", "2 days", "1:30")]
         [90.0, 3723.0, 5400.0, 1800.0, 5400.0, 172800.0, None]
+        >>> [parse_duration(text) for text in ("500ms", "2 hrs", "5 ds")]
+        [0.5, 7200.0, None]
     """
     word = text.strip().lower()
     number = parse_decimal(word)
@@ -192,7 +202,7 @@ def parse_duration(text: str, unit: float = 1.0) -> float | None:
         days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
         return ((days * 24.0 + hours) * 60.0 + minutes) * 60.0 + seconds
     found = _WITH_UNIT.fullmatch(word)
-    named = None if found is None else _UNITS.get(found[2], _UNITS.get(f"{found[2]}s"))
+    named = None if found is None else _UNITS.get(found[2])
     return None if found is None or named is None else float(found[1]) * named
 
 
