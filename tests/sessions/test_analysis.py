@@ -268,10 +268,10 @@ def test_each_group_has_its_own_best_fit():
     lengths = np.concatenate(list(parts.values()))
     found = analyze(SessionLog.from_columns(lengths, group=np.repeat(list(parts), [900, 500]).tolist()))
     assert found.log.labels == ("long", "short")
-    for own, (name, data) in zip(found.group_fits, parts.items(), strict=True):
+    for own, (name, data) in zip(found.group_laws, parts.items(), strict=True):
         alone = analyze(SessionLog.from_columns(data)).best.fit
-        assert own == alone, name
-    assert analyze(SessionLog.from_columns(lengths)).group_fits == ()
+        assert own.fit == alone, name
+    assert analyze(SessionLog.from_columns(lengths)).group_laws == ()
 
 
 def test_groups_whose_law_does_not_fit_or_that_are_too_small_are_marked():
@@ -282,9 +282,9 @@ def test_groups_whose_law_does_not_fit_or_that_are_too_small_are_marked():
     }
     groups = [name for name, data in parts.items() for _ in data]
     found = analyze(SessionLog.from_columns(np.concatenate(list(parts.values())), group=groups))
-    assert found.contradicted_groups == (True, False, False)
-    assert found.group_means[0] == pytest.approx(16.0)
-    assert found.group_fits[2] is None
+    assert [law.is_contradicted for law in found.group_laws] == [True, False, False]
+    assert found.group_laws[0].mean == pytest.approx(16.0)
+    assert found.group_laws[2].fit is None
 
 
 def test_a_single_group_is_not_tested():
@@ -1052,5 +1052,5 @@ def test_groups_seen_late_have_no_mean():
     entry, group = [1] * 303 + [10] * 300, ["a"] * 300 + ["b"] * 303
     found = analyze(SessionLog.from_columns(lengths, entry=entry, group=group))
     assert found.log.labels == ("b", "a")
-    assert found.group_means[0] is None
-    assert found.group_schedules()[0] is None
+    assert found.group_laws[0].mean is None
+    assert found.group_laws[0].schedule() is None

@@ -9,7 +9,7 @@ from sojourn.cli._problems import search_current_folder
 if TYPE_CHECKING:
     from sojourn.laws import LengthLaw
 
-__all__ = ["LAST_STEP", "complete_law", "effective_horizon", "read_law"]
+__all__ = ["LAST_STEP", "complete_law", "read_law"]
 
 LAST_STEP = 2**53
 """The largest step at which laws are defined."""
@@ -32,10 +32,3 @@ def read_law(text: str) -> LengthLaw:
     if laws.own_law_path(text) is not None:
         search_current_folder()
     return laws.read_law(text).law
-
-
-def effective_horizon(law: LengthLaw, truncation: float) -> int | None:
-    """Return the effective horizon of a law, or None if it is above 2^53."""
-    if law.longest is None and law.tail(LAST_STEP) > truncation:
-        return None
-    return law.effective_horizon(truncation)

@@ -22,7 +22,7 @@ from sojourn.laws._draw import draw_lengths
 from sojourn.laws._labels import label
 from sojourn.laws._own import MissingLaw, NamedLaw, own_law_path, read_law, read_stored_law
 from sojourn.laws._parse import LAWS, law_to_text, parse_law, parse_stored_law
-from sojourn.laws._summaries import geometric_with_mean, is_heavy, quantile, same_mean
+from sojourn.laws._summaries import effective_horizon, geometric_with_mean, is_heavy, quantile, same_mean
 from sojourn.laws.estimates._bands import Band, band_of_sample, survival_band
 from sojourn.laws.estimates._empirical import Empirical
 from sojourn.laws.estimates._kaplan_meier import KaplanMeier
@@ -78,6 +78,7 @@ __all__ = [
     "closest_geometric",
     "distance",
     "draw_lengths",
+    "effective_horizon",
     "fit",
     "fit_sample",
     "geometric_with_mean",

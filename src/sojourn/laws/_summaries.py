@@ -5,7 +5,7 @@ from __future__ import annotations
 from sojourn.laws._base import MAX_STEP, LengthLaw
 from sojourn.laws.families._geometric import Geometric
 
-__all__ = ["geometric_with_mean", "is_heavy", "quantile", "same_mean"]
+__all__ = ["effective_horizon", "geometric_with_mean", "is_heavy", "quantile", "same_mean"]
 
 
 def quantile(law: LengthLaw, tail_probability: float) -> int:
@@ -24,6 +24,19 @@ def quantile(law: LengthLaw, tail_probability: float) -> int:
         else:
             low = middle
     return high
+
+
+def effective_horizon(law: LengthLaw, truncation: float) -> int | None:
+    """Return the smallest N with Γ(N) ≤ truncation, or None if it is above 2**53.
+
+    Example:
+        >>> from sojourn.laws import Geometric, Polynomial
+        >>> effective_horizon(Geometric(0.5), 0.1), effective_horizon(Polynomial(1.01), 0.1)
+        (6, None)
+    """
+    if law.longest is None and law.tail(MAX_STEP) > truncation:
+        return None
+    return law.effective_horizon(truncation)
 
 
 def is_heavy(law: LengthLaw) -> bool:

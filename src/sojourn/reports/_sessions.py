@@ -167,7 +167,7 @@ def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
     test = analysis.groups
     if test is None:
         return []
-    means = analysis.group_means or (None,) * len(test.sizes)
+    means = [law.mean for law in analysis.group_laws] or (None,) * len(test.sizes)
     rows = zip(test.sizes, test.ended, test.expected, test.ratios, means, strict=True)
     table: list[tuple[str, ...]] = []
     for i, (size, ended, expected, ratio, mean) in enumerate(rows):

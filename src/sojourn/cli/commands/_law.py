@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from sojourn.cli._errors import reading_input
-from sojourn.cli._laws import LAST_STEP, complete_law, effective_horizon, read_law
+from sojourn.cli._laws import LAST_STEP, complete_law, read_law
 from sojourn.cli._options import Debug, parse_positive
 from sojourn.cli._output_files import check_output_file, write_figure
 from sojourn.cli.output._numbers import format_number, shorten
@@ -122,7 +122,7 @@ def _chosen_steps(given: LengthLaw) -> list[int]:
 
 
 def _describe(given: LengthLaw, truncations: Sequence[float], steps: Sequence[int]) -> dict[str, Any]:
-    from sojourn.laws import quantile  # noqa: PLC0415
+    from sojourn.laws import effective_horizon, quantile  # noqa: PLC0415
 
     columns = {
         name: getattr(given, name)(steps).tolist()

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from sojourn._text import one_line
 from sojourn.cli._errors import reading_input
-from sojourn.cli._laws import complete_law, effective_horizon, read_law
+from sojourn.cli._laws import complete_law, read_law
 from sojourn.cli._options import Debug, parse_positive, parse_whole
 from sojourn.cli._output_files import check_output_file
 from sojourn.cli._problems import complete_problem, read_problem_option
@@ -157,6 +157,8 @@ def _describe_layers(solution: Solution) -> str:
 
 def _describe_horizon(solution: Solution) -> tuple[str, str]:
     """Return the effective horizon, or a remark that the late steps were bounded instead of computed."""
+    from sojourn.laws import effective_horizon  # noqa: PLC0415
+
     horizon = effective_horizon(solution.law, solution.truncation)
     if horizon is None or horizon > solution.max_layers:
         n_layers = "over 2^53" if horizon is None else format_number(horizon)
@@ -167,6 +169,8 @@ def _describe_horizon(solution: Solution) -> tuple[str, str]:
 
 def _data(solution: Solution, view: PolicyView, *, normalized: bool, saved: Path | None) -> dict[str, Any]:
     """Return a solution as plain data, for JSON."""
+    from sojourn.laws import effective_horizon  # noqa: PLC0415
+
     mdp = solution.mdp
     return {
         "problem": mdp.name,

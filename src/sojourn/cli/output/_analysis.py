@@ -95,7 +95,7 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
     )
     if any(one.fit.edge for one in found.fits):
         print_results(Text(f"* at the edge of its family: {EDGE_NOTE}.", style="dim"))
-    if found.group_fits:
+    if found.group_laws:
         _print_groups(found, labels=labels)
     best = found.plan() if found.determines_mean else None
     if best is not None:
@@ -123,8 +123,8 @@ def _print_groups(found: Analysis, *, labels: bool) -> None:
         return
     rows = []
     names = group_names(found, labels=labels)
-    for i, (name, mean) in enumerate(zip(names, found.group_means, strict=True)):
-        law = "–" if mean is None else number(mean), group_law_words(found, i)
+    for i, (name, one) in enumerate(zip(names, found.group_laws, strict=True)):
+        law = "–" if one.mean is None else number(one.mean), group_law_words(found, i)
         shown = name if name == str(i + 1) else f"{i + 1} ({name or 'empty'})"  # sentences use the numbers
         rows.append((shown, f"{test.sizes[i]:,}", f"{test.ratios[i]:.2f}", *law))
     headings = ["group", "sessions", "ends /\nexpected", "mean\nlength", "best law"]
@@ -180,8 +180,9 @@ def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
     """
     with reading_input():
         tables, unknown = {"": found.schedule()} if found.determines_mean else {}, ""
-        if found.group_fits:
-            pairs = list(zip(group_names(found, labels=labels), found.group_schedules(), strict=True))
+        if found.group_laws:
+            names = group_names(found, labels=labels)
+            pairs = [(name, law.schedule()) for name, law in zip(names, found.group_laws, strict=True)]
             tables = {name: table for name, table in pairs if table is not None}
             unknown = ", ".join(name for name, table in pairs if table is None)
         if not tables and not found.determines_mean:
@@ -205,9 +206,9 @@ def write_schedule(found: Analysis, path: Path, *, labels: bool) -> None:
 
 def _note_on_poor_fits(found: Analysis, path: Path, tables: Collection[str], *, labels: bool) -> None:
     """Note which of the laws in a schedule the data contradict."""
-    if found.group_fits:
-        pairs = zip(group_names(found, labels=labels), found.contradicted_groups, strict=True)
-        poor = ", ".join(name for name, is_poor in pairs if is_poor and name in tables)
+    if found.group_laws:
+        pairs = zip(group_names(found, labels=labels), found.group_laws, strict=True)
+        poor = ", ".join(name for name, law in pairs if law.is_contradicted and name in tables)
         text = f"{path} has a law that does not fit its data for each of these groups: {poor}."
     else:
         poor = "the best fit" * found.best_is_contradicted

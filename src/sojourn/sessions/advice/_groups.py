@@ -45,10 +45,10 @@ def price_words(analysis: Analysis, price: ProblemPrice) -> str:
 def _group_values(analysis: Analysis) -> str:
     """Return what plans for each group gain over one plan for all."""
     marks = ("", ", whose law does not fit its data")
-    pairs = zip(analysis.group_values, analysis.contradicted_groups, strict=False)
+    pairs = zip(analysis.group_values, analysis.group_laws, strict=False)
     gains = [
-        f"{_gain_words(*values)} in group {i}{marks[is_contradicted]}"
-        for i, (values, is_contradicted) in enumerate(pairs, 1)
+        f"{_gain_words(*values)} in group {i}{marks[law.is_contradicted]}"
+        for i, (values, law) in enumerate(pairs, 1)
         if values is not None
     ]
     return f" Over one plan for all, a plan for a group's own law gains {'; '.join(gains)}." if gains else ""
@@ -90,13 +90,13 @@ _CONSEQUENCES = {
 
 def group_law_words(analysis: Analysis, i: int) -> str:
     """Return the best law of a group, and what is the matter with it; a dash if it has none."""
-    fit = analysis.group_fits[i] if analysis.group_fits else None
-    if fit is None:
+    law = analysis.group_laws[i] if analysis.group_laws else None
+    if law is None or law.fit is None:
         return "–"
-    words = law_words(fit) + ", at the edge of its family" * bool(fit.edge)
-    words += ", does not fit" * analysis.contradicted_groups[i]
-    unseen = analysis.unseen_of_groups[i]
-    return words + (f", {percent(unseen)} of its mean beyond the data" if unseen > SMALL_DIFFERENCE else "")
+    words = law_words(law.fit) + ", at the edge of its family" * bool(law.fit.edge)
+    words += ", does not fit" * law.is_contradicted
+    is_far = law.unseen > SMALL_DIFFERENCE
+    return words + (f", {percent(law.unseen)} of its mean beyond the data" if is_far else "")
 
 
 _FEWEST_ENDS = 5

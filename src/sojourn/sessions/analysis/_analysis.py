@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from sojourn.laws import (
     Geometric,
     KaplanMeier,
     LengthLaw,
-    Sample,
     band_of_sample,
     closest_geometric,
     distance,
+    effective_horizon,
     geometric_with_mean,
     quantile,
 )
@@ -29,6 +29,7 @@ from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.analysis._bootstrap import Bootstrap, resample
 from sojourn.sessions.analysis._coverage import (
+    FEWEST_ENDS,
     Unknown,
     first_of_many,
     last_of_many,
@@ -38,7 +39,8 @@ from sojourn.sessions.analysis._coverage import (
     unended,
 )
 from sojourn.sessions.analysis._fit_check import SMALL_DIFFERENCE, FitCheck, check_fit
-from sojourn.sessions.analysis._groups import GroupTest, compare_groups, group_samples
+from sojourn.sessions.analysis._group_laws import GroupLaw, fit_groups
+from sojourn.sessions.analysis._groups import GroupTest, compare_groups
 from sojourn.sessions.analysis._hazard_test import HazardTest
 from sojourn.sessions.analysis._price import ProblemPrice, compare_plans, held_out_loss, price_geometric
 from sojourn.sessions.analysis._ranking import (
@@ -49,6 +51,7 @@ from sojourn.sessions.analysis._ranking import (
     compare_fits,
     rank_fits,
 )
+from sojourn.sessions.analysis._schedule import schedule_of
 
 if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
@@ -69,18 +72,10 @@ _CONFIDENCE = 0.95
 _UNBOUNDED = 100.0
 """An interval of the mean that ends above this multiple of it has no upper end."""
 
-_FEWEST_ENDS = 10
-"""A group with fewer observed ends gets no law, and a log with open sessions no intervals."""
-
-_MAX_SCHEDULE = 100_000
-"""Largest number of steps of a schedule of discounts."""
-
 MAX_TABLE_STEPS = 1_000_000
 """Largest number of steps of a table of survival."""
 
 _MAX_KAPLAN_MEIER_STEPS = 1_000_000
-_MAX_DISTINCT_PER_GROUP = 1 << 12
-"""Maximum number of distinct lengths per group when laws are fitted to groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,39 +241,9 @@ class Analysis:
         return self.first == 1 and self.kaplan_meier is not None and self.log.longest <= MAX_TABLE_STEPS
 
     @cached_property
-    def group_fits(self) -> tuple[Fit | None, ...]:
-        """The best fit of each group that was compared; None for a group with fewer than 10 observed ends."""
-        if self.groups is None or self.groups.what != "group":
-            return ()
-        samples, _ = group_samples(self.log)
-        thin = (sample.thinned(_MAX_DISTINCT_PER_GROUP) for sample in samples)
-        return tuple(rank_fits(one)[0] if one.n_observed >= _FEWEST_ENDS else None for one in thin)
-
-    @property
-    def contradicted_groups(self) -> tuple[bool, ...]:
-        """Whether the data contradict the fit of each group, by enough to matter."""
-        return tuple(one.is_contradicted for one in self._group_checks)
-
-    @property
-    def group_means(self) -> tuple[float | None, ...]:
-        """The mean length of each group by its fit, or by its data (Kaplan–Meier) if they contradict the fit.
-
-        None where the group's sessions do not determine it.
-        """
-        return tuple(one.mean for one in self._group_checks)
-
-    @property
-    def unseen_of_groups(self) -> tuple[float, ...]:
-        """Share of the mean length of each group that lies beyond its longest session, and rests on a fit."""
-        return tuple(one.unseen for one in self._group_checks)
-
-    @cached_property
-    def _group_checks(self) -> tuple[_GroupCheck, ...]:
-        if self.groups is None or not self.group_fits:
-            return ()
-        samples, _ = group_samples(self.log)
-        pairs = zip(self.group_fits, samples, strict=True)
-        return tuple(_GroupCheck() if fit is None else _check_group(fit, one) for fit, one in pairs)
+    def group_laws(self) -> tuple[GroupLaw, ...]:
+        """The law of each group that was compared; empty if no groups were."""
+        return fit_groups(self.log) if self.groups is not None and self.groups.what == "group" else ()
 
     @cached_property
     def group_values(self) -> tuple[tuple[float, float] | None, ...]:
@@ -290,8 +255,8 @@ class Analysis:
         if problem is None:
             return ()
         return tuple(
-            None if fit is None or mean is None else compare_plans(problem, fit.law, self.law)
-            for fit, mean in zip(self.group_fits, self.group_means, strict=True)
+            None if one.fit is None or one.mean is None else compare_plans(problem, one.fit.law, self.law)
+            for one in self.group_laws
         )
 
     def plan(self) -> Plan | None:
@@ -343,7 +308,7 @@ class Analysis:
     @property
     def has_few_ends(self) -> bool:
         """Whether a log with open sessions has fewer than 10 ends: too few for intervals by resampling."""
-        return bool(self.log.n_open) and self.log.sample.n_observed < _FEWEST_ENDS
+        return bool(self.log.n_open) and self.log.sample.n_observed < FEWEST_ENDS
 
     @property
     def mean_is_unbounded(self) -> bool:
@@ -425,17 +390,12 @@ class Analysis:
         not contradict the fit, there are also the ends of the 95% interval of the discount at every step,
         interpolated between the steps of `bootstrap`; they are NaN where the log has no steps.
         """
-        columns = _schedule(self.law)
+        columns = schedule_of(self.law)
         if self.bootstrap is not None and not self.check.is_rejected and not self.has_few_ends:
             h, found = columns["step"], self.bootstrap
             for name, values in zip(("discount_low", "discount_high"), found.discount, strict=True):
                 columns[name] = np.interp(h, found.steps, values, left=np.nan, right=np.nan)
         return columns
-
-    def group_schedules(self) -> list[dict[str, Any] | None]:
-        """Return the schedule of each group that was compared; None where `group_means` has none."""
-        pairs = zip(self.group_fits, self.group_means, strict=True)
-        return [None if fit is None or mean is None else _schedule(fit.law) for fit, mean in pairs]
 
     def advice(self) -> tuple[tuple[str, str], ...]:
         """Return an explanation in plain words, as pairs of a heading and a paragraph."""
@@ -460,22 +420,6 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         return analysis_card(self)
-
-
-def effective_horizon(law: LengthLaw, truncation: float) -> int | None:
-    """Return the smallest N with Γ(N) ≤ truncation; None if above 2**53."""
-    if law.longest is None and float(law.tail(MAX_STEP)) > truncation:
-        return None
-    return law.effective_horizon(truncation)
-
-
-def _schedule(law: LengthLaw) -> dict[str, Any]:
-    """Return the columns of a schedule of discounts; see `Analysis.schedule`."""
-    wanted = 0.01 * law.mean
-    is_far = law.longest is None and float(law.tail(_MAX_SCHEDULE)) > wanted
-    h = np.arange(1, (_MAX_SCHEDULE if is_far else min(law.effective_horizon(wanted), _MAX_SCHEDULE)) + 1)
-    columns = {"survival": law.survival, "discount": law.continuation, "remaining": law.remaining}
-    return {"step": h} | {name: column(h) for name, column in columns.items()}
 
 
 def analyze(
@@ -572,29 +516,3 @@ def _from_first_of_many(log: SessionLog) -> tuple[SessionLog, int | None]:
 
 def _best_fit(log: SessionLog) -> Fit:
     return rank_fits(_from_first_of_many(log)[0].sample)[0]
-
-
-class _GroupCheck(NamedTuple):
-    """What the sessions of a group say about its fit."""
-
-    mean: float | None = None  # mean length; None if the sessions do not determine it
-    is_contradicted: bool = False  # whether they contradict the fit, by enough to matter
-    unseen: float = 0.0  # share of the mean beyond the longest session
-
-
-def _check_group(fit: Fit, sample: Sample) -> _GroupCheck:
-    """Compare a group's fit with its sessions.
-
-    The mean is None unless they are seen from step 1 and show enough of it. If they contradict the fit, it is
-    their Kaplan–Meier mean, for which almost all must have ended.
-    """
-    band = band_of_sample(sample)
-    is_contradicted = check_fit(sample, band, fit).is_contradicted
-    if first_of_many(sample) > 1:
-        return _GroupCheck(None, is_contradicted)
-    left = unended(sample, band)
-    if is_contradicted:
-        return _GroupCheck(None if left > SMALL_DIFFERENCE else mean_up_to(band, sample.longest), True)
-    beyond = float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / fit.law.mean
-    is_known = max(beyond, left) <= (SMALL_DIFFERENCE if fit.edge else 0.5)
-    return _GroupCheck(fit.law.mean, False, beyond) if is_known else _GroupCheck()

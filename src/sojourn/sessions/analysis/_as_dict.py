@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from sojourn.sessions.analysis._group_laws import GroupLaw
+
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
     from sojourn.sessions.analysis._ranking import RankedFit
@@ -140,10 +142,8 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
     test = analysis.groups
     if test is None:
         return None
-    fits = analysis.group_fits or (None,) * len(test.sizes)
-    means = analysis.group_means or (None,) * len(test.sizes)
-    contradicted = analysis.contradicted_groups or (False,) * len(test.sizes)
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, fits, means, contradicted, strict=True)
+    laws = analysis.group_laws or (GroupLaw(None),) * len(test.sizes)
+    rows = zip(test.sizes, test.ended, test.expected, test.ratios, laws, strict=True)
     groups: list[dict[str, Any]] = [
         {
             test.what: i + 1,
@@ -151,11 +151,11 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
             "ended": ended,
             "expected": n_expected,
             "ratio": ratio,
-            "law": None if fit is None else repr(fit.law),
-            "law_is_contradicted": None if fit is None else is_contradicted,
-            "mean": mean,
+            "law": None if law.fit is None else repr(law.fit.law),
+            "law_is_contradicted": None if law.fit is None else law.is_contradicted,
+            "mean": law.mean,
         }
-        for i, (size, ended, n_expected, ratio, fit, mean, is_contradicted) in enumerate(rows)
+        for i, (size, ended, n_expected, ratio, law) in enumerate(rows)
     ]
     for group, values in zip(groups, analysis.group_values, strict=False):
         if values is not None:

@@ -11,6 +11,7 @@ from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import Band, Sample
 
 __all__ = [
+    "FEWEST_ENDS",
     "FEW_AT_RISK",
     "StepRange",
     "Unknown",
@@ -26,6 +27,9 @@ __all__ = [
 
 FEW_AT_RISK = 10
 """With fewer sessions at risk, a step hardly shows whether sessions end there."""
+
+FEWEST_ENDS = 10
+"""A group with fewer observed ends gets no law, and a log with open sessions no intervals."""
 
 _MANY_AT_RISK = 100
 """Enough sessions at risk to say how many get through the first steps.

@@ -171,8 +171,22 @@ _ISO = re.compile(
     r"p(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?)?(?<![pt])", re.ASCII | re.IGNORECASE
 )
 _UNIT_IN_NAME = re.compile(
-    r"(?<![a-z])(?:(ms|millis|milliseconds?)|(mins?|minutes?)|(hrs?|hours?)|(days?)|(weeks?))(?![a-z])"
+    r"(?<![a-z])(?:(usecs?|micros|microseconds?)|(ms|msecs?|millis|milliseconds?)|(mins?|minutes?)"
+    r"|(hrs?|hours?)|(days?)|(weeks?))(?![a-z])"
 )
+_NAMED_UNITS = (
+    ("microseconds", 1e-6),
+    ("milliseconds", 1e-3),
+    ("minutes", 60.0),
+    ("hours", 3600.0),
+    ("days", 86400.0),
+    ("weeks", 604800.0),
+)
+"""Names and seconds of the units that `_UNIT_IN_NAME` finds."""
+
+_WORD_IN_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a word begins within a name such as durationMs."""
+
 LATEST = 1e11
 """Numbers above this, the year 5138 in seconds, are probably milliseconds."""
 
@@ -210,15 +224,13 @@ def unit_in(name: str) -> tuple[str, float]:
     """Return the unit that the name of a column says its numbers are in, and its seconds; else seconds.
 
     Example:
-        >>> [unit_in(name)[0] for name in ("duration", "Watch_Minutes", "tenure (days)", "admin")]
-        ['seconds', 'minutes', 'days', 'seconds']
+        >>> [unit_in(name)[0] for name in ("duration", "Watch_Minutes", "tenure (days)", "admin", "timeMs")]
+        ['seconds', 'minutes', 'days', 'seconds', 'milliseconds']
     """
-    found = _UNIT_IN_NAME.search(name.lower())
+    found = _UNIT_IN_NAME.search(_WORD_IN_NAME.sub("_", name).lower())
     if found is None or found.lastindex is None:
         return "seconds", 1.0
-    units = (("milliseconds", "ms"), ("minutes", "min"), ("hours", "h"), ("days", "d"), ("weeks", "w"))
-    word, unit = units[found.lastindex - 1]
-    return word, _UNITS[unit]
+    return _NAMED_UNITS[found.lastindex - 1]
 
 
 def parse_time(text: str) -> float | None:
