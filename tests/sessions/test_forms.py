@@ -17,7 +17,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.sessions import analyze, read_log, read_sessions, read_steps, sample_path
-from sojourn.sessions.reading.sources import _records
+from sojourn.sessions.reading.sources import _arrow, _packed, _records
 
 from .test_read import as_rows, packed, write
 
@@ -499,7 +499,7 @@ def test_long_cells_of_parquet_are_refused_before_they_become_python_objects(tmp
     import pyarrow as pa
     from pyarrow import parquet
 
-    monkeypatch.setattr("sojourn.sessions.reading.sources._arrow._MOST_ARROW_BYTES", 10_000)
+    monkeypatch.setattr(_arrow, "_MOST_ARROW_BYTES", 10_000)
     parquet.write_table(pa.table({"length": [1], "other": ["x" * 20_000]}), tmp_path / "log.parquet")
     with pytest.raises(ValueError, match=r"log.parquet must have short rows; got 0 MB for 1 rows\.$"):
         read_sessions(tmp_path / "log.parquet")
@@ -669,7 +669,7 @@ def test_a_forged_sqlite_file_with_more_rows_than_bytes_is_refused(tmp_path):
 
 @pytest.mark.parametrize("ending", ["bz2", "zst"])
 def test_what_unpacks_to_thousands_of_times_its_size_is_refused(ending, tmp_path, monkeypatch):
-    monkeypatch.setattr("sojourn.sessions.reading.sources._packed._MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(_packed, "_MAX_UNPACKED", 1 << 20)
     path = tmp_path / f"log.csv.{ending}"
     path.write_bytes(packed(ending, b"length\n" + b"7\n" * 8_000_000))
     with pytest.raises(ValueError, match=r"must unpack to at most 1,000 times its size; unpack it first"):
@@ -694,7 +694,7 @@ def test_reading_an_sqlite_file_in_wal_mode_creates_no_files(tmp_path):
 
 
 def test_long_texts_in_a_database_are_read_a_few_rows_at_a_time(monkeypatch):
-    monkeypatch.setattr("sojourn.sessions.reading.sources._records._BATCH_BYTES", 1_000)
+    monkeypatch.setattr(_records, "_BATCH_BYTES", 1_000)
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE log (length, note)")
     base.executemany("INSERT INTO log VALUES (?, ?)", [(1 + i % 3, "x" * 600) for i in range(9)])
