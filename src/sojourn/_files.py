@@ -123,13 +123,16 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
 
     As for every newly created file, the umask and the folder decide who may read and write it.
     """
-    handle, temporary = _create_temporary(path)
+    temporary = _unused_name(path)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(handle, "w+b") as file:
+        with os.fdopen(os.open(temporary, flags, 0o666), "w+b") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+    except FileExistsError:  # another process has created a file with this name
+        raise
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:
@@ -139,16 +142,13 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> Path:
     return path
 
 
-def _create_temporary(path: Path) -> tuple[int, Path]:
-    """Create an empty file with an unused name beside `path`; return its descriptor and its path."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+def _unused_name(path: Path) -> Path:
+    """Return the path of a temporary file beside `path` that does not exist."""
     while True:
         # Part of the name: the whole would be too long if the file's own has nearly as many bytes as allowed.
         temporary = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
-        try:
-            return os.open(temporary, flags, 0o666), temporary
-        except FileExistsError:
-            continue
+        if not os.path.lexists(temporary):
+            return temporary
 
 
 def read_archive(

@@ -94,6 +94,19 @@ def test_a_ctrl_c_in_code_that_exec_runs_exits_with_130(tmp_path):
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 130
 
 
+def test_a_ctrl_c_that_a_module_turns_into_an_import_error_exits_with_130(tmp_path):
+    (tmp_path / "loads.py").write_text(
+        "import signal\n"
+        "try:\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "except KeyboardInterrupt:\n"
+        "    raise ImportError('an extension module failed to load') from None\n"
+    )
+    command = [*SOJOURN, "plan", "--problem", "loads:machine", "--law", "fixed(3)"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stderr) == (130, "Stopped.\n")
+
+
 def test_a_ctrl_c_that_python_ignores_is_repeated(capsys):
     def wait():
         things = {1, 2}

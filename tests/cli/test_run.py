@@ -135,8 +135,21 @@ def test_damage_is_reported_and_repaired(run, spec):
     path.write_bytes(b"")
     result = run("run", str(spec), "--on", "here")
     assert result.exit_code == 0
-    assert result.stderr.splitlines()[1].startswith("Warning: A damaged trial was set aside as ")
+    assert result.stderr.startswith("Warning: A damaged trial was set aside as ")
     assert "1 trial played" in result.stdout
+
+
+def test_damage_is_reported_even_if_the_run_is_stopped(run, spec, monkeypatch):
+    run("run", str(spec), "--on", "here")
+    next((spec.with_suffix(".results") / "trials").iterdir()).write_bytes(b"")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sojourn.experiments._run.manifest_of", stop)
+    result = run("run", str(spec), "--on", "here")
+    assert result.exit_code == 130
+    assert result.stderr.startswith("Warning: A damaged trial was set aside as ")
 
 
 def test_a_terminal_shows_a_bar(spec):

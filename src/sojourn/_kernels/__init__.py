@@ -10,6 +10,7 @@ order. Planning also takes the same numbers in the order of `planning._blocked_r
 
 from __future__ import annotations
 
+from sojourn._kernels import _numba  # noqa: F401 - before the modules that import numba
 from sojourn._kernels._problem import ProblemArrays, TransitionRows
 from sojourn._kernels._single_steps import (
     count_step,

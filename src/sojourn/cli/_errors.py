@@ -14,6 +14,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from sojourn.cli._signals import was_interrupted
 from sojourn.cli.output._ascii import spell_missing_symbols
 from sojourn.cli.output._help import NarrowHelp
 from sojourn.cli.output._lasting_streams import lasting_streams
@@ -108,7 +109,7 @@ class OneLineGroup(NarrowHelp, TyperGroup):
             except Exception as error:
                 if invocation.debug:
                     print_message("".join(traceback.format_exception(error)), as_one_line=False)
-                code = _report_error(error, debug=invocation.debug)
+                code = INTERRUPTED if was_interrupted() else _report_error(error, debug=invocation.debug)
             finally:
                 _report_warnings(caught)
         code = code if isinstance(code, int) else 0

@@ -8,14 +8,22 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 from sojourn.errors import TerminatedError
 
-__all__ = ["repeated_interrupts", "stopped_by_sigterm"]
+__all__ = ["repeated_interrupts", "stopped_by_sigterm", "was_interrupted"]
 
 TERMINATED = 143
 _SECONDS_TO_REPEAT = 0.05
+
+_was_interrupted = False
+
+
+def was_interrupted() -> bool:
+    """Return whether Ctrl-C was pressed within `repeated_interrupts`."""
+    return _was_interrupted
 
 
 @contextlib.contextmanager
@@ -41,12 +49,20 @@ def stopped_by_sigterm() -> Iterator[None]:
 
 @contextlib.contextmanager
 def repeated_interrupts() -> Iterator[None]:
-    """Repeat a Ctrl-C that Python ignored, until it stops the block.
+    """Make sure that Ctrl-C stops the block.
 
     Python cannot raise `KeyboardInterrupt` in callbacks of weak references or of C code, such as those with
-    which numba loads kernels. It would print "Exception ignored" and go on.
+    which numba loads kernels: it would print "Exception ignored" and go on. So it is raised again. Extension
+    modules that are interrupted while they are loaded raise an `ImportError` instead; see `was_interrupted`.
     """
-    before = sys.unraisablehook
+    global _was_interrupted  # noqa: PLW0603 - the command line owns the process
+    before: Any = sys.unraisablehook
+    handler: Any = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        global _was_interrupted  # noqa: PLW0603
+        _was_interrupted = True
+        handler(number, frame)
 
     def repeat(ignored: Any) -> None:
         if not issubclass(ignored.exc_type, KeyboardInterrupt):
@@ -57,7 +73,16 @@ def repeated_interrupts() -> Iterator[None]:
         timer.start()
 
     sys.unraisablehook = repeat
+    if callable(handler):
+        signal.signal(signal.SIGINT, note)
     try:
         yield
+    except ImportError as error:
+        if _was_interrupted:
+            raise KeyboardInterrupt from error
+        raise
     finally:
+        _was_interrupted = False
         sys.unraisablehook = before
+        if callable(handler):
+            signal.signal(signal.SIGINT, handler)

@@ -86,6 +86,7 @@ def run_experiment(
     *,
     executor: Executor | None = None,
     watch: Watch | None = None,
+    on_note: Callable[[str], object] | None = None,
 ) -> Report:
     """Play every trial of an experiment that its store does not have.
 
@@ -99,13 +100,24 @@ def run_experiment(
         executor: Where trials are played; by default in processes of this machine.
         watch: Called with the inventory and None before the first trial, and then with the inventory and the
             outcome of each trial. An outcome with 0 tries means that another run played the trial.
+        on_note: Called with each of the report's notes as soon as a damaged file has been set aside: a run
+            that is stopped later makes no report.
     """
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        if on_note is not None:
+            on_note(text)
+
     store = store if isinstance(store, Store) else Store(store)
     executor = executor if executor is not None else Processes()
     with store.writing() as access, importing_from(experiment.folder):
-        notes = list(_check_side_files(store, access))
+        for text in _check_side_files(store, access):
+            note(text)
         inventory = take_inventory(experiment, store)
-        notes += _set_aside_trials(store, inventory)
+        for text in _set_aside_trials(store, inventory):
+            note(text)
         manifest = manifest_of(experiment)
         store.add_manifest(manifest)
         if watch is not None:

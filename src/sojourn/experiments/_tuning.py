@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sojourn._validation import check_whole
+from sojourn.errors import SojournWarning
 from sojourn.experiments._results import results_of
 from sojourn.experiments._run import Watch, run_experiment
 from sojourn.experiments.executors._base import Executor
@@ -69,7 +71,13 @@ def tune(
         seeds=tuning_seeds,
         purpose="tuning",
     )
-    report = run_experiment(tuning, store, executor=executor, watch=watch)
+    report = run_experiment(
+        tuning,
+        store,
+        executor=executor,
+        watch=watch,
+        on_note=lambda note: warnings.warn(note, SojournWarning, stacklevel=2),
+    )
     if report.failures:
         raise RuntimeError(f"{len(report.failures)} trials failed, first {report.failures[0].name}.")
     manifest = Manifest(tuning.name, tuple(manifest_of(tuning)["cells"]), "tuning")

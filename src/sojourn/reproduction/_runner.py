@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn._files import make_folder, read_at_most, write_atomically
+from sojourn.errors import SojournWarning
 from sojourn.experiments import (
     RESULTS_VERSION,
     Executor,
@@ -109,7 +111,13 @@ class ExperimentRunner:
     def play(self, experiment: Experiment) -> list[Comparison]:
         """Run an experiment and compare its learners on each problem and law."""
         watch = self.watching(experiment.name)
-        report = run_experiment(experiment, self.store, executor=self.executor, watch=watch)
+        report = run_experiment(
+            experiment,
+            self.store,
+            executor=self.executor,
+            watch=watch,
+            on_note=lambda note: warnings.warn(note, SojournWarning, stacklevel=2),
+        )
         if report.failures:
             first = report.failures[0]
             raise RuntimeError(

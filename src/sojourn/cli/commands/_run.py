@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -126,12 +127,15 @@ def _executor(on: Place, workers: str | None, address: str | None, retries: str)
 
 def _run(experiment: Experiment, store: Store, executor: Executor, *, as_json: bool) -> None:
     """Run the missing trials and print the outcome."""
+    print_warning = partial(print_message, label="Warning")
     from sojourn.experiments import ExecutorError, run_experiment  # noqa: PLC0415
 
     started = time.perf_counter()
     try:
         with RunProgress(experiment.name, executor.n_workers) as progress:
-            report = run_experiment(experiment, store, executor=executor, watch=progress)
+            report = run_experiment(
+                experiment, store, executor=executor, watch=progress, on_note=print_warning
+            )
     except ExecutorError as error:
         print_message(str(error), label="Error")
         raise typer.Exit(FAILED) from error
@@ -142,8 +146,6 @@ def _run(experiment: Experiment, store: Store, executor: Executor, *, as_json: b
         )
         raise typer.Exit(FAILED) from error
     seconds = time.perf_counter() - started
-    for note in report.notes:
-        print_message(note, label="Warning")
     _print_failures(report)
     if as_json:
         print_json(_data(experiment, store, report, seconds))

@@ -1,0 +1,12 @@
+"""Loads numba while Ctrl-C waits: its extension modules would turn the exception into an `ImportError`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from sojourn._interrupts import interrupts_held_back
+
+with interrupts_held_back():
+    import_module("numba")
+
+__all__: list[str] = []
