@@ -842,7 +842,7 @@ def test_ends_where_the_law_expects_none_contradict_it():
     assert surprise.step == 1
     assert surprise.observed == pytest.approx(1 / 23)
     assert 1.0 - (1.0 - surprise.expected) ** 23 < 1e-3
-    assert "at step 1 4.3% left, and the law says less than 0.01%" in advice_on(found, "The law")
+    assert "at step 1, where 23 sessions were at risk, 4.35% left" in advice_on(found, "The law")
 
 
 def test_a_cut_off_is_no_surprise():
@@ -1054,3 +1054,28 @@ def test_groups_seen_late_have_no_mean():
     assert found.log.labels == ("b", "a")
     assert found.group_laws[0].mean is None
     assert found.group_laws[0].schedule() is None
+
+
+def test_of_the_cells_that_reject_a_law_one_where_it_matters_is_named():
+    # Step 2 contributes most, 11.9% against 10%; step 1 is off by a factor of 2.2, and rejects the law alone.
+    left, ends = 10_000, []
+    for share in (0.0055, 0.119, 0.5):
+        ends.append(round(left * share))
+        left -= ends[-1]
+    log = SessionLog.from_columns(np.repeat([1, 2, 3, 4], [*ends, left]))
+    law = sj.Tabulated((1.0, 0.988, 0.988 * 0.9, 0.988 * 0.45))
+    test = compare_hazards(log.sample, law, n_parameters=1)
+    assert (test.first, test.last) == (1, 1)
+    assert test.observed == pytest.approx(0.0055)
+    assert test.expected == pytest.approx(0.012)
+
+
+def test_a_session_that_is_far_longer_than_all_others_is_pointed_out():
+    lengths = np.random.default_rng(0).geometric(0.1, 200)
+    longest = int(lengths.max())
+    found = analyze(SessionLog.from_columns([*lengths, 40 * longest]))
+    assert f"The longest has {40 * longest:,} steps, the next longest {longest:,}" in advice_on(
+        found, "The sessions"
+    )
+    usual = analyze(SessionLog.from_columns([*lengths, 2 * longest]))
+    assert "next longest" not in advice_on(usual, "The sessions")

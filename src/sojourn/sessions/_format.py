@@ -38,7 +38,7 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def percent(share: float) -> str:
+def percent(share: float, *, digits: int = 2) -> str:
     """Format a share in percent; only exact shares are shown as 0% or 100%."""
     hundred = 100.0 * share
     if share in (0.0, 1.0):
@@ -47,7 +47,7 @@ def percent(share: float) -> str:
         return "less than 0.01%"
     if hundred > 99.99:
         return "more than 99.99%"
-    return f"{hundred:.2g}%" if hundred < 99.0 else f"{hundred:.4g}%"
+    return f"{hundred:.{digits}g}%" if hundred < 99.0 else f"{hundred:.4g}%"
 
 
 def law_words(fit: Fit) -> str:

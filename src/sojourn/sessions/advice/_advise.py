@@ -15,7 +15,7 @@ from sojourn.sessions.advice._discount import (
 from sojourn.sessions.advice._groups import group_words, price_words
 from sojourn.sessions.advice._law import discount_words, law_advice, mean_words
 from sojourn.sessions.advice._sessions import data_words, session_words
-from sojourn.sessions.analysis._fit_check import SMALL_DIFFERENCE
+from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE
 
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
@@ -80,8 +80,9 @@ def _by_length(analysis: Analysis, rest: str) -> str:
     if share <= SMALL_DIFFERENCE:
         return f"One discount is enough by the best fit: γ = {gamma}.{rest}"
     if share > NEARLY_ENOUGH and not analysis.rules_out_geometric:
+        constant = gamma_words(analysis.ranked("geometric").fit.parameters["gamma"])
         return (
-            f"The log does not settle whether one discount is enough: if so, it is γ = {gamma}. By the "
+            f"The log does not settle whether one discount is enough: if so, it is γ = {constant}. By the "
             f"best fit a discount that changes with the step is better.{rest}"
         )
     if share <= NEARLY_ENOUGH:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sojourn.laws import Geometric, closest_geometric, distance
-from sojourn.sessions._format import gamma_words, join_words, number, percent
+from sojourn.laws import Geometric, closest_geometric, distance, effective_horizon
+from sojourn.sessions._format import gamma_words, join_words, law_words, number, percent
 
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
     from sojourn.sessions.analysis._ranking import RankedFit
 
 __all__ = ["NEARLY_ENOUGH", "horizon_words", "needs_more", "single_gamma_words", "unknown_price"]
+
+_FAR = 10
+"""Horizons beyond this multiple of the longest session are not named: the family alone decides them."""
+
+_DIFFERENT = 1.5
+"""Horizons of other laws are given if one of them differs by more than this factor."""
 
 NEARLY_ENOUGH = 0.1
 """A single γ is called nearly enough if it loses at most this share of the mean length."""
@@ -39,11 +45,14 @@ def single_gamma_words(analysis: Analysis) -> str:
 
 
 def _by_other_fits(analysis: Analysis, share: float) -> str:
-    """Return how far a single γ is off by other laws that the data do not contradict, if that is more."""
-    worst = max((_gap_share(one) for one in analysis.rivals), default=0.0)
-    if worst <= max(share, NEARLY_ENOUGH):
+    """Return how far a single γ is off by another law that the data do not contradict, if that is more."""
+    worst = max(analysis.rivals, key=_gap_share, default=None)
+    if worst is None or _gap_share(worst) <= max(share, NEARLY_ENOUGH):
         return ""
-    return f" By other laws that the data do not contradict, a single γ is off by up to {percent(worst)}."
+    return (
+        f" By {law_words(worst.fit)}, which the data do not contradict either, a single γ is off by "
+        f"{percent(_gap_share(worst))}."
+    )
 
 
 def needs_more(one: RankedFit) -> bool:
@@ -80,20 +89,44 @@ def horizon_words(analysis: Analysis) -> str:
             "The log does not determine the effective horizon: it depends on steps "
             f"{_unseen_steps(analysis)} ({longest})."
         )
-    horizons = [(analysis.horizon(truncation), truncation) for truncation in analysis.truncations]
-    law = analysis.described_law
-    all_steps = [delta for n, delta in horizons if n is not None and law.tail(n) > delta]
-    parts = [
-        f"{'more than 2^53' if n is None else f'{n:,}'} for Δ = {delta:g}"
-        for n, delta in horizons
-        if delta not in all_steps
-    ]
+    law, far = analysis.described_law, _FAR * analysis.log.longest
+    horizons = {delta: analysis.horizon(delta) for delta in analysis.truncations}
+    all_steps = [delta for delta, n in horizons.items() if n is not None and law.tail(n) > delta]
     text = "From the effective horizon on, all steps together weigh at most Δ"
-    text += f": it is {', '.join(parts)}" if parts else ""
-    if all_steps:
-        text += f"; for Δ = {join_words([f'{delta:g}' for delta in all_steps])}, plan every step"
-    is_far = any(n is None or n > analysis.log.longest for n, _ in horizons)
+    named = _list_horizons({delta: n for delta, n in horizons.items() if delta not in all_steps}, far)
+    text += f": it is {named}" if named else ""
+    text += f"; for Δ = {_list(all_steps)}, plan every step" if all_steps else ""
+    is_far = any(n is None or n > analysis.log.longest for n in horizons.values())
     last = analysis.last_of_many
-    is_thin = any(n is not None and last < n <= analysis.log.longest for n, _ in horizons)
+    is_thin = any(n is not None and last < n <= analysis.log.longest for n in horizons.values())
     thin = f"; fewer than 10 sessions show the steps after {last:,}" * is_thin
-    return f"{text} ({longest}{thin}{'; what is beyond is extrapolated' * is_far})."
+    text = f"{text} ({longest}{thin}{'; what is beyond is extrapolated' * is_far})."
+    return text if law is not analysis.law else text + _other_horizons(analysis, horizons, far)
+
+
+def _other_horizons(analysis: Analysis, horizons: dict[float, int | None], far: int) -> str:
+    """Return the horizons of another law that the data do not contradict, if they are quite different."""
+    most, found = _DIFFERENT, ""
+    for one in analysis.rivals:
+        others = {delta: effective_horizon(one.fit.law, delta) for delta in horizons}
+        pairs = [(min(n or far, far), min(others[delta] or far, far)) for delta, n in horizons.items()]
+        factor = max(max(pair) / min(pair) for pair in pairs)
+        if factor > most:
+            name = law_words(one.fit)
+            found = (
+                f" By {name}, which the data do not contradict either, it is {_list_horizons(others, far)}."
+            )
+            most = factor
+    return found
+
+
+def _list_horizons(horizons: dict[float, int | None], far: int) -> str:
+    """Return the horizons for each Δ; those above `far` only as such."""
+    near = {delta: n for delta, n in horizons.items() if n is not None and n <= far}
+    parts = [f"{n:,} for Δ = {delta:g}" for delta, n in near.items()]
+    beyond = [delta for delta in horizons if delta not in near]
+    return ", ".join(parts + [f"more than {far:,} for Δ = {_list(beyond)}"] * bool(beyond))
+
+
+def _list(truncations: list[float]) -> str:
+    return join_words([f"{delta:g}" for delta in truncations])

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sojourn.sessions._format import chi_squared_words, gamma_words, law_words, percent
-from sojourn.sessions.analysis._fit_check import SMALL_DIFFERENCE
+from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE
 from sojourn.sessions.analysis._price import NOTHING
 
 if TYPE_CHECKING:

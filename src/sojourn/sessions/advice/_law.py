@@ -18,8 +18,8 @@ from sojourn.sessions._format import (
     step_words,
 )
 from sojourn.sessions.advice._sessions import seen_before
-from sojourn.sessions.analysis._coverage import Unknown
-from sojourn.sessions.analysis._fit_check import MISFIT, SMALL_DIFFERENCE
+from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE, Unknown
+from sojourn.sessions.analysis._fit_check import MISFIT
 from sojourn.sessions.analysis._hazard_test import MAX_TESTED, REJECTED
 from sojourn.sessions.analysis._ranking import STRONG_EVIDENCE, RankedFit, evidence_words
 
@@ -67,7 +67,7 @@ def law_advice(analysis: Analysis) -> str:
         level = " at the 1% level" * (test.p_value < _DOUBTFUL)
         result = chi_squared_words(test)
         return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
-    little = "by less than 2 percentage points, and less than a factor of 2, where it is clearest"
+    little = "less than 2 percentage points and less than a factor of 2 apart, so it counts as a fit"
     return f"{text}. But {_contradiction(analysis)}: {little}."
 
 
@@ -127,7 +127,8 @@ def _contradiction(analysis: Analysis) -> str:
     if test is None or not check.hazards_are_rejected or (check.surprise and not check.hazards_contradict):
         found = check.surprise
         assert found is not None  # the callers know that one of the two rejects the fit
-        return _shares_words(f"at step {found.step:,}", found.observed, found.expected)
+        where = f"at step {found.step:,}, where {found.n_at_risk:,} sessions were at risk,"
+        return _shares_words(where, found.observed, found.expected)
     is_one = test.first == test.last
     where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
     shares = _shares_words(where, test.observed, test.expected)
@@ -137,7 +138,7 @@ def _contradiction(analysis: Analysis) -> str:
 
 def _shares_words(where: str, observed: float, expected: float) -> str:
     """Return what share of the sessions left at some steps, and what share by the law."""
-    left, said = percent(observed), percent(expected)
+    left, said = percent(observed, digits=3), percent(expected, digits=3)
     if left == said:
         return f"{where} {observed / expected:.2g} times as many left as the law says"
     return f"{where} {left} left, and the law says {said}"
@@ -266,15 +267,18 @@ def discount_words(analysis: Analysis) -> str:
         table = " Take ρ(h) = γ(h+1)/γ(h) from the table of the data (--table FILE)." * analysis.has_table
         return f"The law does not fit, so its discounts are not shown.{table}"
     chance = "By the law, the chance of one more step, ρ(h), is"
-    if isinstance(law, Geometric):
-        interval = _discount_interval(analysis, analysis.first)
-        return f"{chance} {gamma_words(law.gamma)}{interval} at every step{_RESAMPLED * bool(interval)}."
     first, last = analysis.first, max(analysis.log.longest - 1, analysis.first)
     middle = [min(max(analysis.quantile_from_first(share), first), last) for share in (0.5, 0.1)]
     steps = list(dict.fromkeys([first, *middle]))
     intervals = [_discount_interval(analysis, h) for h in steps]
+    if isinstance(law, Geometric):
+        text = f"{chance} {gamma_words(law.gamma)} at every step"
+        pairs = zip(steps, intervals, strict=True)
+        ranges = join_words([f"{one} at step {h:,}" for h, one in pairs if one])
+        also = "; 95% intervals from resampled logs, which may lead to other families, are "
+        return f"{text}{also}{ranges}." if ranges else f"{text}."
     values = [
-        f"{gamma_words(float(law.continuation(h)))}{one} at step {h:,}"
+        f"{gamma_words(float(law.continuation(h)))}{f' ({one})' if one else ''} at step {h:,}"
         for h, one in zip(steps, intervals, strict=True)
     ]
     text = f"{chance} {join_words(values)}{_RESAMPLED * any(intervals)}"
@@ -293,4 +297,4 @@ def _discount_interval(analysis: Analysis, step: int) -> str:
     if found is None or analysis.best.fit.edge or analysis.check.is_rejected or analysis.has_few_ends:
         return ""
     low, high = (gamma_words(float(np.interp(step, found.steps, ends))) for ends in found.discount)
-    return "" if low == high else f" ({low} to {high})"
+    return "" if low == high else f"{low} to {high}"

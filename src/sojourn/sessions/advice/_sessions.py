@@ -24,6 +24,9 @@ _PILE = 0.02
 _FEW_STEPS = 20
 """From this length on, sessions with the largest length may lie apart from all others."""
 
+_APART = 10
+"""A session is pointed out if it is this many times as long as the next longest one."""
+
 
 def session_words(analysis: Analysis) -> str:
     """Describe the sessions: how many there are, what was seen of them, and where that is read from."""
@@ -48,7 +51,7 @@ def session_words(analysis: Analysis) -> str:
             "only sessions that get that far, and laws are compared with the data under that condition. "
             "What a law says about earlier steps, and so its mean length, is an extrapolation by its family."
         )
-    text += _pile(analysis)
+    text += _pile(analysis) or _outlier(log)
     if log.account.n_rejected:
         bad = log.account.n_rejected
         text += f" {bad:,} row{'s' * (bad != 1)} of the file could not be used."
@@ -121,6 +124,18 @@ def _pile(analysis: Analysis) -> str:
         f" {n_end:,} of them ({percent(n_end / n)}) have the largest length, {log.longest:,}: if the log or "
         "the sessions were cut off there, mark these as open; if it stands for an unknown length, leave them "
         "out."
+    )
+
+
+def _outlier(log: SessionLog) -> str:
+    """Point out a session that is far longer than all others: it may be a mistake."""
+    n_longest = int(log.counts[log.lengths == log.longest].sum())
+    next_longest = int(log.lengths[log.lengths < log.longest].max(initial=0))
+    if n_longest > 1 or not 0 < _APART * next_longest <= log.longest or next_longest < _FEW_STEPS:
+        return ""
+    return (
+        f" The longest has {log.longest:,} steps, the next longest {next_longest:,}: if that is a mistake, "
+        "leave it out."
     )
 
 

@@ -30,6 +30,7 @@ from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.analysis._bootstrap import Bootstrap, resample
 from sojourn.sessions.analysis._coverage import (
     FEWEST_ENDS,
+    SMALL_DIFFERENCE,
     Unknown,
     first_of_many,
     last_of_many,
@@ -38,7 +39,7 @@ from sojourn.sessions.analysis._coverage import (
     still_open,
     unended,
 )
-from sojourn.sessions.analysis._fit_check import SMALL_DIFFERENCE, FitCheck, check_fit
+from sojourn.sessions.analysis._fit_check import FitCheck, check_fit
 from sojourn.sessions.analysis._group_laws import GroupLaw, fit_groups
 from sojourn.sessions.analysis._groups import GroupTest, compare_groups
 from sojourn.sessions.analysis._hazard_test import HazardTest

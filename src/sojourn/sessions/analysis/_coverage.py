@@ -13,6 +13,7 @@ from sojourn.laws import Band, Sample
 __all__ = [
     "FEWEST_ENDS",
     "FEW_AT_RISK",
+    "SMALL_DIFFERENCE",
     "StepRange",
     "Unknown",
     "data_quantile",
@@ -24,6 +25,9 @@ __all__ = [
     "still_open",
     "unended",
 ]
+
+SMALL_DIFFERENCE = 0.02
+"""A share of the mean, of the sessions, of expected ends or of those who may leave that matters little."""
 
 FEW_AT_RISK = 10
 """With fewer sessions at risk, a step hardly shows whether sessions end there."""

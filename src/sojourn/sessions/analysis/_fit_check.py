@@ -11,15 +11,13 @@ from sojourn.sessions.analysis._hazard_test import (
     Surprise,
     compare_hazards,
     find_surprise,
+    matters,
 )
 
-__all__ = ["MISFIT", "SMALL_DIFFERENCE", "FitCheck", "check_fit", "matters"]
+__all__ = ["MISFIT", "FitCheck", "check_fit"]
 
 MISFIT = 0.01
 """A law that leaves the band by more than this share of sessions does not fit."""
-
-SMALL_DIFFERENCE = 0.02
-"""A share of the mean, of the sessions, of expected ends or of those who may leave that matters little."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,3 @@ def check_fit(sample: Sample, band: Band, fit: Fit, *, cells_of: Fit | None = No
     cells = None if cells_of is None else cells_of.law
     hazards = compare_hazards(sample, fit.law, n_parameters=n_parameters, cells_of=cells)
     return FitCheck(*band.excess(fit.law), hazards, find_surprise(sample, fit.law))
-
-
-def matters(one: float, other: float) -> bool:
-    """Whether two shares of those who may leave differ by 2 percentage points or a factor of 2."""
-    low, high = sorted((one, other))
-    return high - low >= SMALL_DIFFERENCE or high >= 2.0 * low

@@ -7,8 +7,14 @@ from typing import Any
 
 from sojourn.laws import MAX_STEP, Fit, Sample, band_of_sample
 from sojourn.sessions._log import SessionLog
-from sojourn.sessions.analysis._coverage import FEWEST_ENDS, first_of_many, mean_up_to, unended
-from sojourn.sessions.analysis._fit_check import SMALL_DIFFERENCE, check_fit
+from sojourn.sessions.analysis._coverage import (
+    FEWEST_ENDS,
+    SMALL_DIFFERENCE,
+    first_of_many,
+    mean_up_to,
+    unended,
+)
+from sojourn.sessions.analysis._fit_check import check_fit
 from sojourn.sessions.analysis._groups import group_samples
 from sojourn.sessions.analysis._ranking import rank_fits
 from sojourn.sessions.analysis._schedule import schedule_of

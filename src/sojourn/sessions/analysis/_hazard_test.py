@@ -9,8 +9,17 @@ import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import LengthLaw, Sample
+from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE
 
-__all__ = ["MAX_TESTED", "REJECTED", "HazardTest", "Surprise", "compare_hazards", "find_surprise"]
+__all__ = [
+    "MAX_TESTED",
+    "REJECTED",
+    "HazardTest",
+    "Surprise",
+    "compare_hazards",
+    "find_surprise",
+    "matters",
+]
 
 MAX_TESTED = 1 << 18
 """No test for longer logs: it would compute the chance of leaving at every step."""
@@ -29,6 +38,9 @@ REJECTED = 0.01
 _FURTHER_LEVEL = 0.001
 """Level of the further tests, in wide cells and at single steps, so that all together keep to about 1%."""
 
+_CLEAR = 6.63
+"""Contribution of a cell from which on it alone rejects the law at the 1% level."""
+
 
 @dataclass(frozen=True)
 class HazardTest:
@@ -45,7 +57,8 @@ class HazardTest:
         statistic: Σ (ends − expected)² / variance over the cells.
         freedom: Degrees of freedom: the number of cells minus that of fitted parameters.
         p_value: Probability of a statistic at least this large if the law is right.
-        first, last: Steps of the cell with the largest contribution.
+        first, last: Steps of the cell with the largest contribution; of several that reject the law at the 1%
+            level by themselves, of one where the difference matters, if there is any.
         observed: Share of the sessions at risk that left in that cell, per step.
         expected: The same by the law.
         is_wide: Whether the cells are the wide ones.
@@ -103,7 +116,10 @@ def _test(
     risk, ends, means, spreads = (np.add.reduceat(x, starts) for x in (at_risk, ended, expected, variance))
     with np.errstate(divide="ignore", invalid="ignore"):  # a law may rule out ends, or stays, in a cell
         parts = np.where(ends == means, 0.0, (ends - means) ** 2 / spreads)
-    worst = int(np.argmax(parts))
+    observed, said = ends / risk, means / risk
+    large = [matters(one, other) for one, other in zip(observed.tolist(), said.tolist(), strict=True)]
+    clear = np.where((parts >= _CLEAR) & np.array(large), parts, 0.0)
+    worst = int(np.argmax(clear if clear.any() else parts))
     last = longest if worst + 1 == starts.size else int(starts[worst + 1])
     statistic = float(parts.sum())
     return HazardTest(
@@ -112,9 +128,15 @@ def _test(
         p_value=float(gammaincc(freedom / 2.0, statistic / 2.0)),
         first=int(starts[worst]) + 1,
         last=last,
-        observed=float(ends[worst] / risk[worst]),
-        expected=float(means[worst] / risk[worst]),
+        observed=float(observed[worst]),
+        expected=float(said[worst]),
     )
+
+
+def matters(one: float, other: float) -> bool:
+    """Whether two shares of those who may leave differ by 2 percentage points or a factor of 2."""
+    low, high = sorted((one, other))
+    return high - low >= SMALL_DIFFERENCE or high >= 2.0 * low
 
 
 def _risks(sample: Sample, longest: int) -> tuple[FloatArray, FloatArray]:
@@ -149,6 +171,7 @@ class Surprise(NamedTuple):
     """A step at which far more sessions left than a law says."""
 
     step: int
+    n_at_risk: int
     observed: float  # share of the sessions at risk that left
     expected: float  # the same by the law
 
@@ -171,6 +194,7 @@ def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
         return None
     return Surprise(
         step=int(sample.ends[worst]),
+        n_at_risk=int(at_risk[worst]),
         observed=float(sample.end_counts[worst] / at_risk[worst]),
         expected=float(hazard[worst]),
     )
