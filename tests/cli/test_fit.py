@@ -295,6 +295,16 @@ def test_codes_of_a_status_are_not_read_as_flags(run, tmp_path):
     assert (found["sessions"], found["open"]) == (40, 20)
 
 
+def test_a_step_that_is_longer_than_all_sessions_is_refused(run, tmp_path):
+    path = tmp_path / "hours.csv"
+    path.write_text("duration,ended\n" + "6.5,1\n816,1\n30,0\n" * 5, encoding="utf-8")
+    done = run("fit", str(path), "--step", "6h")
+    assert (done.exit_code, done.stdout) == (2, "")
+    errors = " ".join(done.stderr.split())
+    assert "Numbers without a unit are seconds" in errors
+    assert "Error: --step must be shorter than the longest session; all 15 have one step of 6h." in errors
+
+
 def test_standard_input_and_several_files_are_read(run, tmp_path):
     rows = [f"{1 + i % 7},{int(i % 5 > 0)}\n" for i in range(100)]
     for name, some in (("a", rows[:60]), ("b", rows[60:])):

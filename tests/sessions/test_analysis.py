@@ -100,7 +100,7 @@ def test_the_shares_that_end_at_a_step_are_those_of_the_data():
 def test_the_advice_says_whether_the_chance_of_leaving_changes(law, is_ruled_out):
     text = advice_on(analyze(draw(law, 6_000)), "The data")
     assert ("The log rules out, at the 1% level, that this share is the same" in text) == is_ruled_out
-    assert ("The log does not rule out, at the 1% level, that this share is the same" in text) != is_ruled_out
+    assert ("The log does not settle whether this share is the same" in text) != is_ruled_out
     assert ("No session ended before step 6." in text) == isinstance(law, sj.Polynomial)
 
 
@@ -551,7 +551,7 @@ def test_a_law_inside_the_band_whose_hazards_are_wrong_is_not_said_to_fit():
 def test_leaving_is_never_called_constant_and_not_constant_at_once():
     data = load_rossi()
     found = analyze(SessionLog.from_columns(data.week, data.arrest == 1))
-    assert "The log does not rule out, at the 1% level, that this share" in advice_on(found, "The data")
+    assert "The log does not settle whether this share" in advice_on(found, "The data")
     assert "Use a discount that changes" not in advice_on(found, "In short")
     assert "mark these as open" not in advice_on(found, "The sessions")
     blind = analyze(SessionLog.from_columns(data.week))
@@ -650,7 +650,7 @@ def test_a_beta_geometric_case_without_a_mean_is_named():
 def test_a_change_that_is_too_small_to_tell_is_not_acted_upon():
     lengths = sj.BetaGeometric(3.5, 100.0).sample(np.random.default_rng(7), 140)[:130]
     advice = dict(analyze(SessionLog.from_columns(lengths)).advice())
-    assert "The log does not rule out, at the 1% level, that this share" in advice["The data"]
+    assert "The log does not settle whether this share" in advice["The data"]
     assert "does not settle whether one discount is enough" in advice["In short"]
 
 

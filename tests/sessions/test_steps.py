@@ -466,6 +466,25 @@ def test_leaving_that_depends_on_the_action_is_found():
     assert read_steps(sample_path("shop")).leaving_test().what == "state"
 
 
+def test_leaving_that_depends_on_state_and_action_names_both():
+    rng = np.random.default_rng(2)
+    rows = []
+    for episode in range(300):
+        for step in range(1, 300):
+            action, state = rng.choice(["hard", "soft"]), rng.choice(["x", "y"])
+            ends = rng.random() < (0.4 if action == "hard" else 0.05) * (1.5 if state == "x" else 0.5)
+            rows.append((episode, step, state, action, 1.0, ends))
+            if ends:
+                break
+    names = ("episode", "step", "state", "action", "reward", "ended")
+    log = read_steps(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    test, by_state = log.leaving_test(), log.leaving_by_state()
+    assert (test.what, test.other) == ("action", by_state)
+    found = analyze(log.sessions(), test=test)
+    assert "It depends on the state, too (log-rank χ² = " in dict(found.advice())["Actions"]
+    assert found.as_dict()["groups"]["other"]["of"] == "state"
+
+
 def test_states_that_leave_early_or_late_are_found_to_differ():
     rng = np.random.default_rng(0)
     rows = []

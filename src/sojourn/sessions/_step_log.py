@@ -206,14 +206,18 @@ class StepLog:
         return self._leaving_by(self.action, len(self.actions), "action")
 
     def leaving_test(self) -> GroupTest | None:
-        """Return the clearer one of the tests by state and by action.
+        """Return the clearer one of the tests by state and by action; if both are positive, it has the other.
 
         The one by action counts only if it is significant at the 1% level, because it is a second test.
         """
         by_state, by_action = self.leaving_by_state(), self.leaving_by_action()
         if by_action is None or by_action.p_value >= _SECOND_LEVEL:
             return by_state
-        return by_state if by_state is not None and by_state.p_value < by_action.p_value else by_action
+        if by_state is None or not by_state.depends:
+            return by_action
+        tests = (by_state, by_action)
+        first, second = tests if by_state.p_value <= by_action.p_value else tests[::-1]
+        return replace(first, other=second)
 
     def _leaving_by(self, codes: IntArray, n_codes: int, what: str) -> GroupTest | None:
         if n_codes < 2:

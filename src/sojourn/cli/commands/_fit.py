@@ -257,6 +257,12 @@ def fit(
         with reading_input():
             if not accept_rejects:
                 check_rejected_share(found.log.account)
+            if step is not None and found.log.longest == 1:
+                raise ValueError(
+                    f"--step must be shorter than the longest session; all {len(found.log):,} have one step "
+                    f"of {step}. If their unit is not the one that the note above says, give --step in the "
+                    "unit of the durations, as a number alone."
+                )
         task.describe("Fitting")
         with reading_input():
             from sojourn.sessions import analyze  # noqa: PLC0415

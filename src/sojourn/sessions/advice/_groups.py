@@ -130,4 +130,6 @@ def group_words(test: GroupTest) -> str:
         )
     if test.largest_difference <= SMALL_DIFFERENCE:
         return f"Leaving depends on the {what} at the 5% level {result}, but little: {sizes}."
-    return f"Leaving depends on the {what} at the 5% level {result}: {sizes}. {_CONSEQUENCES[what]}"
+    other = test.other
+    too = f" It depends on the {other.what}, too (log-rank {chi_squared_words(other)})." if other else ""
+    return f"Leaving depends on the {what} at the 5% level {result}: {sizes}.{too} {_CONSEQUENCES[what]}"

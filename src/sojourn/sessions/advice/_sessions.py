@@ -189,7 +189,7 @@ def _range_words(analysis: Analysis) -> str:
         text += f"{since} average {percent(ranges[0].share)} of the sessions at a step end there."
     if analysis.rules_out_geometric:
         return f"{text} The log rules out, at the 1% level, that this share is the same at every step."
-    return f"{text} The log does not rule out, at the 1% level, that this share is the same at every step."
+    return f"{text} The log does not settle whether this share is the same at every step."
 
 
 def _one_range(one: StepRange) -> str:

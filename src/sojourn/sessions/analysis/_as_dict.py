@@ -9,6 +9,7 @@ from sojourn.sessions.analysis._group_laws import GroupLaw
 
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
+    from sojourn.sessions.analysis._groups import GroupTest
     from sojourn.sessions.analysis._ranking import RankedFit
 
 __all__ = ["as_dict"]
@@ -164,13 +165,17 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
         for i, group in enumerate(groups):
             pooled = bool(test.pooled) and i == len(groups) - 1
             group["label"] = "all others" if pooled else analysis.log.labels[i]
+    other = {} if test.other is None else {"other": _test(test.other)}
+    return {**_test(test), "groups": groups, **other}
+
+
+def _test(test: GroupTest) -> dict[str, Any]:
     return {
         "chi_squared": test.statistic,
         "degrees_of_freedom": test.freedom,
         "p_value": test.p_value,
         "depends": test.depends,
         "of": test.what,
-        "groups": groups,
     }
 
 

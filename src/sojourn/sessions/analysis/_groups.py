@@ -64,6 +64,7 @@ class GroupTest:
             for it; 0 if unknown.
         by_range: Log-rank tests in four ranges of steps with as many ends each, added up: they see groups
             that differ early and late in opposite ways. None if there are too few ends.
+        other: The test of actions beside one of states, or the other way round, if both find a dependence.
         what: "group", which is fixed for a session, or "state" or "action", which change within it.
     """
 
@@ -77,6 +78,7 @@ class GroupTest:
     what: str = "group"
     by_range: RangeTest | None = None
     n_tested: int = 0
+    other: GroupTest | None = None
 
     @property
     def crosses(self) -> bool:

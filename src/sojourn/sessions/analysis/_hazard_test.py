@@ -9,7 +9,7 @@ import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
 from sojourn.laws import LengthLaw, Sample
-from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE
+from sojourn.sessions.analysis._coverage import FEW_AT_RISK, SMALL_DIFFERENCE
 
 __all__ = [
     "MAX_TESTED",
@@ -179,6 +179,8 @@ class Surprise(NamedTuple):
 def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
     """Return the step with the most improbable number of ends under a law; None if all are credible.
 
+    Steps with fewer than 10 sessions at risk hardly show whether sessions end there, and are not tested.
+
     The cells of `compare_hazards` can hide ends at a step where the law expects hardly any. This is an exact
     binomial test of too many ends at a step, at the 0.1% level for all steps together, also those without
     ends. Sessions that are open at a step count as at risk there: where a log is cut off, only the few ends
@@ -189,6 +191,7 @@ def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
     at_risk, hazard = sample.at_risk(sample.ends), law.hazard(sample.ends)
     n = sample.kept_at_risk().at_risk(sample.ends)
     chance = betainc(sample.end_counts, n - sample.end_counts + 1.0, hazard)
+    chance = np.where(at_risk >= FEW_AT_RISK, chance, 1.0)
     worst = int(np.argmin(chance))
     if not chance[worst] * sample.longest < _FURTHER_LEVEL:
         return None

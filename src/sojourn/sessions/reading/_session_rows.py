@@ -348,7 +348,10 @@ class SessionRows(RowReader):
         if not seen.all():
             n_unseen = int(rows.counts[~seen].sum())
             who, are = ("session", "is") if n_unseen == 1 else ("sessions", "are")
-            note = f"{n_unseen:,} {who} of which no step was seen (entry = length) {are} left out."
+            if self._wanted.step is not None:
+                note = f"{n_unseen:,} {who} that came under observation within the last step {are} left out."
+            else:
+                note = f"{n_unseen:,} {who} of which no step was seen (entry = length) {are} left out."
             self.notes[note] = None
         if not seen.any():
             raise ValueError(f"{self.source} must have a session of which a step was seen: entry < length.")
