@@ -119,14 +119,32 @@ def test_sigterm_stops_a_run_on_ray_quietly(write, tmp_path):
     assert verify_store(tmp_path / "tiny.results").findings == ()
 
 
-def test_a_lost_head_ends_a_run_in_one_line(write, tmp_path):
+@pytest.fixture
+def slow_spec(write, tmp_path):
+    """An experiment of many trials that each take a third of a second."""
     (tmp_path / "own_slow.py").write_text(
         "import time\nfrom sojourn import RandomPlayer\n"
         "class Slow(RandomPlayer):\n"
         "    def start(self, **given): time.sleep(0.3); return super().start(**given)\n"
     )
-    spec = write(("seeds = 3", "seeds = 500"), ('type = "random"', 'type = "own_slow:Slow"'))
-    process = begin_run(spec)
+    return write(("seeds = 3", "seeds = 500"), ('type = "random"', 'type = "own_slow:Slow"'))
+
+
+def test_ctrl_c_stops_a_run_although_the_head_is_frozen(slow_spec, tmp_path):
+    process = begin_run(slow_spec)
+    (head,) = [pid for pid, args in descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
+    os.kill(head, signal.SIGSTOP)
+    time.sleep(3.0)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    output, errors = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 30.0
+    assert (process.returncode, output, errors.splitlines()[-1]) == (130, "", "Stopped.")
+    assert verify_store(tmp_path / "tiny.results").findings == ()
+
+
+def test_a_lost_head_ends_a_run_in_one_line(slow_spec, tmp_path):
+    process = begin_run(slow_spec)
     (head,) = [pid for pid, args in descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
     os.kill(head, signal.SIGKILL)
     begun = time.monotonic()

@@ -4,7 +4,8 @@ Only this process writes results, so a task that Ray runs twice does no harm. Fa
 and not by Ray: a job that raised or crashed counts against `retries`, a node that died does not.
 
 If the head of the cluster dies, Ray waits for a minute and then ends this process. So the head is checked
-every few seconds, and a lost one ends the run with an error.
+every few seconds, and a lost one ends the run with an error. A head that is frozen accepts connections, but
+calls of Ray never return; one that takes a minute ends the run, too.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ _PROBE = (
 )
 _CHECK_SECONDS = 2.0  # time between two checks of the head
 _MAX_SILENCE = 5.0  # seconds without an answer after which the head counts as lost
+_CALL_SECONDS = 60.0  # time after which a call of Ray that has not returned means that the head is lost
 _SHUTDOWN_SECONDS = 3.0  # patience with Ray's shutdown after the head is lost
+_STOP_SECONDS = 10.0  # patience with it after another error, or Ctrl-C
 _CANCEL_SECONDS = 8.0  # patience with tasks that are to end
 _TASKS_PER_CPU = 2  # submitted tasks, so that no processor waits for the next one
 _ENVIRONMENT = {
@@ -130,10 +133,14 @@ class _Head:
             if self._answers():
                 self._answered = time.monotonic()
         if time.monotonic() - self._answered > _MAX_SILENCE or self._own_process_died():
-            raise _HeadLostError(
-                f"The head of the Ray cluster at {self._address} is lost. Finished trials are kept; "
-                "the same command resumes the run."
-            )
+            raise self.lost()
+
+    def lost(self) -> _HeadLostError:
+        """Return the error that says that the head is lost."""
+        return _HeadLostError(
+            f"The head of the Ray cluster at {self._address} is lost. Finished trials are kept; "
+            "the same command resumes the run."
+        )
 
     def _answers(self) -> bool:
         host, _, port = self._address.rpartition(":")
@@ -156,6 +163,8 @@ class _Calls:
 
     def __init__(self, head: _Head) -> None:
         self._head = head
+        self.patience = _CALL_SECONDS
+        """Seconds after which a call that has not returned means that the head is lost."""
         self._waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -167,9 +176,12 @@ class _Calls:
         """
         self._head.check()
         future: Future[Any] = Future()
+        deadline = time.monotonic() + self.patience
         self._waiting.put((future, functools.partial(function, *arguments, **options)))
         while not wait([future], timeout=_CHECK_SECONDS).done:
             self._head.check()
+            if time.monotonic() > deadline:
+                raise self._head.lost()
         return future.result()
 
     def _serve(self) -> None:
@@ -209,6 +221,7 @@ class _Driver:
         Ray ignores a request that arrives while a task starts, so requests are repeated until all have ended.
         """
         running, deadline = list(self._running), time.monotonic() + _CANCEL_SECONDS
+        self._call.patience = _CANCEL_SECONDS
         with contextlib.suppress(Exception):  # the cluster may be gone
             while running and time.monotonic() < deadline:
                 for reference in running:
@@ -262,14 +275,12 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
     with contextlib.redirect_stdout(quiet):
         try:
             yield ray, True
-        except _HeadLostError:
-            quiet.drops_all = True
-            _abandon(ray)
-            raise
-        finally:
+        except BaseException as error:
             quiet.drops_all = True  # Ray prints what it held back while it shuts down
-            if ray.is_initialized():
-                ray.shutdown()
+            _stop(ray, _SHUTDOWN_SECONDS if isinstance(error, _HeadLostError) else _STOP_SECONDS)
+            raise
+        quiet.drops_all = True
+        ray.shutdown()
 
 
 def _start(ray: Any, options: dict[str, Any]) -> None:
@@ -287,13 +298,13 @@ def _start(ray: Any, options: dict[str, Any]) -> None:
             signal.signal(signal.SIGTERM, on_sigterm)
 
 
-def _abandon(ray: Any) -> None:
-    """Shut down Ray although the head is lost, without waiting for an answer of it."""
+def _stop(ray: Any, patience: float) -> None:
+    """Shut down Ray, but wait only so many seconds for answers of its head, which may be lost."""
     node = getattr(ray._private.worker, "_global_node", None)
     atexit.unregister(ray.shutdown)
     shutdown = threading.Thread(target=ray.shutdown, daemon=True)
     shutdown.start()
-    shutdown.join(_SHUTDOWN_SECONDS)
+    shutdown.join(patience)
     if node is not None:
         with contextlib.suppress(Exception):
             node.kill_all_processes(check_alive=False, allow_graceful=False)
