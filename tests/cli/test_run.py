@@ -152,6 +152,27 @@ def test_damage_is_reported_even_if_the_run_is_stopped(run, spec, monkeypatch):
     assert result.stderr.startswith("Warning: A damaged trial was set aside as ")
 
 
+def test_a_spec_with_the_name_of_another_one_says_what_it_replaces(run, spec):
+    run("run", str(spec), "--on", "here")
+    assert run("run", str(spec), "--on", "here").stderr == ""
+    spec.write_text(spec.read_text().replace("seeds = 2", "seeds = 1"))
+    result = run("run", str(spec), "--on", "here")
+    message = (
+        "Warning: From now on reports and exports leave out 1 finished trial of an earlier 'tiny' with other "
+        "settings; the store keeps what it has.\n"
+    )
+    assert (result.exit_code, result.stderr) == (0, message)
+
+
+def test_without_a_compiler_kernels_say_what_to_do(spec):
+    command = [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "here"]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Sojourn needs numba's compiler; unset NUMBA_DISABLE_JIT." in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_terminal_shows_a_bar(spec):
     leader, follower = pty.openpty()
     process = subprocess.Popen(

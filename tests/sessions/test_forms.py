@@ -709,6 +709,17 @@ def test_long_texts_in_a_database_are_read_a_few_rows_at_a_time(monkeypatch):
     assert max(sizes) == 2
 
 
+def test_files_of_a_folder_that_are_not_read_are_noted(tmp_path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write(folder / "a.csv", "length\n3\n4\n")
+    write(folder / "_SUCCESS", "")
+    assert read_sessions(folder).account.notes == ()
+    write(folder / "a.csv.1", "length\n3\n")
+    (note,) = read_sessions(folder).account.notes
+    assert note.startswith("In logs 1 file, 'a.csv.1', is not read: names must end in .csv, .tsv, ")
+
+
 def test_a_link_out_of_a_folder_of_logs_is_refused(tmp_path):
     outside = write(tmp_path / "outside.csv", "length\n1\n2\n")
     folder = tmp_path / "logs"

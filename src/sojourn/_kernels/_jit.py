@@ -38,8 +38,8 @@ def kernel(function: F) -> F:
     written.
     """
     compiled: Any = _njit(nogil=True, no_cfunc_wrapper=True)(function)
-    if compiled is function:  # the user has turned compilation off
-        return function
+    if compiled is function:
+        raise ImportError("Sojourn needs numba's compiler; unset NUMBA_DISABLE_JIT.")
     compiled.compile = with_ignored_interrupts(compiled.compile)
     directory = cache_directory()
     if directory is not None:

@@ -68,7 +68,8 @@ class Report:
         reused: Number of trials that the store had already.
         played: Number of trials that this run played.
         failures: Trials that failed at every try.
-        notes: One line per damaged file that was set aside or rebuilt.
+        notes: One line per damaged file that was set aside or rebuilt, and one if finished trials of an
+            earlier experiment with the same name do not belong to this one.
         elsewhere: Number of trials that another run on the same store played in the meantime.
     """
 
@@ -100,8 +101,7 @@ def run_experiment(
         executor: Where trials are played; by default in processes of this machine.
         watch: Called with the inventory and None before the first trial, and then with the inventory and the
             outcome of each trial. An outcome with 0 tries means that another run played the trial.
-        on_note: Called with each of the report's notes as soon as a damaged file has been set aside: a run
-            that is stopped later makes no report.
+        on_note: Called with each of the report's notes at once: a run that is stopped later makes no report.
     """
     notes: list[str] = []
 
@@ -117,6 +117,8 @@ def run_experiment(
             note(text)
         inventory = take_inventory(experiment, store)
         for text in _set_aside_trials(store, inventory):
+            note(text)
+        for text in _note_replaced_trials(store, experiment, inventory):
             note(text)
         manifest = manifest_of(experiment)
         store.add_manifest(manifest)
@@ -233,6 +235,21 @@ def _set_aside_trials(store: Store, inventory: Inventory) -> Iterator[str]:
         if moved is not None:
             again = "" if file.key in inventory.done else " and is played again"
             yield f"A {what} was set aside as {moved}{again}: {why}."
+
+
+def _note_replaced_trials(store: Store, experiment: Experiment, inventory: Inventory) -> Iterator[str]:
+    """Yield a note if the store has finished trials of another experiment with the same name."""
+    for file in store.manifests():
+        with contextlib.suppress(ValueError):  # damaged since it was checked
+            manifest = read_manifest_file(file)
+            gone = manifest.keys.difference(inventory.trials) if manifest.name == experiment.name else set()
+            n = len(gone & store.trial_keys()) if gone else 0
+            if n:
+                count = f"{n:,} finished trial{'s' * (n > 1)}"
+                yield (
+                    f"From now on reports and exports leave out {count} of an earlier {experiment.name!r} with "
+                    "other settings; the store keeps what it has."
+                )
 
 
 def _check_content(outcome: Outcome, trial: Trial) -> Outcome:

@@ -55,13 +55,14 @@ def read_rows(
         row: What a row stands for, in messages.
         headerless: Whether a CSV file with a single column of numbers needs no header row.
     """
-    name, tables = open_source(source, query=query, row=row, headerless=headerless)
+    name, tables, notes = open_source(source, query=query, row=row, headerless=headerless)
     reader: RowReader | None = None
     for opened in tables:
         with opened as table:
             if reader is None:
                 reader = choose(table.names)
                 reader.many = len(tables) > 1
+                reader.notes |= dict.fromkeys(notes)
             reader.read(table)
     return None if reader is None else reader.build(name)
 

@@ -61,8 +61,8 @@ _Opened = AbstractContextManager[Table]
 
 def open_source(
     source: Any, *, query: str | None, row: str, headerless: bool
-) -> tuple[str, list[AbstractContextManager[Table]]]:
-    """Return the name of a source for messages, and its tables, which are opened one after the other.
+) -> tuple[str, list[AbstractContextManager[Table]], list[str]]:
+    """Return the name of a source for messages, its tables and notes; tables are opened one after the other.
 
     Args:
         source: See `sojourn.sessions.read_sessions`.
@@ -73,16 +73,17 @@ def open_source(
     form = _Form(row, headerless)
     several = isinstance(source, (list, tuple)) and all(isinstance(one, (str, os.PathLike)) for one in source)
     if several or isinstance(source, (str, os.PathLike)):
-        paths = [path for one in (source if several else [source]) for path in _paths_of(one)]
+        notes: list[str] = []
+        paths = [path for one in (source if several else [source]) for path in _paths_of(one, notes)]
         if not paths:
             raise ValueError("source must be at least one file; got none.")
         paths = _different_files(paths)
         name = f"{len(paths):,} files" if len(paths) > 1 else paths[0].name
-        return name, [_open_file(path, query, form) for path in paths]
+        return name, [_open_file(path, query, form) for path in paths], notes
     if query is not None:
         raise ValueError("query must come with an SQLite file; pass the cursor of another database instead.")
     name, opened = _open_object(source, form)
-    return name, [opened]
+    return name, [opened], []
 
 
 @dataclass(frozen=True)
@@ -111,15 +112,17 @@ def _open_object(source: Any, form: _Form) -> tuple[str, _Opened]:
     raise TypeError(f"source must be a file, a table, a stream or a query; got {type(source).__name__}.")
 
 
-def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
-    """Return the files that a path, a pattern or a folder stands for."""
+def _paths_of(source: str | os.PathLike[str], notes: list[str]) -> list[Path]:
+    """Return the files that a path, a pattern or a folder stands for; note which files of a folder do not."""
     path = Path(source)
     if path.is_file():
         return [path]
     if not os.fspath(source):
         raise ValueError("source must be a file that exists; got an empty name.")
     if path.is_dir():
-        found = sorted(one for one in path.rglob("*") if one.is_file() and _is_log(one.relative_to(path)))
+        names = {one: one.relative_to(path) for one in path.rglob("*") if one.is_file()}
+        seen = sorted(one for one, name in names.items() if not _is_hidden(name))
+        found = [one for one in seen if _is_log(one)]
         for one in found:
             if not one.resolve().is_relative_to(path.resolve()):
                 raise ValueError(
@@ -127,6 +130,10 @@ def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
                 )
         if not found:
             raise ValueError(f"source must be a folder with {', '.join(_SUFFIXES)} files; got {str(path)!r}.")
+        others = [names[one] for one in seen if not _is_log(one)]
+        if others:
+            which = f"1 file, {str(others[0])!r}, is" if len(others) == 1 else f"{len(others):,} files are"
+            notes.append(f"In {path.name} {which} not read: names must end in {', '.join(_SUFFIXES)}.")
         return found
     if "**" in str(source):  # it would follow links, in circles or to anywhere
         raise ValueError(f"source must not have '**'; pass the folder, with its subfolders, for {source!r}.")
@@ -141,11 +148,16 @@ def _paths_of(source: str | os.PathLike[str]) -> list[Path]:
 
 
 def _is_log(path: Path) -> bool:
-    """Whether a path in a folder has the name of a log, and no part of it is hidden or temporary."""
+    """Whether a file in a folder has the name of a log."""
     lower = path.name.lower()
     for packed in PACKED:
         lower = lower.removesuffix(packed)
-    return lower.endswith(_SUFFIXES) and not any(part.startswith(("_", ".")) for part in path.parts)
+    return lower.endswith(_SUFFIXES)
+
+
+def _is_hidden(path: Path) -> bool:
+    """Whether a part of a path within a folder is hidden or temporary."""
+    return any(part.startswith(("_", ".")) for part in path.parts)
 
 
 def _different_files(paths: list[Path]) -> list[Path]:
