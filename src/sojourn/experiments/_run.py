@@ -247,8 +247,8 @@ def _note_replaced_trials(store: Store, experiment: Experiment, inventory: Inven
             if n:
                 count = f"{n:,} finished trial{'s' * (n > 1)}"
                 yield (
-                    f"From now on reports and exports leave out {count} of an earlier {experiment.name!r} with "
-                    "other settings; the store keeps what it has."
+                    f"From now on reports and exports leave out {count} of an earlier {experiment.name!r} "
+                    "with other settings; the store keeps what it has."
                 )
 
 
