@@ -172,7 +172,7 @@ _ISO = re.compile(
 )
 _UNIT_IN_NAME = re.compile(
     r"(?<![a-z])(?:(usecs?|micros|microseconds?)|(ms|msecs?|millis|milliseconds?)|(mins?|minutes?)"
-    r"|(hrs?|hours?)|(days?)|(weeks?))(?![a-z])"
+    r"|(hrs?|hours?|h)|(days?)|(weeks?))(?![a-z])"
 )
 _NAMED_UNITS = (
     ("microseconds", 1e-6),
@@ -224,8 +224,8 @@ def unit_in(name: str) -> tuple[str, float]:
     """Return the unit that the name of a column says its numbers are in, and its seconds; else seconds.
 
     Example:
-        >>> [unit_in(name)[0] for name in ("duration", "Watch_Minutes", "tenure (days)", "admin", "timeMs")]
-        ['seconds', 'minutes', 'days', 'seconds', 'milliseconds']
+        >>> [unit_in(name)[0] for name in ("duration", "Watch_Minutes", "stay_h", "admin", "timeMs")]
+        ['seconds', 'minutes', 'hours', 'seconds', 'milliseconds']
     """
     found = _UNIT_IN_NAME.search(_WORD_IN_NAME.sub("_", name).lower())
     if found is None or found.lastindex is None:
