@@ -31,8 +31,12 @@ FIRST_ROWS, _MOST_NAMES = 1_000, 1_000
 
 def json_chunks(file: Readable, head: bytes, source: str) -> Iterator[list[dict[str, object]]]:
     """Yield the objects of lines of JSON, some at a time."""
-    chunk: list[dict[str, object]] = []
-    n_lines = n_bytes = 0
+    return _chunks(_json_records(file, head, source))
+
+
+def _json_records(file: Readable, head: bytes, source: str) -> Iterator[tuple[dict[str, object], int]]:
+    """Yield the objects of lines of JSON with the lengths of the lines."""
+    n_lines = 0
     for block in line_blocks(file, head):
         # A line that is too long is not an object, and so refused with its number.
         for line in (b"?",) if block is None else block.split(b"\n")[:-1]:
@@ -46,13 +50,7 @@ def json_chunks(file: Readable, head: bytes, source: str) -> Iterator[list[dict[
                     raise ValueError(
                         f"{source} must have one JSON object per line; line {n_lines:,} has none."
                     )
-                chunk.append(record)
-                n_bytes += len(line)
-            if len(chunk) == _BATCH_ROWS or n_bytes >= _BATCH_BYTES:
-                yield chunk
-                chunk, n_bytes = [], 0
-    if chunk:
-        yield chunk
+                yield record, len(line)
 
 
 def table_of_query(cursor: Any, source: str, row: str) -> Table:
@@ -63,18 +61,21 @@ def table_of_query(cursor: Any, source: str, row: str) -> Table:
     rows = cursor if hasattr(cursor, "__iter__") else iter(cursor.fetchone, None)
     cells = (one.values() if isinstance(one, Mapping) else one for one in rows)
     records = (dict(zip(names, one, strict=True)) for one in cells)
-    return table_of_records(_chunks_of(records), names, source, row)
+    return table_of_records(_chunks((one, _text_size(one)) for one in records), names, source, row)
 
 
-def _chunks_of(records: Iterator[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
-    """Yield rows of a database, some at a time; fewer if their texts are long."""
+def _text_size(record: dict[str, object]) -> int:
+    """Return the number of characters of the texts in a row of a database, which may be long."""
+    return sum([len(cell) for cell in record.values() if type(cell) is str or type(cell) is bytes])
+
+
+def _chunks(records: Iterable[tuple[dict[str, object], int]]) -> Iterator[list[dict[str, object]]]:
+    """Yield records some at a time; fewer if they are long."""
     chunk: list[dict[str, object]] = []
     n_bytes = 0
-    for record in records:
+    for record, size in records:
         chunk.append(record)
-        for cell in record.values():
-            if type(cell) is str or type(cell) is bytes:
-                n_bytes += len(cell)
+        n_bytes += size
         if len(chunk) == _BATCH_ROWS or n_bytes >= _BATCH_BYTES:
             yield chunk
             chunk, n_bytes = [], 0
