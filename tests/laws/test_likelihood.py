@@ -286,3 +286,17 @@ def test_the_likelihood_is_one_if_no_step_was_survived(family):
     assert found.log_likelihood == pytest.approx(0.0, abs=1e-11)
     assert found.edge
     assert sj.fit([1, 1], family=family).log_likelihood == 0.0
+
+
+def test_a_polynomial_case_without_a_mean_is_named():
+    # P(H ≥ h) = h^−0.8, which has no mean; the most likely power is found again on a grid.
+    rng = np.random.default_rng(0)
+    lengths = np.floor((1.0 - rng.random(500)) ** (-1.0 / 0.8)).astype(np.int64)
+    fit = sj.fit(lengths, family="polynomial")
+    assert fit.edge == ("p",)
+    powers = np.arange(0.5, 1.0, 0.001)[:, None]
+    likelihoods = np.log(lengths**-powers - (lengths + 1.0) ** -powers).sum(axis=1)
+    best = float(powers[np.argmax(likelihoods), 0])
+    found = float(fit.without_mean.removeprefix("Polynomial(p=").removesuffix(", offset=0)"))
+    assert found == pytest.approx(best, abs=0.0015)
+    assert sj.fit(sj.Polynomial(1.6).sample(rng, 500), family="polynomial").without_mean == ""

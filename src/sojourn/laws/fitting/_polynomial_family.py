@@ -17,6 +17,9 @@ __all__ = ["PolynomialFamily"]
 _LOWEST, _HIGHEST = 1.001, 1000.0
 """Range of the power: from an almost infinite mean to an end at the first step at risk."""
 
+_LOWEST_WITHOUT_MEAN = 0.01
+"""Least power of members without a mean, which are named and are not laws."""
+
 _GRID_SIZE = 17
 """Number of offsets tried at a time while the search narrows down."""
 
@@ -51,10 +54,21 @@ class PolynomialFamily(Family):
         inside = _LOWEST < p < _HIGHEST
         variance = 1.0 / bend if inside and bend > 0.0 else math.nan
         edge = () if inside else ("p",)
-        return Solution(Polynomial(p, offset), (p, float(offset)), np.diag([variance, math.nan]), edge)
+        endless = self._without_mean(sample, offsets) if p == _LOWEST else ""
+        law, covariance = Polynomial(p, offset), np.diag([variance, math.nan])
+        return Solution(law, (p, float(offset)), covariance, edge, endless)
+
+    def _without_mean(self, sample: Sample, offsets: IntArray) -> str:
+        """Return the most likely member with p ≤ 1, which has no mean, if the data favor one."""
+        powers, values, _ = _maximize_power(sample, offsets, lowest=_LOWEST_WITHOUT_MEAN)
+        best = int(np.argmax(values))
+        p = float(powers[best])
+        return f"Polynomial(p={p:.3g}, offset={int(offsets[best])})" if p <= 1.0 else ""
 
 
-def _maximize_power(sample: Sample, offsets: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _maximize_power(
+    sample: Sample, offsets: IntArray, *, lowest: float = _LOWEST
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return, for each offset, the best power, its log-likelihood and minus the second derivative there."""
     marks, weights = sample.survival_terms()
     ended = sample.end_counts.astype(np.float64)
@@ -69,10 +83,10 @@ def _maximize_power(sample: Sample, offsets: IntArray) -> tuple[FloatArray, Floa
         bend = (rate**2 * odds * (1.0 + odds)) @ ended
         curve = bend * p**2 - slope * p
         step = np.where(curve > 0.0, slope * p / np.where(curve > 0.0, curve, 1.0), np.sign(slope))
-        new = np.clip(logs + np.clip(step, -1.0, 1.0), math.log(_LOWEST), math.log(_HIGHEST))
+        new = np.clip(logs + np.clip(step, -1.0, 1.0), math.log(lowest), math.log(_HIGHEST))
         moved, logs = float(np.abs(new - logs).max()), new
         if moved < 1e-13:
             break
     p = np.exp(logs)
     values = np.log(-np.expm1(-p[:, None] * rate)) @ ended - p * linear
-    return np.clip(p, _LOWEST, _HIGHEST), values, bend
+    return np.clip(p, lowest, _HIGHEST), values, bend
