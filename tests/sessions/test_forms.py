@@ -224,6 +224,16 @@ def test_decimal_commas_are_read_where_commas_do_not_separate_cells(cell, length
     assert read_steps(write(tmp_path / "log.csv", steps)).reward.tolist() == [-0.125, 2.5]
 
 
+def test_times_with_fractions_of_seconds_count_whole_steps():
+    # Seconds since 1970 have a resolution of 2.4e-7: 0.1 s between two times is off by up to 2e-6 of it.
+    starts = 1_700_000_000.0 + np.arange(1, 1001) / 1000.0
+    stamp = np.datetime64("1970-01-01T00:00:00", "ms")
+    begin = stamp + np.round(starts * 1000).astype("m8[ms]")
+    for step, n in (("100ms", 1), ("50ms", 2), ("10ms", 10)):
+        columns = {"start": begin.astype(str).tolist(), "end": (begin + 100).astype(str).tolist()}
+        assert ended(read_sessions(columns, step=step)) == [(n, True)] * 1000
+
+
 def test_open_durations_count_as_in_a_life_table():
     # Lifetimes are exponential with mean 4, and people come under observation at different times: the share
     # that outlives n steps is exp(-n / 4), however many are censored within steps.

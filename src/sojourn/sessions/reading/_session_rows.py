@@ -38,6 +38,9 @@ _MOST = 0.9
 _MANY_LATE = 20
 """Least number of late sessions of which some should end at the step of their entry."""
 
+_TIME_ERROR, _MOST_SLACK = 1e-6, 0.01
+"""Seconds, and at most steps, by which differences of times may be off: they are floats since 1970."""
+
 _MAX_OPEN_WORDS = 8
 """Number of different cells of open sessions that a note names."""
 
@@ -142,13 +145,14 @@ class SessionRows(RowReader):
             seconds, starts, has_end = self._seconds_between(rows)
         elif self._wanted.step is not None:
             seconds = self._durations(rows, "length")
-        lengths = rows.wholes("length") if seconds is None else steps_in(seconds, self._wanted.step or 1.0)
+        step, error = self._wanted.step or 1.0, _TIME_ERROR if "start" in rows else 0.0
+        lengths = rows.wholes("length") if seconds is None else steps_in(seconds, step, error=error)
         observed = has_end
         if "observed" in rows:
             flags = self._are_ends(rows) if self._columns.ended else rows.flags("observed")
             observed = (flags != self._columns.is_open) & has_end
         if seconds is not None and not observed.all():
-            lengths = np.where(observed, lengths, open_steps_in(seconds, self._wanted.step or 1.0))
+            lengths = np.where(observed, lengths, open_steps_in(seconds, step, error=error))
         if "entry" in rows:
             others["entry"] = entry = self._entries(rows)
             last = rows.titles.get("length", rows.titles.get("end"))
@@ -317,7 +321,7 @@ class SessionRows(RowReader):
         """Count the sessions without an end as open up to the latest time seen."""
         n_open = 0
         for starts, others in self._without_end:
-            lengths = open_steps_in(self._latest - starts, self._wanted.step or 1.0)
+            lengths = open_steps_in(self._latest - starts, self._wanted.step or 1.0, error=_TIME_ERROR)
             if "entry" in others:
                 others["entry"] = np.minimum(others["entry"], lengths)
             self._counts.add(lengths, np.zeros(lengths.size, dtype=bool), **others)
@@ -379,8 +383,13 @@ def _shorten(label: str) -> str:
     return f"{label[:_MAX_LABEL_CHARACTERS]}… ({digest})"
 
 
-def steps_in(seconds: FloatArray, step: float) -> IntArray:
+def steps_in(seconds: FloatArray, step: float, *, error: float = 0.0) -> IntArray:
     """Return the number of steps that have begun within durations: at least 1, rounded up.
+
+    Args:
+        seconds: The durations.
+        step: Seconds per step.
+        error: Seconds by which durations may be off because of rounding.
 
     Example:
         >>> steps_in(np.array([0.0, 59.0, 60.0, 61.0]), 60.0)
@@ -390,12 +399,13 @@ def steps_in(seconds: FloatArray, step: float) -> IntArray:
     if (ratio > MAX_STEP).any():
         raise ValueError(f"step must be so long that no session has over {MAX_STEP:,}; got {step:g} s.")
     nearest = np.round(ratio)
-    whole = np.where(np.abs(ratio - nearest) <= 1e-9 * np.maximum(nearest, 1.0), nearest, np.ceil(ratio))
+    slack = np.maximum(1e-9 * np.maximum(nearest, 1.0), min(error / step, _MOST_SLACK))
+    whole = np.where(np.abs(ratio - nearest) <= slack, nearest, np.ceil(ratio))
     return np.maximum(whole, 1.0).astype(np.int64)
 
 
-def open_steps_in(seconds: FloatArray, step: float) -> IntArray:
-    """Return the least lengths of sessions that are open after durations, in steps.
+def open_steps_in(seconds: FloatArray, step: float, *, error: float = 0.0) -> IntArray:
+    """Return the least lengths of sessions that are open after durations, in steps; see `steps_in`.
 
     The last step counts as survived if half of it or more was seen, else it does not count: so that sessions
     that end within a step and sessions that stay open within it are compared as in a life table.
@@ -404,8 +414,8 @@ def open_steps_in(seconds: FloatArray, step: float) -> IntArray:
         >>> open_steps_in(np.array([0.0, 20.0, 40.0, 60.0, 61.0]), 60.0)
         array([1, 1, 2, 2, 2])
     """
-    begun = steps_in(seconds, step)
-    is_survived = seconds / step - (begun - 1) >= 0.5
+    begun = steps_in(seconds, step, error=error)
+    is_survived = seconds / step - (begun - 1) >= 0.5 - min(error / step, _MOST_SLACK)
     return np.asarray(np.minimum(begun + is_survived, MAX_STEP))
 
 
