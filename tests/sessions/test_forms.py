@@ -234,6 +234,34 @@ def test_times_with_fractions_of_seconds_count_whole_steps():
         assert ended(read_sessions(columns, step=step)) == [(n, True)] * 1000
 
 
+def test_a_rounding_error_is_not_a_step():
+    assert ended(read_sessions({"length": np.full(9, 0.1, dtype=np.float32)}, step="0.1s")) == [(1, True)] * 9
+    times = [1_700_000_000.0 + 0.1 * i for i in range(40)]
+    times = [1_699_999_900.0, *times, 1_700_000_100.0]
+    log = read_sessions({"user": [1] * 42, "time": times}, gap="100ms")
+    assert log.account.notes[0].startswith("42 events are 3 sessions")
+
+
+def test_points_that_may_separate_thousands_are_rejected(tmp_path):
+    german = write(tmp_path / "german.csv", "length;ended\n12,5;1\n1.500;1\n7,25;1\n1.000;1\n")
+    log = read_sessions(german, step="1s")
+    assert (log.lengths.tolist(), log.account.n_rejected) == ([8, 13], 2)
+    whole = read_sessions(write(tmp_path / "whole.csv", "length;ended\n1.000;1\n2.500;1\n7;1\n"))
+    assert (whole.lengths.tolist(), whole.account.n_rejected) == ([7], 2)
+    english = write(tmp_path / "english.csv", "length;ended\n12.5;1\n1.500;1\n")
+    assert read_sessions(english, step="1s").lengths.tolist() == [2, 13]
+    zeros = write(tmp_path / "zeros.csv", "length;ended\n12.000;1\n1.000;1\n")
+    assert read_sessions(zeros).lengths.tolist() == [1, 12]
+
+
+def test_files_of_which_only_some_say_which_sessions_ended_are_refused(tmp_path):
+    one = write(tmp_path / "a.csv", "length,ended\n3,1\n4,0\n")
+    other = write(tmp_path / "b.csv", "length\n3\n4\n")
+    with pytest.raises(ValueError, match=r"All files must say which sessions ended, or none .*; a.csv does"):
+        read_sessions([one, other])
+    assert len(read_sessions([one, other], observed="none")) == 4
+
+
 def test_open_durations_count_as_in_a_life_table():
     # Lifetimes are exponential with mean 4, and people come under observation at different times: the share
     # that outlives n steps is exp(-n / 4), however many are censored within steps.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
 
@@ -15,6 +16,7 @@ __all__ = [
     "LATEST",
     "NOTHING",
     "TIME_RULE",
+    "ambiguous_points",
     "describe_cell",
     "duration_words",
     "guess_delimiter",
@@ -43,6 +45,9 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,40},\d{1,40}", re.ASCII)
 _POINT_ZERO = re.compile(r"(?<=\d)\.0{1,40}$", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """A number that may have a decimal comma or a thousands separator."""
+
+_POINT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+", re.ASCII)
+"""A number that may have decimals after a point or points between thousands."""
 
 
 def guess_delimiter(line: bytes) -> int:
@@ -104,6 +109,23 @@ def with_decimal_point(cell: str) -> str:
     text = cell.strip()
     is_decimal = _DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text)
     return text.replace(",", ".") if is_decimal else cell
+
+
+def ambiguous_points(cells: Iterable[str], *, are_whole: bool = False) -> set[str]:
+    """Return the cells with a point that may be a decimal point or separate thousands.
+
+    It is a decimal point unless other cells have decimal commas, or such points more than once, or, where
+    numbers should be whole, more than zeros after it.
+
+    Example:
+        >>> sorted(ambiguous_points(["1.500", "12,5", "7"])), ambiguous_points(["1.500", "12.5"])
+        (['1.500'], set())
+    """
+    words = {cell.strip() for cell in cells}
+    odd = {word for word in words if _POINT_THOUSANDS.fullmatch(word)}
+    has_commas = any(_DECIMAL_COMMA.fullmatch(word) for word in words)
+    has_thousands = any(word.count(".") > 1 or (are_whole and word[-3:] != "000") for word in odd)
+    return odd if has_commas or has_thousands else set()
 
 
 @lru_cache(maxsize=4096)

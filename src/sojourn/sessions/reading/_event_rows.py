@@ -16,6 +16,9 @@ from sojourn.sessions.reading._rows import CheckedRows, RowReader
 
 __all__ = ["EventRows"]
 
+_TIME_ERROR = 1e-6
+"""Seconds by which differences of times may be off: times are floats since 1970."""
+
 
 class EventRows(RowReader):
     """Collects events; a session is a series of events of one user with no gap that is longer than `gap`.
@@ -74,14 +77,15 @@ class EventRows(RowReader):
         self.account(name, user.size)  # raises an error if there are no events
         order = np.lexsort((time, user))
         user, time = user[order], time[order]
-        begins = np.append(True, (np.diff(user) != 0) | (np.diff(time) > self._gap))
+        gap = self._gap + min(_TIME_ERROR, 0.01 * self._gap)
+        begins = np.append(True, (np.diff(user) != 0) | (np.diff(time) > gap))
         first = np.flatnonzero(begins)
         # Going on can be seen after any event, leaving only after those that a whole gap follows. So an open
         # session counts up to its first event without one: later ones would add only those who went on.
-        is_seen = time + self._gap < time.max()
+        is_seen = time + gap < time.max()
         is_open = ~is_seen[np.append(first[1:], user.size) - 1]
         lengths = np.add.reduceat(is_seen, first, dtype=np.int64) + is_open
-        is_whole = time[first] - self._gap > time.min()
+        is_whole = time[first] - gap > time.min()
         if not is_whole.any() or is_open[is_whole].all():
             raise ValueError(
                 f"{name} must span several gaps of {duration_words(self._gap)}, so that whole sessions can "

@@ -21,6 +21,7 @@ from sojourn.sessions.reading._cells import (
     LATEST,
     NOTHING,
     TIME_RULE,
+    ambiguous_points,
     describe_cell,
     parse_decimal,
     parse_duration,
@@ -242,6 +243,10 @@ class CheckedRows:
             value = _whole_of(_number(column, i), least)
             if value is not None:
                 valid[i], values[i] = True, value
+        if not parsed.all() and column.decimal_comma:
+            words, where = column.words()
+            odd = ambiguous_points(words, are_whole=True)
+            valid &= np.array([word.strip() not in odd for word in words], dtype=bool)[where]
         if not valid.all():
             values[~valid] = 0
         self.require(valid, f"{self.titles[what]} must be a whole number ≥ {least}", what)
@@ -353,7 +358,9 @@ def _seconds(
         return values, parsed
     words, where = column.words()
     if column.decimal_comma:
-        words = [with_decimal_point(word) for word in words]
+        odd = ambiguous_points(words)
+        parsed &= np.array([word.strip() not in odd for word in words], dtype=bool)[where]
+        words = ["" if word.strip() in odd else with_decimal_point(word) for word in words]
     found = [parse(word) for word in words]
     known = np.array([one is not None for one in found], dtype=bool)[where]
     texts = np.array([0.0 if one is None else one for one in found])[where]

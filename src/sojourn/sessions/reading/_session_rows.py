@@ -38,6 +38,9 @@ _MOST = 0.9
 _MANY_LATE = 20
 """Least number of late sessions of which some should end at the step of their entry."""
 
+_ROUNDING = 1e-7
+"""Relative error of durations, which may be numbers of 32 bits."""
+
 _TIME_ERROR, _MOST_SLACK = 1e-6, 0.01
 """Seconds, and at most steps, by which differences of times may be off: they are floats since 1970."""
 
@@ -68,7 +71,8 @@ class SessionRows(RowReader):
         self._n_with_duration = self._n_in_one_step = 0
         """Number of sessions with a duration, and of those whose duration is at most one step."""
         self._groups: dict[str, int] = {}
-        self._has_groups: dict[bool, str] = {}
+        self._files_with: dict[str, dict[bool, str]] = {"group": {}, "observed": {}}
+        """The last files with and without a column."""
         self._too_many_groups = False
         self._open_words: Counter[str] = Counter()
         """What the column of ends holds for open sessions, with numbers of rows, if ends are words."""
@@ -104,11 +108,16 @@ class SessionRows(RowReader):
         self.notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(self._columns.used(self.names))
         self._has_entries.add("entry" in self.indices)
-        self._has_groups["group" in self.indices] = self.source
-        if len(self._has_groups) > 1:
+        self._check_alike("group", "have groups", "pass 'none' for no groups")
+        self._check_alike("observed", "say which sessions ended", "pass 'none' if all did")
+
+    def _check_alike(self, what: str, have: str, remedy: str) -> None:
+        """Raise `ValueError` if only some files have a column."""
+        found = self._files_with[what]
+        found[what in self.indices] = self.source
+        if len(found) > 1:
             raise ValueError(
-                f"All files must have groups, or none (pass 'none' for no groups); {self._has_groups[True]} "
-                f"has some, {self._has_groups[False]} has none."
+                f"All files must {have}, or none ({remedy}); {found[True]} does, {found[False]} does not."
             )
 
     def _notes_on_starts(self, table: Table) -> list[str]:
@@ -399,7 +408,7 @@ def steps_in(seconds: FloatArray, step: float, *, error: float = 0.0) -> IntArra
     if (ratio > MAX_STEP).any():
         raise ValueError(f"step must be so long that no session has over {MAX_STEP:,}; got {step:g} s.")
     nearest = np.round(ratio)
-    slack = np.maximum(1e-9 * np.maximum(nearest, 1.0), min(error / step, _MOST_SLACK))
+    slack = np.minimum(np.maximum(_ROUNDING * nearest, error / step), _MOST_SLACK)
     whole = np.where(np.abs(ratio - nearest) <= slack, nearest, np.ceil(ratio))
     return np.maximum(whole, 1.0).astype(np.int64)
 
