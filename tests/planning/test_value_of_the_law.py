@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -78,3 +79,18 @@ def test_the_table_and_the_figure_show_the_losses():
 def test_bad_settings_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name} must be"):
         sj.value_of_the_law(sj.mdps.two_paths(), sj.Fixed(3), **{name: value})
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-12, 1e6])
+def test_the_unit_of_rewards_does_not_matter(unit):
+    mdp, law = sj.mdps.cash_or_invest(5), sj.Polynomial(1.4)
+    scaled = sj.TabularMDP(mdp.transitions, unit * mdp.rewards, start=mdp.start, terminal=mdp.terminal)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sj.errors.WideBracketWarning)  # large values have few digits left
+        one, other = sj.plan(mdp, law), sj.plan(scaled, law)
+        found, expected = sj.value_of_the_law(scaled, law), sj.value_of_the_law(mdp, law)
+        price, usual = sj.price_of_not_knowing(scaled, law), sj.price_of_not_knowing(mdp, law)
+    assert (one.policy[:20] == other.policy[:20]).all()
+    assert other.value == pytest.approx(unit * one.value, rel=1e-5)
+    assert found.single_gamma.loss == pytest.approx(unit * expected.single_gamma.loss, rel=1e-4)
+    assert price == pytest.approx(unit * usual, rel=1e-4, abs=1e-5 * unit)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -515,3 +516,12 @@ def test_states_that_never_meet_at_a_step_are_not_tested():
         zip(("episode", "step", "state", "ended"), map(list, zip(*rows, strict=True)), strict=True)
     )
     assert read_steps(columns).leaving_test() is None
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1e-12])
+def test_the_unit_of_rewards_does_not_change_what_a_single_discount_costs(unit):
+    log = read_steps(sample_path("shop"))
+    scaled = replace(log, reward=unit * log.reward)
+    one, other = (analyze(each.sessions(), problem=each.problem()).price for each in (log, scaled))
+    assert other.loss / other.best == pytest.approx(one.loss / one.best, rel=1e-4)
+    assert not other.is_free

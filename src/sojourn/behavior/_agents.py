@@ -20,7 +20,7 @@ from sojourn.behavior._stationary import count_equilibria
 from sojourn.errors import UnsettledWarning
 from sojourn.laws import Geometric, LengthLaw
 from sojourn.mdps import TabularMDP
-from sojourn.planning import evaluate, plan
+from sojourn.planning import check_tolerance, evaluate, plan
 
 __all__ = ["Task", "committed", "naive", "partially_naive", "sophisticated"]
 
@@ -36,7 +36,7 @@ def committed(
     *,
     deadline: int | None = None,
     sensitivity: float | None = None,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
 ) -> Decisions:
     """Solve for an agent who makes one plan at step 1 and keeps to it.
 
@@ -48,7 +48,8 @@ def committed(
         deadline: Last step that counts; None if there is none.
         sensitivity: Factor μ > 0 of choice probabilities ∝ exp(μ · utility), for agents who err. Agents who
             foresee their later selves foresee their errors too. By default the best action is always taken.
-        tolerance: Width of the certified bracket of values without a deadline.
+        tolerance: Width of the certified bracket of values without a deadline; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
 
     Example:
         >>> from sojourn import behavior
@@ -67,7 +68,7 @@ def naive(
     *,
     deadline: int | None = None,
     sensitivity: float | None = None,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
 ) -> Decisions:
     """Solve for an agent whose clock restarts at every step, and who expects to keep to each new plan.
 
@@ -92,7 +93,7 @@ def sophisticated(
     *,
     deadline: int | None = None,
     sensitivity: float | None = None,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     max_layers: int = MAX_LAYERS,
 ) -> Decisions:
     """Solve for an agent whose clock restarts at every step, and who foresees that.
@@ -107,7 +108,8 @@ def sophisticated(
         law: The discount function.
         deadline: Last step that counts; None if there is none.
         sensitivity: Factor of choice probabilities ∝ exp(sensitivity · utility), or None.
-        tolerance: Width of the certified bracket of values without a deadline.
+        tolerance: Width of the certified bracket of values without a deadline; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
         max_layers: Largest number of steps of backward induction without a deadline.
 
     Raises:
@@ -133,7 +135,7 @@ def partially_naive(
     *,
     deadline: int | None = None,
     sensitivity: float | None = None,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     max_layers: int = MAX_LAYERS,
 ) -> Decisions:
     """Solve for an agent who expects its later selves to discount by another law than its own.
@@ -147,7 +149,8 @@ def partially_naive(
         perceived: The discount function that it expects of its later selves.
         deadline: Last step that counts; None if there is none.
         sensitivity: Factor of choice probabilities ∝ exp(sensitivity · utility), or None.
-        tolerance: Width of the certified bracket of values without a deadline.
+        tolerance: Width of the certified bracket of values without a deadline; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
         max_layers: Largest number of steps of backward induction without a deadline.
 
     Example:
@@ -183,7 +186,7 @@ class Task:
         deadline: int | None,
         *,
         sensitivity: float | None = None,
-        tolerance: float = 1e-6,
+        tolerance: float | None = None,
         max_layers: int = MAX_LAYERS,
     ) -> Task:
         """Check the arguments."""
@@ -195,7 +198,7 @@ class Task:
             deadline = check_whole("deadline", deadline, least=1)
         if sensitivity is not None:
             sensitivity = check_positive("sensitivity", sensitivity)
-        tolerance = check_positive("tolerance", tolerance)
+        tolerance = check_tolerance(mdp, tolerance)
         max_layers = check_whole("max_layers", max_layers, least=1)
         return cls(Table(mdp, sensitivity), law, deadline, tolerance, max_layers)
 

@@ -144,7 +144,7 @@ def compare(
     deadline: int | None = None,
     sensitivity: float | None = None,
     last: int | None = None,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
 ) -> AgentComparison:
     """Solve a task for a committed, a sophisticated and a naive agent, and compare what they do and get.
 
@@ -158,7 +158,8 @@ def compare(
         deadline: Last step that counts; None if there is none.
         sensitivity: Factor of choice probabilities ∝ exp(sensitivity · utility), or None.
         last: Last step that is shown; the deadline by default, or 12.
-        tolerance: Width of the certified bracket of values without a deadline.
+        tolerance: Width of the certified bracket of values without a deadline; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
 
     Example:
         >>> from sojourn import behavior

@@ -14,7 +14,7 @@ __all__ = ["all_equilibria"]
 
 
 def all_equilibria(
-    mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_policies: int = 10_000
+    mdp: TabularMDP, law: LengthLaw, *, tolerance: float | None = None, max_policies: int = 10_000
 ) -> tuple[Decisions, ...]:
     """Return every stationary equilibrium of sophisticated selves without a deadline, best first.
 
@@ -26,7 +26,8 @@ def all_equilibria(
     Args:
         mdp: The problem, a small one.
         law: The discount function.
-        tolerance: Largest gain from another action that counts as none.
+        tolerance: Largest gain from another action that counts as none; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
         max_policies: Largest number of policies that are checked.
 
     Raises:
@@ -45,10 +46,10 @@ def all_equilibria(
         raise ValueError(
             f"max_policies must be at least {n_policies:,} for {mdp.label}; got {max_policies:,}."
         )
-    found = find_equilibria(task.table, law, tolerance)
+    found = find_equilibria(task.table, law, task.tolerance)
     solved = []
     for policy, gain in found:
-        is_tie = respond_to_cycle(task.table, law, policy, tolerance).choices.is_tie
+        is_tie = respond_to_cycle(task.table, law, policy, task.tolerance).choices.is_tie
         solved.append(
             task.decisions(
                 "sophisticated",

@@ -5,20 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn._typing import FloatArray
-from sojourn._validation import check_positive
 from sojourn.laws import LengthLaw
 from sojourn.mdps import TabularMDP
 from sojourn.planning._horizon_average import average_over_horizons
 from sojourn.planning._plan import plan
 from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import find_certificate
-from sojourn.planning._tolerance import MAX_LAYERS, TRUNCATION_SHARE, check_planning_arguments, warn_if_wide
+from sojourn.planning._tolerance import (
+    MAX_LAYERS,
+    TRUNCATION_SHARE,
+    check_planning_arguments,
+    check_tolerance,
+    warn_if_wide,
+)
 
 __all__ = ["clairvoyant_value", "price_of_not_knowing"]
 
 
 def clairvoyant_value(
-    mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers: int = MAX_LAYERS
+    mdp: TabularMDP, law: LengthLaw, *, tolerance: float | None = None, max_layers: int = MAX_LAYERS
 ) -> FloatArray:
     """Return Σ_ℓ P(H = ℓ) V*(s; ℓ), `(S,)`: the value of knowing each episode's length before it starts.
 
@@ -28,7 +33,8 @@ def clairvoyant_value(
     Args:
         mdp: The problem.
         law: The law of episode lengths.
-        tolerance: Largest error of the result, certified, in units of value.
+        tolerance: Largest error of the result, certified, in units of value; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
         max_layers: Largest number of lengths that are solved one by one. If they are not enough for the
             tolerance, a `WideBracketWarning` says so.
 
@@ -49,7 +55,7 @@ def clairvoyant_value(
 
 
 def price_of_not_knowing(
-    mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_layers: int = MAX_LAYERS
+    mdp: TabularMDP, law: LengthLaw, *, tolerance: float | None = None, max_layers: int = MAX_LAYERS
 ) -> FloatArray:
     """Return the clairvoyant value minus the best blind value, `(S,)`, to within the tolerance.
 
@@ -61,6 +67,6 @@ def price_of_not_knowing(
         >>> round(float(sj.price_of_not_knowing(mdp, law)[0]), 5)
         0.00926
     """
-    half = check_positive("tolerance", tolerance) / 2.0
+    half = check_tolerance(mdp, tolerance) / 2.0
     clairvoyant = clairvoyant_value(mdp, law, tolerance=half, max_layers=max_layers)
     return np.asarray(clairvoyant - plan(mdp, law, tolerance=half, max_layers=max_layers).value)

@@ -56,7 +56,7 @@ def evaluate(
     policy: ArrayLike,
     after: str = "hold",
     *,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     max_layers: int = MAX_LAYERS,
 ) -> Evaluation:
     """Return the value of a policy under hidden lengths drawn from `law`, with a certified bracket.
@@ -67,7 +67,8 @@ def evaluate(
         policy: `(N, S)` actions or `(N, S, A)` probabilities, or a `Plan`; row h − 1 plays step h.
         after: What to play after step N: "hold" keeps playing the last row, and "restart" starts again with
             the first.
-        tolerance: Width that the bracket should not exceed, in units of value.
+        tolerance: Width that the bracket should not exceed, in units of value; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
         max_layers: Largest number of layers that are computed one by one. If they are not enough for the
             tolerance, the bracket is wider and a `WideBracketWarning` says so.
 

@@ -154,7 +154,7 @@ def plan(
     mdp: TabularMDP,
     law: LengthLaw,
     *,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     max_layers: int = MAX_LAYERS,
     threads: int = 1,
     progress: Callable[[float], object] | None = None,
@@ -170,7 +170,8 @@ def plan(
     Args:
         mdp: The problem.
         law: The law of episode lengths. Its values are taken to be exact.
-        tolerance: Width that the bracket `upper − lower` should not exceed, in units of value.
+        tolerance: Width that the bracket `upper − lower` should not exceed, in units of value; by default
+            1e-6, or 1e-6 times the largest reward if that is smaller than 1.
         max_layers: Largest number of layers that are computed one by one. If they are not enough for the
             tolerance, the bracket is wider and a `WideBracketWarning` says so.
         threads: Number of threads that share the states of a layer; the result does not depend on it. More
@@ -199,7 +200,7 @@ def _plan(
     problem: SparseProblem,
     law: LengthLaw,
     *,
-    tolerance: float,
+    tolerance: float | None,
     max_layers: int,
     progress: Callable[[float], object] | None,
 ) -> Plan:

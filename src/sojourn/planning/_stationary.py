@@ -27,7 +27,7 @@ def find_stationary_policy(
     law: LengthLaw,
     *,
     starts: Iterable[PolicyArray] = (),
-    tolerance: float = 1e-6,
+    tolerance: float,
     max_plans: int = 500,
 ) -> tuple[PolicyArray, float]:
     """Return the best deterministic stationary policy that was found, and a bound on the value of all others.

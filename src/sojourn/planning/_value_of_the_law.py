@@ -11,12 +11,13 @@ import numpy as np
 
 from sojourn import _html
 from sojourn._typing import FloatArray, PolicyArray
-from sojourn._validation import check_positive, check_whole
+from sojourn._validation import check_whole
 from sojourn.laws import Fixed, Geometric, LengthLaw, geometric_with_mean, label
 from sojourn.mdps import TabularMDP
 from sojourn.planning._evaluate import evaluate
 from sojourn.planning._plan import Plan, plan
 from sojourn.planning._stationary import find_stationary_policy
+from sojourn.planning._tolerance import check_tolerance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +126,7 @@ class ValueOfTheLaw:
 
 
 def value_of_the_law(
-    mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6, max_plans: int = 500
+    mdp: TabularMDP, law: LengthLaw, *, tolerance: float | None = None, max_plans: int = 500
 ) -> ValueOfTheLaw:
     """Return what is lost by planning for something simpler than the law, exactly.
 
@@ -145,7 +146,8 @@ def value_of_the_law(
     Args:
         mdp: The problem.
         law: The law of episode lengths.
-        tolerance: Width of certified brackets, in units of value.
+        tolerance: Width of certified brackets, in units of value; by default 1e-6,
+            or 1e-6 times the largest reward if that is smaller than 1.
         max_plans: Largest number of plans in the search for the best stationary policy. If they are not
             enough, the best policy that was found is returned with a bound on the best possible one.
 
@@ -155,7 +157,7 @@ def value_of_the_law(
         >>> round(found.value, 6), round(found.stationary.loss, 6)
         (4.5, 0.0)
     """
-    tolerance = check_positive("tolerance", tolerance)
+    tolerance = check_tolerance(mdp, tolerance)
     max_plans = check_whole("max_plans", max_plans, least=1)
     search = _Search(mdp, law, tolerance)
     same_mean = geometric_with_mean(law.mean)
@@ -184,9 +186,9 @@ def value_of_the_law(
     )
 
 
-def find_single_gamma(mdp: TabularMDP, law: LengthLaw, *, tolerance: float = 1e-6) -> PolicyLoss:
+def find_single_gamma(mdp: TabularMDP, law: LengthLaw, *, tolerance: float | None = None) -> PolicyLoss:
     """Return the policy of the best single discount γ, and what it loses; see `value_of_the_law`."""
-    return _Search(mdp, law, tolerance).best_single_gamma(geometric_with_mean(law.mean))
+    return _Search(mdp, law, check_tolerance(mdp, tolerance)).best_single_gamma(geometric_with_mean(law.mean))
 
 
 class _Search:

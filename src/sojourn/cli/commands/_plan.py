@@ -59,8 +59,13 @@ def plan(
         ),
     ],
     tolerance: Annotated[
-        str, typer.Option(metavar="WIDTH", help="Maximum width of the certified bracket of the value.")
-    ] = "1e-6",
+        str | None,
+        typer.Option(
+            metavar="WIDTH",
+            help="Maximum width of the certified bracket of the value.",
+            show_default="1e-6, or less if all rewards are smaller than 1",
+        ),
+    ] = None,
     max_layers: Annotated[
         str,
         typer.Option(
@@ -89,14 +94,16 @@ def plan(
     """
     with show_progress("Reading the problem") as task:
         with reading_input():
-            width = parse_positive("--tolerance", tolerance)
+            given_width = None if tolerance is None else parse_positive("--tolerance", tolerance)
             layers = parse_whole("--max-layers", max_layers, least=1)
             given, mdp = _read(problem, law, save)
             mdp = mdp.normalized() if normalized else mdp
         then = "" if no_price else ", then pricing what it costs not to know the length (--no-price skips it)"
         task.announce(f"Planning{then}; the first use compiles for some seconds.")
+        from sojourn.planning import check_tolerance  # noqa: PLC0415
         from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - loads numba
 
+        width = check_tolerance(mdp, given_width)
         solution = solve(mdp, given, width, layers, with_price=not no_price, task=task)
         task.describe("Comparing with the best single γ")
         view = view_plan(solution.plan, single_gamma=False if no_price else None)

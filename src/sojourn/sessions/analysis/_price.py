@@ -142,7 +142,7 @@ def _held_out_loss(
     for ours, theirs in (halves, halves[::-1]):
         law, mdp = choose(ours.sessions()).law, ours.problem(unvisited="stay")
         plans = [plan(mdp, one) for one in (law, closest_geometric(law))]
-        tolerance = _PRECISION * max(float(np.abs(mdp.rewards).max()), 1e-9) * law.mean
+        tolerance = _PRECISION * (float(np.abs(mdp.rewards).max()) or 1.0) * law.mean
         their_sessions = theirs.sessions()
         their_fit = choose(their_sessions)
         for i in range(resamples):
