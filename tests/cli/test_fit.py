@@ -471,3 +471,12 @@ def test_rejected_rows_that_are_unlike_the_others_withhold_the_advice(run, tmp_p
         assert words in " ".join(done.stderr.split())
     path.write_text("\n".join(["steps", *["3", "4", "5"] * 100, "4.5", "x", "0", "3.5", ""]))
     assert run("fit", str(path), "--no-plot", "--resamples", "0").exit_code == 0
+
+
+def test_an_empty_name_is_not_the_current_folder(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("length\n3\n4\n", encoding="utf-8")
+    for command in ("fit", "choices"):
+        done = run(command, "")
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "must be a file that exists; got an empty name." in done.stderr

@@ -19,8 +19,10 @@ def open_source(argument: str, given: Sequence[str], paths: Sequence[Path]) -> B
         paths: The paths that it stands for.
 
     Raises:
-        ValueError: If standard input is closed.
+        ValueError: If a name is empty, such as an unset variable of a shell, or standard input is closed.
     """
+    if "" in given:
+        raise ValueError(f"{argument} must be a file that exists; got an empty name.")
     if list(given) != ["-"]:
         return list(paths)
     if sys.stdin is None:

@@ -177,7 +177,17 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
             SojournWarning,
             stacklevel=2,
         )
-    return _load(store, [manifest for _, manifest in sorted(manifests.items())], files)
+    results = _load(store, [manifest for _, manifest in sorted(manifests.items())], files)
+    for name, manifest in sorted(manifests.items()):
+        n_done = len(manifest.keys & files.keys())
+        if n_done < len(manifest.keys):
+            warnings.warn(
+                f"{store.folder} has {n_done:,} of the {len(manifest.keys):,} trials of {name!r}: tables and "
+                "comparisons leave out agents without trials, and seeds that not all agents have.",
+                SojournWarning,
+                stacklevel=2,
+            )
+    return results
 
 
 def results_of(manifest: Manifest, store: Store) -> Results:
