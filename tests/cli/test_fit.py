@@ -46,7 +46,7 @@ def test_a_step_log_is_fitted_with_its_states_and_its_problem(run, tmp_path):
     assert data["sessions"] == 2500
     assert data["groups"]["of"] == "state"
     assert data["groups"]["depends"] is False
-    assert data["problem"]["loss"] / data["problem"]["value"] == pytest.approx(0.31, abs=0.01)
+    assert data["problem"]["loss"] / data["problem"]["value"] == pytest.approx(0.44, abs=0.01)
     report = tmp_path / "shop.html"
     assert "shows no difference between the states' rates of leaving at the 5% level" in " ".join(
         run("fit", "sample:shop", "--no-plot", "--report", str(report)).stdout.split()
@@ -480,3 +480,30 @@ def test_an_empty_name_is_not_the_current_folder(run, tmp_path, monkeypatch):
         done = run(command, "")
         assert (done.exit_code, done.stdout) == (2, "")
         assert "must be a file that exists; got an empty name." in done.stderr
+
+
+def test_a_problem_whose_steps_all_pay_the_same_has_no_plan(run, tmp_path):
+    rows = [
+        f"{episode},{step},{'uv'[step % 2]},{'ab'[(episode + step // 2) % 2]},{step == n:d},{step == n:d}"
+        for episode, n in enumerate(np.random.default_rng(0).geometric(0.2, 200).tolist())
+        for step in range(1, n + 1)
+    ]
+    path = tmp_path / "steps.csv"
+    path.write_text("\n".join(["episode,step,state,action,reward,ended", *rows]), encoding="utf-8")
+    done = run("fit", str(path), "--no-plot")
+    assert done.exit_code == 0
+    assert "pay the same, so no policy is better" in " ".join(done.stderr.split())
+    assert "On the problem" not in done.stdout
+
+
+def test_events_of_which_most_are_left_out_give_no_advice(run, tmp_path):
+    # All users begin with the log, and most of them have one session.
+    rows = [f"{user},{60 * i}" for user in range(50) for i in range(20)]
+    rows += [f"{user},{100_000 * k + 60 * i}" for user in range(5) for k in (1, 2) for i in range(3)]
+    path = tmp_path / "events.csv"
+    path.write_text("\n".join(["user,time", *rows]), encoding="utf-8")
+    done = run("fit", str(path), "--gap", "30min")
+    assert (done.exit_code, done.stdout) == (2, "")
+    message = "the sessions that may have begun before the log, and are left out, have 97% of the events"
+    assert message in " ".join(done.stderr.split())
+    assert run("fit", str(path), "--gap", "30min", "--accept-rejects", "--no-plot").exit_code == 0

@@ -15,7 +15,7 @@ def test_the_policy_from_the_log_is_nearly_optimal():
         [sys.executable, "-W", "error", str(EXAMPLE)], capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    assert "Lengths: BetaGeometric" in done.stdout
+    assert "Lengths: LogLogistic(1.383, 1.229)" in done.stdout
     assert "The log shows no difference between the states' rates of leaving at the 5% level" in done.stdout
     # A cold customer gets an offer at first, and advice once the visit has lasted.
     cold = re.search(r"^  cold +(.*) …$", done.stdout, re.MULTILINE)[1].split()

@@ -300,3 +300,26 @@ def test_a_polynomial_case_without_a_mean_is_named():
     found = float(fit.without_mean.removeprefix("Polynomial(p=").removesuffix(", offset=0)"))
     assert found == pytest.approx(best, abs=0.0015)
     assert sj.fit(sj.Polynomial(1.6).sample(rng, 500), family="polynomial").without_mean == ""
+
+
+def test_log_logistic_laws_with_heavy_tails_are_found():
+    # The likelihood by its definition, P(H = h) = γ(h) − γ(h + 1), maximized on a grid.
+    lengths = sj.LogLogistic(20.0, 1.3).sample(np.random.default_rng(0), 2_000)
+    fit = sj.fit(lengths, family="log_logistic")
+    scale, shape = np.linspace(18, 22, 41)[:, None, None], np.linspace(1.2, 1.4, 41)[None, :, None]
+    survival = [1.0 / (1.0 + ((lengths - 1.0 + k) / scale) ** shape) for k in (0, 1)]
+    values = np.log(survival[0] - survival[1]).sum(axis=-1)
+    assert fit.log_likelihood >= values.max() - 1e-9
+    assert fit.log_likelihood == pytest.approx(values.max(), abs=0.05)
+    assert fit.edge == ()
+
+
+def test_a_log_logistic_case_without_a_mean_is_named():
+    rng = np.random.default_rng(0)
+    uniforms = rng.random(3_000)
+    lengths = 1 + np.floor(5.0 * (1.0 / uniforms - 1.0) ** (1.0 / 0.8)).astype(np.int64)  # shape 0.8
+    fit = sj.fit(lengths, family="log_logistic")
+    assert fit.edge == ("shape",)
+    scale, shape = (float(part.split("=")[1]) for part in fit.without_mean[:-1].split(","))
+    assert fit.without_mean.startswith("LogLogistic(scale=")
+    assert (scale, shape) == (pytest.approx(5.0, rel=0.1), pytest.approx(0.8, rel=0.05))

@@ -1015,7 +1015,7 @@ def test_few_ends_at_the_longest_length_do_not_end_all_sessions_there():
     assert float(law.survival(60)) == pytest.approx(15 / 1815)
     assert float(law.tail(61)) > 0.0
     # Hardly any session was seen to end in the last quarter of the steps, so the tail may be long.
-    assert "and 0.77% of the sessions are open at the longest length" in advice_on(found, "The mean length")
+    assert "and by Kaplan–Meier 0.77% of the sessions outlast the data" in advice_on(found, "The mean length")
     complete = analyze(SessionLog.from_columns(lengths))
     assert float(complete.kaplan_meier.tail(61)) == 0.0
 

@@ -234,6 +234,14 @@ def test_times_with_fractions_of_seconds_count_whole_steps():
         assert ended(read_sessions(columns, step=step)) == [(n, True)] * 1000
 
 
+def test_whole_numbers_that_pandas_wrote_with_a_point_are_the_same_groups(tmp_path):
+    one = write(tmp_path / "a.csv", "length,group\n3,1\n4,2\n")
+    other = write(tmp_path / "b.csv", "length,group\n3,1.0\n4,\n")
+    assert set(read_sessions([one, other]).labels) == {"1", "2", ""}
+    versions = write(tmp_path / "c.csv", "length,group\n3,1.0\n4,1.1\n")
+    assert set(read_sessions(versions).labels) == {"1.0", "1.1"}
+
+
 def test_a_rounding_error_is_not_a_step():
     assert ended(read_sessions({"length": np.full(9, 0.1, dtype=np.float32)}, step="0.1s")) == [(1, True)] * 9
     times = [1_700_000_000.0 + 0.1 * i for i in range(40)]

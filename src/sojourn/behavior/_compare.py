@@ -13,6 +13,7 @@ from sojourn.behavior._agents import Task
 from sojourn.behavior._decisions import Decisions
 from sojourn.laws import LengthLaw, label
 from sojourn.mdps import TabularMDP
+from sojourn.planning import check_tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +108,7 @@ class AgentComparison:
     def __repr__(self) -> str:
         first = self.agents[0]
         rows = [list(self.rows()[0])]
-        rows += [[_cell(value) for value in row.values()] for row in self.rows()]
+        rows += [[self._cell(value) for value in row.values()] for row in self.rows()]
         if all(row[-1] == "" for row in rows[1:]):
             rows = [row[:-1] for row in rows]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -120,20 +121,24 @@ class AgentComparison:
             lines.append("  ".join(cells).rstrip())
         return "\n".join(lines + self.notes())
 
+    def _cell(self, value: str | float | None) -> str:
+        """Return the text of a cell; numbers within the default tolerance are 0."""
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return value
+        least = 0.5 * check_tolerance(self.agents[0].mdp, None)
+        return f"{value + 0.0 if abs(value) > least else 0.0:.4g}"
+
     def _repr_html_(self) -> str:
         rows = [
-            (str(row["agent"]), "; ".join(f"{name} {_cell(value)}" for name, value in list(row.items())[1:]))
+            (
+                str(row["agent"]),
+                "; ".join(f"{name} {self._cell(value)}" for name, value in list(row.items())[1:]),
+            )
             for row in self.rows()
         ]
         return _html.table(f"{self.agents[0].mdp.label} under {label(self.agents[0].law)}", rows)
-
-
-def _cell(value: str | float | None) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    return f"{value + 0.0 if abs(value) > 5e-7 else 0.0:.4g}"
 
 
 def compare(

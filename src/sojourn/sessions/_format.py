@@ -43,8 +43,8 @@ def percent(share: float, *, digits: int = 2) -> str:
     hundred = 100.0 * share
     if share in (0.0, 1.0):
         return f"{hundred:.0f}%"
-    if hundred < 0.01:
-        return "less than 0.01%"
+    if hundred < 1e-4:
+        return "less than 0.0001%"
     if hundred > 99.99:
         return "more than 99.99%"
     return f"{hundred:.{digits}g}%" if hundred < 99.0 else f"{hundred:.4g}%"

@@ -346,6 +346,13 @@ def _read_log(
             "column 'terminated', and they are part of the problem.",
             label="Note",
         )
+    if problem is not None and problem.rewards.min() == problem.rewards.max():
+        print_message(
+            "All steps of the log's own problem pay the same, so no policy is better than another. Last "
+            "steps are no part of it.",
+            label="Note",
+        )
+        problem = None
     test = None if options["group"] == "none" else log.leaving_test()
     if test is None and options["group"] != "none" and len(log.states) > 1:
         print_message(

@@ -141,20 +141,17 @@ class DiscreteWeibullFamily(NumericFamily):
 
 
 class LogLogisticFamily(NumericFamily):
-    """Log-logistic laws with a shape of at least 1.5, in the variables ln(scale) and ln(shape − 1).
-
-    With a smaller shape a large part of the mean, over 8%, would lie beyond 100 times the median, where no
-    log shows anything; polynomial and beta-geometric laws are there for such tails.
-    """
+    """Log-logistic laws, in the variables ln(scale) and ln(shape − 1)."""
 
     name = "log_logistic"
     parameters = ("scale", "shape")
-    lower, upper = (-20.0, math.log(0.5)), (30.0, math.log(900.0))
+    lower: tuple[float, ...] = (-20.0, math.log(1e-3))
+    upper: tuple[float, ...] = (30.0, math.log(900.0))
 
     def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
         """Return starting points around the median of the observed lengths, for heavy and light tails."""
         middle = _log_middle(sample)
-        return [[(middle + up, math.log(more)) for up in (-0.5, 0.0, 0.5) for more in (0.6, 1.5, 6.0)]]
+        return [[(middle + up, math.log(more)) for up in (-0.5, 0.0, 0.5) for more in (0.2, 0.6, 1.5, 6.0)]]
 
     def natural(self, variables: FloatArray) -> tuple[float, ...]:
         """Return the scale and the shape."""
@@ -163,6 +160,14 @@ class LogLogisticFamily(NumericFamily):
     def make(self, *values: float) -> LengthLaw:
         """Return the law."""
         return LogLogistic(*values)
+
+    def without_mean(self, sample: Sample, best: Maximum) -> str:
+        """Return the most likely member with a shape ≤ 1, which has no mean, if the data favor one."""
+        if best.at[1] > self.lower[1]:
+            return ""
+        family = _LogLogisticWithoutMean()
+        scale, shape = family.natural(family.maximum(sample).at)
+        return f"LogLogistic(scale={scale:.3g}, shape={shape:.3g})"
 
     def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
         """Return −ln(1 + odds), or −inf where the mean length is too large for a law."""
@@ -178,6 +183,32 @@ class LogLogisticFamily(NumericFamily):
         if not np.isfinite(survival).any():
             return survival
         return np.asarray(survival + np.log(LogLogistic(*self.natural(variables))._hazard(h)))
+
+
+class _LogLogisticWithoutMean(LogLogisticFamily):
+    """Log-logistic distributions with a shape ≤ 1, in the variables ln(scale) and ln(shape)."""
+
+    lower, upper = (-20.0, math.log(0.01)), (30.0, 0.0)
+
+    def starts(self, sample: Sample) -> Sequence[Sequence[Sequence[float]]]:
+        """Return starting points around the median of the observed lengths."""
+        middle = _log_middle(sample)
+        return [[(middle + up, math.log(shape)) for up in (-0.5, 0.5, 2.0) for shape in (0.9, 0.5)]]
+
+    def natural(self, variables: FloatArray) -> tuple[float, ...]:
+        """Return the scale and the shape."""
+        return math.exp(variables[0]), math.exp(variables[1])
+
+    def log_survival(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return −ln(1 + odds)."""
+        with np.errstate(divide="ignore"):
+            odds = math.exp(variables[1]) * (np.log(h - 1.0) - variables[0])
+        return np.asarray(-np.logaddexp(0.0, odds))
+
+    def log_pmf(self, variables: FloatArray, h: FloatArray) -> FloatArray:
+        """Return ln γ(h) + ln(1 − γ(h + 1)/γ(h)); survival changes little from step to step here."""
+        here, later = self.log_survival(variables, h), self.log_survival(variables, h + 1.0)
+        return np.asarray(here + np.log(-np.expm1(later - here)))
 
 
 class LogNormalFamily(NumericFamily):

@@ -62,6 +62,8 @@ def _in_short(analysis: Analysis) -> str:
 
 def _by_length(analysis: Analysis, rest: str) -> str:
     """Return what to do as far as lengths alone tell."""
+    if analysis.hazard_test is None and analysis.determines_mean and analysis.log.longest > 1:
+        rest = f" The law could not be tested, so take it as a guess.{rest}"
     if not analysis.determines_mean:
         use = " Use the table of the data for the steps that it covers (--table FILE)." * analysis.has_table
         return f"The log does not show enough to choose a discount for all steps.{use}{rest}"

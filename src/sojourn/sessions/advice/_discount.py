@@ -16,6 +16,9 @@ __all__ = ["NEARLY_ENOUGH", "horizon_words", "needs_more", "single_gamma_words",
 _FAR = 10
 """Horizons beyond this multiple of the longest session are not named: the family alone decides them."""
 
+_ROUNDING = 1e-9
+"""Relative difference of shares that may be a rounding error."""
+
 _DIFFERENT = 1.5
 """Horizons of other laws are given if one of them differs by more than this factor."""
 
@@ -71,7 +74,7 @@ def _unseen_steps(analysis: Analysis) -> str:
     if analysis.determines_remaining:
         return f"before step {analysis.first:,}"
     before = f"before step {analysis.first:,}, and " if analysis.first > 1 else ""
-    if analysis.unended > max(analysis.still_open, analysis.unseen):
+    if analysis.unended > max(analysis.still_open, analysis.unseen) * (1.0 + _ROUNDING):
         return f"{before}that hardly any of its sessions reach"
     return f"{before}beyond its longest session"
 

@@ -81,6 +81,8 @@ def _ranking(analysis: Analysis) -> str:
         text += (
             f" (not {names}, whose BIC is {best.bic_gap:.2g} smaller but which is at the edge of its family)"
         )
+    if "q" in analysis.ranked("discrete_weibull").fit.edge:
+        text += " (discrete Weibull laws are fitted up to q = 1 − 1e-13 only, and may fit better beyond)"
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < STRONG_EVIDENCE and one not in ahead]
     if rivals:
         rivals.sort(key=lambda one: one.bic_gap)
@@ -179,6 +181,10 @@ def mean_words(analysis: Analysis) -> str:
     text += "."
     if analysis.best.fit.edge:
         text += f" The law is at the edge of its family ({_edge_words(analysis)})."
+    if analysis.bootstrap and first == 1 and analysis.seen_mean > analysis.bootstrap.remaining[1]:
+        text += (
+            f" The data's own mean, {number(analysis.seen_mean)}, is above: the longest sessions stand out."
+        )
     if analysis.unseen > 0.02:
         text += (
             f" {percent(analysis.unseen)} of that lies beyond the longest session of the log, and rests on "
@@ -196,7 +202,8 @@ def _unknown_words(analysis: Analysis, why: Unknown) -> str:
     endless = next((one for one in analysis.fits if one.fit.without_mean), None)
     edge = f"the law is at the edge of its family ({_edge_words(analysis)})"
     return {
-        Unknown.MOST_OPEN: f"{reach} of the sessions reach the longest length, and {still} are open there",
+        Unknown.MOST_OPEN: f"by Kaplan–Meier {reach} of the sessions reach the longest length, and {still} "
+        "are still open there",
         Unknown.NO_MEAN: f"{endless and endless.fit.without_mean}, which fits about as well, has no mean",
         Unknown.NO_FIT: _no_fit(analysis),
         Unknown.EDGE: f"{edge}, and {_beyond(analysis)}",
@@ -209,7 +216,7 @@ def _unknown_words(analysis: Analysis, why: Unknown) -> str:
 def _no_fit(analysis: Analysis) -> str:
     if analysis.unended > SMALL_DIFFERENCE:
         return f"the law does not fit, and {_unended(analysis)}"
-    still = f", and {percent(analysis.still_open)} of the sessions are open at the longest length"
+    still = f", and by Kaplan–Meier {percent(analysis.still_open)} of the sessions outlast the data"
     return "the law does not fit" + still * bool(analysis.still_open)
 
 

@@ -44,7 +44,9 @@ def session_words(analysis: Analysis) -> str:
         )
     if analysis.first > 1:
         gone = ""
-        if analysis.n_left_out is not None:
+        if analysis.n_left_out == 0:
+            gone = "These steps are left out. "
+        elif analysis.n_left_out is not None:
             gone = f"These steps are left out, with {analysis.n_left_out:,} sessions that get no further. "
         text += (
             f" {seen_before(analysis).capitalize()} before step {analysis.first:,}. {gone}The data describe "

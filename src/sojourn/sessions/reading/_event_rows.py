@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
+from sojourn.sessions._format import percent
 from sojourn.sessions._log import OpenRule, SessionLog
 from sojourn.sessions._row_counts import RowCounts
 from sojourn.sessions._word_codes import WordCodes
@@ -15,6 +17,9 @@ from sojourn.sessions.reading._names import TIMES, USERS, describe_names, find_c
 from sojourn.sessions.reading._rows import CheckedRows, RowReader
 
 __all__ = ["EventRows"]
+
+_MOST = 0.5
+"""Share of the events above which they must not be left out without a word."""
 
 _TIME_ERROR = 1e-6
 """Seconds by which differences of times may be off: times are floats since 1970."""
@@ -79,7 +84,7 @@ class EventRows(RowReader):
         user, time = user[order], time[order]
         gap = self._gap + min(_TIME_ERROR, 0.01 * self._gap)
         begins = np.append(True, (np.diff(user) != 0) | (np.diff(time) > gap))
-        first = np.flatnonzero(begins)
+        first, session = np.flatnonzero(begins), np.cumsum(begins) - 1
         # Going on can be seen after any event, leaving only after those that a whole gap follows. So an open
         # session counts up to its first event without one: later ones would add only those who went on.
         is_seen = time + gap < time.max()
@@ -103,4 +108,11 @@ class EventRows(RowReader):
         self.notes[note] = None
         columns = [(f"{what}s", self.names[at]) for what, at in self.indices.items()]
         account = self.account(name, user.size, columns)
+        share = 1.0 - float(np.isin(session, np.flatnonzero(is_whole)).sum()) / user.size
+        if share > _MOST:
+            difference = (
+                f"the sessions that may have begun before the log, and are left out, have {percent(share)} "
+                "of the events"
+            )
+            account = replace(account, difference=difference)
         return SessionLog.from_counts(rows, [], account, name, OpenRule.EVENTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -34,6 +35,8 @@ from sojourn.sessions.reading._tables import ArrayColumn, Batch, BrokenRow, Colu
 from sojourn.sessions.reading.sources import open_source
 
 __all__ = ["CheckedRows", "FirstRejections", "RowReader", "is_nothing", "read_rows"]
+
+_WHOLE_OR_NOTHING = re.compile(r"(-?\d+(\.0)?|nan|none|)", re.ASCII | re.IGNORECASE)
 
 _MAX_NAMED = 5
 """Number of rejected rows that are named in messages."""
@@ -280,9 +283,15 @@ class CheckedRows:
         return np.array([flag is True for flag in found], dtype=bool)[where]
 
     def words(self, what: str) -> tuple[list[str], IntArray]:
-        """Return the distinct words in a column, without spaces around them, and the index of each row's."""
+        """Return the words in a column, without spaces around them, and the index of each row's.
+
+        If all are whole numbers, they have no ".0", which pandas adds where one is missing.
+        """
         words, where = self._texts(what)
-        return [word.strip() for word in words], where
+        words = [word.strip() for word in words]
+        if any(word.endswith(".0") for word in words) and all(map(_WHOLE_OR_NOTHING.fullmatch, words)):
+            words = [word.removesuffix(".0") for word in words]
+        return words, where
 
     def _texts(self, what: str) -> tuple[list[str], IntArray]:
         """Return the distinct texts in a column, and the index of each row's; reject what is not UTF-8."""

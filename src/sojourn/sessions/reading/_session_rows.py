@@ -102,8 +102,8 @@ class SessionRows(RowReader):
                 self._in_seconds = True
                 notes += self._notes_on_starts(table)
             notes.append(
-                f"Lengths are the number of steps of {size} that a session began: durations are rounded up. "
-                f"An open session counts as having survived a step of which half or more was seen.{unit}"
+                f"Lengths are the number of steps of {size} that a session began: durations are rounded up."
+                f"{unit}"
             )
         self.notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(self._columns.used(self.names))
