@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import math
+import os
 import signal
 import sqlite3
 import struct
@@ -763,7 +764,45 @@ def test_files_of_a_folder_that_are_not_read_are_noted(tmp_path):
     assert read_sessions(folder).account.notes == ()
     write(folder / "a.csv.1", "length\n3\n")
     (note,) = read_sessions(folder).account.notes
-    assert note.startswith("In logs 1 file, 'a.csv.1', is not read: names must end in .csv, .tsv, ")
+    assert note.startswith("In logs 1 file, 'a.csv.1', is not read: only files that end in .csv, .tsv, ")
+
+
+def test_a_file_beside_its_compressed_copy_is_pointed_out(tmp_path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write(folder / "a.csv", "length\n3\n4\n")
+    (folder / "a.csv.gz").write_bytes(packed("gz", b"length\n3\n4\n"))
+    (folder / "gone.csv").symlink_to(folder / "nowhere.csv")
+    log = read_sessions(folder)
+    assert len(log) == 4
+    assert log.account.notes[0] == "a.csv.gz and a.csv are both read: if they are the same, remove one."
+    assert log.account.notes[1].startswith("In logs 1 file, 'gone.csv', is not read")
+
+
+def test_a_pipe_is_read_as_standard_input(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is a pipe: pass it as standard input, '-'"):
+        read_sessions(tmp_path / "pipe")
+
+
+def test_entries_have_the_unit_of_their_own_name():
+    columns = {"duration_s": [200, 400], "entry_min": [2, 5], "ended": [1, 1]}
+    log = read_sessions(columns, length="duration_s", entry="entry_min", step="1min")
+    assert sorted((row[0], row[2]) for row in as_rows(log)) == [(4, 3), (7, 6)]
+    same = read_sessions({"duration_min": [4, 7], "entry": [2, 5]}, length="duration_min", step="1min")
+    assert sorted((row[0], row[2]) for row in as_rows(same)) == [(4, 3), (7, 6)]
+
+
+def test_months_are_steps_or_refused():
+    columns = {"tenure_months": [3, 14]}
+    assert read_sessions(columns, length="tenure_months", step=1).lengths.tolist() == [3, 14]
+    with pytest.raises(ValueError, match="step must be a number of months, such as --step 1"):
+        read_sessions(columns, length="tenure_months", step="1d")
+
+
+def test_an_end_in_the_year_9999_is_no_time():
+    log = read_sessions({"start": ["2026-01-01"] * 2, "end": ["2026-01-03", "9999-12-31"]}, step="1d")
+    assert (log.lengths.tolist(), log.account.n_rejected) == ([2], 1)
 
 
 def test_a_link_out_of_a_folder_of_logs_is_refused(tmp_path):

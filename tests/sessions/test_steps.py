@@ -518,6 +518,14 @@ def test_states_that_never_meet_at_a_step_are_not_tested():
     assert read_steps(columns).leaving_test() is None
 
 
+def test_rewards_whose_points_may_separate_thousands_are_rejected(tmp_path):
+    path = tmp_path / "steps.csv"
+    rows = ["1;1;s;a;0,5;0", "1;2;s;a;0,7;1", "2;1;s;a;1.250;1", "3;1;s;a;1,5;1"]
+    path.write_text("\n".join(["episode;step;state;action;reward;ended", *rows]), encoding="utf-8")
+    log = read_steps(path)
+    assert (sorted(log.reward.tolist()), log.account.n_rejected) == ([0.5, 0.7, 1.5], 1)
+
+
 @pytest.mark.parametrize("unit", [1e-7, 1e-12])
 def test_the_unit_of_rewards_does_not_change_what_a_single_discount_costs(unit):
     log = read_steps(sample_path("shop"))

@@ -193,18 +193,22 @@ _ISO = re.compile(
     r"p(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?)?(?<![pt])", re.ASCII | re.IGNORECASE
 )
 _UNIT_IN_NAME = re.compile(
-    r"(?<![a-z])(?:(usecs?|micros|microseconds?)|(ms|msecs?|millis|milliseconds?)|(mins?|minutes?)"
-    r"|(hrs?|hours?|h)|(days?)|(weeks?))(?![a-z])"
+    r"(?<![a-z])(?:(ns|nsecs?|nanos|nanoseconds?)|(us|µs|usecs?|micros|microseconds?)"
+    r"|(ms|msecs?|millis|milliseconds?)|(mins?|minutes?)|(hrs?|hours?|h)|(days?)|(weeks?)"
+    r"|(months?)|(years?|yrs?))(?![a-z])"
 )
 _NAMED_UNITS = (
+    ("nanoseconds", 1e-9),
     ("microseconds", 1e-6),
     ("milliseconds", 1e-3),
     ("minutes", 60.0),
     ("hours", 3600.0),
     ("days", 86400.0),
     ("weeks", 604800.0),
+    ("months", math.nan),
+    ("years", math.nan),
 )
-"""Names and seconds of the units that `_UNIT_IN_NAME` finds."""
+"""Names and seconds of the units that `_UNIT_IN_NAME` finds; NaN for units without a fixed length."""
 
 _WORD_IN_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
 """Where a word begins within a name such as durationMs."""
@@ -245,6 +249,8 @@ def parse_duration(text: str, unit: float = 1.0) -> float | None:
 def unit_in(name: str) -> tuple[str, float]:
     """Return the unit that the name of a column says its numbers are in, and its seconds; else seconds.
 
+    Months and years have no fixed length: NaN.
+
     Example:
         >>> [unit_in(name)[0] for name in ("duration", "Watch_Minutes", "stay_h", "admin", "timeMs")]
         ['seconds', 'minutes', 'hours', 'seconds', 'milliseconds']
@@ -264,4 +270,5 @@ def parse_time(text: str) -> float | None:
         found = dt.datetime.fromisoformat(text.strip().removesuffix(" UTC"))
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()
+    seconds = (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()
+    return seconds if seconds <= LATEST else None  # such as 9999-12-31, which stands for no end

@@ -246,10 +246,8 @@ class CheckedRows:
             value = _whole_of(_number(column, i), least)
             if value is not None:
                 valid[i], values[i] = True, value
-        if not parsed.all() and column.decimal_comma:
-            words, where = column.words()
-            odd = ambiguous_points(words, are_whole=True)
-            valid &= np.array([word.strip() not in odd for word in words], dtype=bool)[where]
+        if not parsed.all():
+            valid &= _has_clear_points(column, are_whole=True)
         if not valid.all():
             values[~valid] = 0
         self.require(valid, f"{self.titles[what]} must be a whole number ≥ {least}", what)
@@ -265,11 +263,14 @@ class CheckedRows:
     def decimals(self, what: str) -> FloatArray:
         """Return the finite numbers in a column."""
         column = self.columns[what]
-        values, valid = column.decimals()
+        values, parsed = column.decimals()
+        valid = parsed.copy()
         for i in np.flatnonzero(~valid & self.good).tolist():
             value = _decimal_of(_number(column, i))
             if value is not None:
                 valid[i], values[i] = True, value
+        if not parsed.all():
+            valid &= _has_clear_points(column)
         self.require(valid, f"{self.titles[what]} must be a finite number", what)
         return values
 
@@ -330,6 +331,15 @@ def _number(column: Column, i: int) -> object:
     return with_decimal_point(cell) if column.decimal_comma and isinstance(cell, str) else cell
 
 
+def _has_clear_points(column: Column, *, are_whole: bool = False) -> BoolArray:
+    """Return which cells have no point that may separate thousands."""
+    if not column.decimal_comma:
+        return np.array(True)
+    words, where = column.words()
+    odd = ambiguous_points(words, are_whole=are_whole)
+    return np.array([word.strip() not in odd for word in words], dtype=bool)[where]
+
+
 def _whole_of(cell: object, least: int) -> int | None:
     """Return the whole number in a cell; None if there is none."""
     if isinstance(cell, (int, float)) and not isinstance(cell, bool):
@@ -368,8 +378,8 @@ def _seconds(
     words, where = column.words()
     if column.decimal_comma:
         odd = ambiguous_points(words)
-        parsed &= np.array([word.strip() not in odd for word in words], dtype=bool)[where]
         words = ["" if word.strip() in odd else with_decimal_point(word) for word in words]
+        parsed &= _has_clear_points(column)
     found = [parse(word) for word in words]
     known = np.array([one is not None for one in found], dtype=bool)[where]
     texts = np.array([0.0 if one is None else one for one in found])[where]

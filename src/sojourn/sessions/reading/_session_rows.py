@@ -134,7 +134,14 @@ class SessionRows(RowReader):
 
     def _unit_words(self, table: Table) -> str:
         """Settle in which unit durations are that are numbers alone, and say so."""
-        word, self._unit = unit_in(self.title("length"))
+        word, unit = unit_in(self.title("length"))
+        if math.isnan(unit) and not self._wanted.step_is_number:
+            raise ValueError(
+                f"step must be a number of {word}, such as --step 1, because the lengths in "
+                f"{self.title('length')!r} are {word}, which have no fixed length; got "
+                f"{duration_words(self._wanted.step or 1.0)}."
+            )
+        self._unit = 1.0 if math.isnan(unit) else unit
         is_in_their_unit = self._wanted.step_is_number
         if self._wanted.step is not None and self._wanted.step_is_number:
             self._wanted = replace(self._wanted, step=self._wanted.step * self._unit, step_is_number=False)
@@ -153,7 +160,7 @@ class SessionRows(RowReader):
         if "start" in rows:
             seconds, starts, has_end = self._seconds_between(rows)
         elif self._wanted.step is not None:
-            seconds = self._durations(rows, "length")
+            seconds = self._durations(rows, "length", self._unit)
         step, error = self._wanted.step or 1.0, _TIME_ERROR if "start" in rows else 0.0
         lengths = rows.wholes("length") if seconds is None else steps_in(seconds, step, error=error)
         observed = has_end
@@ -214,9 +221,16 @@ class SessionRows(RowReader):
         self.check_total(self._n_sessions)
         self._counts_before |= entry is not None and not entry[good].all()
 
-    def _durations(self, rows: CheckedRows, what: str) -> FloatArray:
+    def _entry_unit(self) -> float:
+        """Return the seconds of the unit of entries: that of lengths, unless their name says another."""
+        word, unit = unit_in(self.title("entry"))
+        if math.isnan(unit) or unit_in(self.title("length"))[0] in ("months", "years", word):
+            return self._unit
+        return self._unit if word == "seconds" else unit
+
+    def _durations(self, rows: CheckedRows, what: str, unit: float) -> FloatArray:
         """Return the durations in a column, in seconds; 0 where they are too long."""
-        seconds, step = rows.durations(what, self._unit), self._wanted.step or 1.0
+        seconds, step = rows.durations(what, unit), self._wanted.step or 1.0
         fits = seconds <= MAX_STEP * step
         rows.require(fits, f"{rows.titles[what]} must be at most {MAX_STEP:,} steps")
         return np.where(fits, seconds, 0.0)
@@ -228,7 +242,7 @@ class SessionRows(RowReader):
         """
         if self._wanted.step is None or "start" in rows:
             return rows.wholes("entry", least=0)
-        seconds = self._durations(rows, "entry")
+        seconds = self._durations(rows, "entry", self._entry_unit())
         self._counts_before = True
         return np.where(seconds > 0.0, steps_in(seconds, self._wanted.step), 0)
 
@@ -335,7 +349,7 @@ class SessionRows(RowReader):
                 others["entry"] = np.minimum(others["entry"], lengths)
             self._counts.add(lengths, np.zeros(lengths.size, dtype=bool), **others)
             n_open += int(others["counts"].sum()) if "counts" in others else lengths.size
-        if self._without_end:
+        if n_open:
             counted = "session without an end counts" if n_open == 1 else "sessions without an end count"
             self.notes[f"{n_open:,} {counted} as open up to the latest time seen."] = None
 

@@ -120,9 +120,14 @@ def _paths_of(source: str | os.PathLike[str], notes: list[str]) -> list[Path]:
     if not os.fspath(source):
         raise ValueError("source must be a file that exists; got an empty name.")
     if path.is_dir():
-        names = {one: one.relative_to(path) for one in path.rglob("*") if one.is_file()}
+        names = {one: one.relative_to(path) for one in path.rglob("*") if one.is_file() or one.is_symlink()}
         seen = sorted(one for one, name in names.items() if not _is_hidden(name))
-        found = [one for one in seen if _is_log(one)]
+        found = [one for one in seen if _is_log(one) and one.is_file()]
+        twice = [one for one in found if one.suffix in PACKED and one.with_suffix("") in found]
+        if twice:
+            notes.append(
+                f"{twice[0].name} and {twice[0].stem} are both read: if they are the same, remove one."
+            )
         for one in found:
             if not one.resolve().is_relative_to(path.resolve()):
                 raise ValueError(
@@ -130,11 +135,15 @@ def _paths_of(source: str | os.PathLike[str], notes: list[str]) -> list[Path]:
                 )
         if not found:
             raise ValueError(f"source must be a folder with {', '.join(_SUFFIXES)} files; got {str(path)!r}.")
-        others = [names[one] for one in seen if not _is_log(one)]
+        others = [names[one] for one in seen if one not in found]
         if others:
             which = f"1 file, {str(others[0])!r}, is" if len(others) == 1 else f"{len(others):,} files are"
-            notes.append(f"In {path.name} {which} not read: names must end in {', '.join(_SUFFIXES)}.")
+            notes.append(
+                f"In {path.name} {which} not read: only files that end in {', '.join(_SUFFIXES)} are."
+            )
         return found
+    if path.exists():
+        raise ValueError(f"source must be a file; {str(source)!r} is a pipe: pass it as standard input, '-'.")
     if "**" in str(source):  # it would follow links, in circles or to anywhere
         raise ValueError(f"source must not have '**'; pass the folder, with its subfolders, for {source!r}.")
     if glob.has_magic(str(source)):
