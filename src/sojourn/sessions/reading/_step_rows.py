@@ -220,7 +220,7 @@ class StepRows(RowReader):
             "a row of its episode is rejected": np.isin(episode, list(self._dropped)),
             f"an episode's steps must be {numbers}, each once": step != np.arange(n) - first[number] + 1,
             "an episode must end at its last step only": (ended | terminated) & ~is_last,
-            "an episode must be either ended or terminated": ended & terminated,
+            "an episode must not be both ended and terminated, by its problem": ended & terminated,
         }
         used = np.ones(first.size, dtype=bool)
         for rule, wrong in broken.items():
@@ -249,6 +249,8 @@ def _missing(name: str, what: str, normal: Sequence[str], source: str) -> str:
         rest = f".{did_you_mean(name, normal)}"
     if what == "ended" and not rest.endswith("?"):
         rest += " Name it with --observed, or pass --observed none if every episode was seen to end."
+        if "terminated" in {one.strip().lower() for one in normal}:
+            rest += " ('terminated' marks other ends: those that the state or the action causes.)"
     return f"{source} must have a column {name!r}{rest}"
 
 
