@@ -155,6 +155,8 @@ def test_damage_is_reported_even_if_the_run_is_stopped(run, spec, monkeypatch):
 def test_a_spec_with_the_name_of_another_one_says_what_it_replaces(run, spec):
     run("run", str(spec), "--on", "here")
     assert run("run", str(spec), "--on", "here").stderr == ""
+    (manifest,) = (spec.with_suffix(".results") / "experiments").iterdir()
+    content = manifest.read_bytes()
     spec.write_text(spec.read_text().replace("seeds = 2", "seeds = 1"))
     result = run("run", str(spec), "--on", "here")
     message = (
@@ -162,6 +164,11 @@ def test_a_spec_with_the_name_of_another_one_says_what_it_replaces(run, spec):
         "settings; the store keeps what it has.\n"
     )
     assert (result.exit_code, result.stderr) == (0, message)
+    # An older manifest that was copied into the store, as when stores are merged.
+    manifest.write_bytes(content)
+    os.utime(manifest, (1e9, 1e9))
+    assert run("run", str(spec), "--on", "here").stderr == message
+    assert not manifest.exists()
 
 
 def test_without_a_compiler_kernels_say_what_to_do(spec):

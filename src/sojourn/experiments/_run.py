@@ -239,17 +239,18 @@ def _set_aside_trials(store: Store, inventory: Inventory) -> Iterator[str]:
 
 def _note_replaced_trials(store: Store, experiment: Experiment, inventory: Inventory) -> Iterator[str]:
     """Yield a note if the store has finished trials of another experiment with the same name."""
-    for file in store.manifests():
+    others: set[str] = set()
+    for file in (*store.manifests(), *store.older_manifests()):
         with contextlib.suppress(ValueError):  # damaged since it was checked
             manifest = read_manifest_file(file)
-            gone = manifest.keys.difference(inventory.trials) if manifest.name == experiment.name else set()
-            n = len(gone & store.trial_keys()) if gone else 0
-            if n:
-                count = f"{n:,} finished trial{'s' * (n > 1)}"
-                yield (
-                    f"From now on reports and exports leave out {count} of an earlier {experiment.name!r} "
-                    "with other settings; the store keeps what it has."
-                )
+            if manifest.name == experiment.name:
+                others |= manifest.keys.difference(inventory.trials)
+    n = len(others & store.trial_keys()) if others else 0
+    if n:
+        yield (
+            f"From now on reports and exports leave out {n:,} finished trial{'s' * (n > 1)} of an earlier "
+            f"{experiment.name!r} with other settings; the store keeps what it has."
+        )
 
 
 def _check_content(outcome: Outcome, trial: Trial) -> Outcome:

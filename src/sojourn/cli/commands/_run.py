@@ -211,7 +211,7 @@ def _dry_run(experiment: Experiment, store: Store, executor: Executor, *, as_jso
     """Print the number of trials that are done and missing, and the estimated time."""
     from sojourn.experiments import describe_long_run, forecast, take_inventory  # noqa: PLC0415
 
-    with show_progress("Reading the store"):
+    with show_progress("Reading the store"), reading_input():
         inventory = take_inventory(experiment, store)
     note = describe_long_run(inventory, executor.n_workers)
     if note:
