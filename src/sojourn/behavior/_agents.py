@@ -19,8 +19,8 @@ from sojourn.behavior._settle import respond_to_cycle, settle
 from sojourn.behavior._stationary import count_equilibria
 from sojourn.errors import UnsettledWarning
 from sojourn.laws import Geometric, LengthLaw
-from sojourn.mdps import TabularMDP
-from sojourn.planning import check_tolerance, evaluate, plan
+from sojourn.mdps import TabularMDP, check_tolerance
+from sojourn.planning import evaluate, plan
 
 __all__ = ["Task", "committed", "naive", "partially_naive", "sophisticated"]
 

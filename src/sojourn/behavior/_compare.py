@@ -12,8 +12,7 @@ from sojourn._validation import check_whole
 from sojourn.behavior._agents import Task
 from sojourn.behavior._decisions import Decisions
 from sojourn.laws import LengthLaw, label
-from sojourn.mdps import TabularMDP
-from sojourn.planning import check_tolerance
+from sojourn.mdps import TabularMDP, check_tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,6 +10,7 @@ Modules:
     `_from_transitions`: problems estimated from logged steps.
     `_outcomes`: lists of outcomes as tables, shared by the two modules above.
     `_describe`: facts about a problem, such as its diameter.
+    `_tolerance`: the default tolerance of values on a problem.
     `_parse`: problems from text such as "river_swim(6)".
 """
 

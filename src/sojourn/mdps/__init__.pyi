@@ -63,3 +63,5 @@ from ._tabular import (
 from ._tabular import (
     is_size_label as is_size_label,
 )
+from ._tolerance import check_tolerance as check_tolerance
+from ._tolerance import default_tolerance as default_tolerance

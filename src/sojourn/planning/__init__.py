@@ -25,7 +25,6 @@ from sojourn.planning._clairvoyant import clairvoyant_value, price_of_not_knowin
 from sojourn.planning._evaluate import Evaluation, evaluate
 from sojourn.planning._plan import Plan, plan
 from sojourn.planning._storage import load_plan
-from sojourn.planning._tolerance import check_tolerance
 from sojourn.planning._value_of_the_law import PolicyLoss, ValueOfTheLaw, value_of_the_law
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "Plan",
     "PolicyLoss",
     "ValueOfTheLaw",
-    "check_tolerance",
     "clairvoyant_value",
     "evaluate",
     "load_plan",

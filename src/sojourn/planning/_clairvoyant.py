@@ -6,7 +6,7 @@ import numpy as np
 
 from sojourn._typing import FloatArray
 from sojourn.laws import LengthLaw
-from sojourn.mdps import TabularMDP
+from sojourn.mdps import TabularMDP, check_tolerance
 from sojourn.planning._horizon_average import average_over_horizons
 from sojourn.planning._plan import plan
 from sojourn.planning._sparse_problem import SparseProblem
@@ -15,7 +15,6 @@ from sojourn.planning._tolerance import (
     MAX_LAYERS,
     TRUNCATION_SHARE,
     check_planning_arguments,
-    check_tolerance,
     warn_if_wide,
 )
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
-
 from sojourn._validation import check_positive, check_whole
 from sojourn.errors import WideBracketWarning
 from sojourn.laws import LengthLaw
-from sojourn.mdps import TabularMDP
+from sojourn.mdps import default_tolerance
 from sojourn.planning._sparse_problem import SparseProblem
 
 __all__ = [
@@ -18,7 +16,6 @@ __all__ = [
     "SPARE_DIGITS",
     "TRUNCATION_SHARE",
     "check_planning_arguments",
-    "check_tolerance",
     "warn_if_wide",
 ]
 
@@ -31,7 +28,7 @@ TRUNCATION_SHARE = 0.75
 OWN_VALUE_SHARE = 1e-2
 """The value of a plan's own policy is computed to this share of the tolerance."""
 
-_TOLERANCE, _OVERFLOW = 1e-6, 1e280
+_OVERFLOW = 1e280
 
 SPARE_DIGITS = 1e-4
 """Factor by which the truncation error is reduced further where additional layers cost almost nothing."""
@@ -46,20 +43,8 @@ def check_planning_arguments(
     largest = problem.largest_reward * law.mean
     if not largest < _OVERFLOW:
         raise ValueError(f"max|rewards| times the mean length must be < {_OVERFLOW:g}; got {largest:g}.")
-    width = _default(problem.largest_reward) if tolerance is None else check_positive("tolerance", tolerance)
-    return width, check_whole("max_layers", max_layers, least=1)
-
-
-def check_tolerance(mdp: TabularMDP, tolerance: float | None) -> float:
-    """Return a tolerance that was given, or the default for a problem."""
-    if tolerance is None:
-        return _default(float(np.abs(mdp.rewards).max()))
-    return check_positive("tolerance", tolerance)
-
-
-def _default(largest_reward: float) -> float:
-    """Return 1e-6, or 1e-6 times the largest reward if that is smaller than 1: rewards may have any unit."""
-    return _TOLERANCE * min(largest_reward or 1.0, 1.0)
+    given = default_tolerance(problem.largest_reward) if tolerance is None else tolerance
+    return check_positive("tolerance", given), check_whole("max_layers", max_layers, least=1)
 
 
 def warn_if_wide(

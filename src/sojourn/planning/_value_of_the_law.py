@@ -13,11 +13,10 @@ from sojourn import _html
 from sojourn._typing import FloatArray, PolicyArray
 from sojourn._validation import check_whole
 from sojourn.laws import Fixed, Geometric, LengthLaw, geometric_with_mean, label
-from sojourn.mdps import TabularMDP
+from sojourn.mdps import TabularMDP, check_tolerance
 from sojourn.planning._evaluate import evaluate
 from sojourn.planning._plan import Plan, plan
 from sojourn.planning._stationary import find_stationary_policy
-from sojourn.planning._tolerance import check_tolerance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

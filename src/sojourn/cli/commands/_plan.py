@@ -100,7 +100,7 @@ def plan(
             mdp = mdp.normalized() if normalized else mdp
         then = "" if no_price else ", then pricing what it costs not to know the length (--no-price skips it)"
         task.announce(f"Planning{then}; the first use compiles for some seconds.")
-        from sojourn.planning import check_tolerance  # noqa: PLC0415
+        from sojourn.mdps import check_tolerance  # noqa: PLC0415
         from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - loads numba
 
         width = check_tolerance(mdp, given_width)

@@ -26,10 +26,16 @@ _SIZES = struct.Struct("<2H2Q")
 """The extra field of a local header: its number, its length, and the sizes unpacked and packed."""
 
 _IN_EXTRA = 0xFFFFFFFF
-_ENTRY_START = struct.pack("<4s6H", b"PK\1\2", 813, 45, 0, 8, 0, 33)
+_LOCAL_STARTS = {
+    struct.pack("<4s6H", b"PK\1\2", 768 + version, version, 0, 8, 0, 33): struct.pack(
+        "<4s5H", b"PK\3\4", version, 0, 8, 0, 33
+    )
+    for version in (45, 20)  # Python up to 3.11.3 writes 20
+}
+"""How entries of NumPy start, and their members: versions, flags, deflation, a fixed date."""
+
 _ENTRY_REST = struct.pack("<4HI", 0, 0, 0, 0, 0o600 << 16)
-_LOCAL_START = struct.pack("<4s5H", b"PK\3\4", 45, 0, 8, 0, 33)
-"""What NumPy writes: versions, flags, deflation, a fixed date, no comments, the mode of a new file."""
+"""No comments, and the mode of a new file."""
 
 _MOST_MEMBERS = 16
 _MOST_BYTES = 1 << 20
@@ -59,14 +65,14 @@ def _read_members(content: bytes) -> dict[str, bytes] | None:
     expected_begin, start_of_entries = 0, place
     for _ in range(count):
         fixed, crc, packed, unpacked, n_name, rest, begin = _ENTRY.unpack_from(content, place)
-        if fixed != _ENTRY_START or rest != _ENTRY_REST or begin != expected_begin:
+        if fixed not in _LOCAL_STARTS or rest != _ENTRY_REST or begin != expected_begin:
             return None
         if unpacked > _MOST_BYTES:
             return None
         place += _ENTRY.size
         name = content[place : place + n_name]
         place += n_name
-        local = _LOCAL.pack(_LOCAL_START, crc, _IN_EXTRA, _IN_EXTRA, n_name, _SIZES.size)
+        local = _LOCAL.pack(_LOCAL_STARTS[fixed], crc, _IN_EXTRA, _IN_EXTRA, n_name, _SIZES.size)
         local += name + _SIZES.pack(1, 16, unpacked, packed)
         data = begin + len(local)
         if content[begin:data] != local:
