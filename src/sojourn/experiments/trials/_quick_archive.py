@@ -26,12 +26,11 @@ _SIZES = struct.Struct("<2H2Q")
 """The extra field of a local header: its number, its length, and the sizes unpacked and packed."""
 
 _IN_EXTRA = 0xFFFFFFFF
-_LOCAL_STARTS = {
-    struct.pack("<4s6H", b"PK\1\2", 768 + version, version, 0, 8, 0, 33): struct.pack(
-        "<4s5H", b"PK\3\4", version, 0, 8, 0, 33
-    )
-    for version in (45, 20)  # Python up to 3.11.3 writes 20
-}
+_NEW, _OLD = 45, 20
+"""Versions in the headers; Python up to 3.11.3 writes the old one, and sizes in the local header, too."""
+
+_ENTRY_STARTS = {v: struct.pack("<4s6H", b"PK\1\2", 768 + v, v, 0, 8, 0, 33) for v in (_NEW, _OLD)}
+_LOCAL_STARTS = {v: struct.pack("<4s5H", b"PK\3\4", v, 0, 8, 0, 33) for v in (_NEW, _OLD)}
 """How entries of NumPy start, and their members: versions, flags, deflation, a fixed date."""
 
 _ENTRY_REST = struct.pack("<4HI", 0, 0, 0, 0, 0o600 << 16)
@@ -65,14 +64,16 @@ def _read_members(content: bytes) -> dict[str, bytes] | None:
     expected_begin, start_of_entries = 0, place
     for _ in range(count):
         fixed, crc, packed, unpacked, n_name, rest, begin = _ENTRY.unpack_from(content, place)
-        if fixed not in _LOCAL_STARTS or rest != _ENTRY_REST or begin != expected_begin:
+        version = _NEW if fixed == _ENTRY_STARTS[_NEW] else _OLD
+        if fixed != _ENTRY_STARTS[version] or rest != _ENTRY_REST or begin != expected_begin:
             return None
         if unpacked > _MOST_BYTES:
             return None
         place += _ENTRY.size
         name = content[place : place + n_name]
         place += n_name
-        local = _LOCAL.pack(_LOCAL_STARTS[fixed], crc, _IN_EXTRA, _IN_EXTRA, n_name, _SIZES.size)
+        sizes = (_IN_EXTRA, _IN_EXTRA) if version == _NEW else (packed, unpacked)
+        local = _LOCAL.pack(_LOCAL_STARTS[version], crc, *sizes, n_name, _SIZES.size)
         local += name + _SIZES.pack(1, 16, unpacked, packed)
         data = begin + len(local)
         if content[begin:data] != local:
