@@ -49,3 +49,15 @@ def test_a_geometric_law_is_its_own_closest_geometric_law():
     assert closest_geometric(sj.Geometric(0.93)) == sj.Geometric(0.93)
     assert closest_geometric(sj.NegativeBinomial(1.0, 0.93)).gamma == pytest.approx(0.93, abs=1e-6)
     assert closest_geometric(sj.Fixed(1)) == sj.Geometric(0.0)
+
+
+def test_the_best_of_several_minima_is_found():
+    # Two thirds end at step 2 and the others at step 30: the distance has several minima in γ.
+    for law in (
+        sj.Tabulated((1.0, *[1.0] * 1, *[1 / 3] * 28)),
+        sj.Mixture([0.7, 0.3], [sj.Fixed(3), sj.Fixed(25)]),
+        sj.Mixture([0.5, 0.5], [sj.Uniform(1, 3), sj.Uniform(20, 24)]),
+    ):
+        found = distance(law, closest_geometric(law))
+        every = [distance(law, sj.Geometric(gamma)) for gamma in np.linspace(0.01, 0.999, 2_000)]
+        assert found <= min(every) + 1e-9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,6 +19,11 @@ _EVERY_STEP_UP_TO = 2048
 
 _GRID = 2048
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_WIDTH = 4.0
+"""Log-odds of continuing on either side of those of the mean length, between which the best γ lies."""
+
+_FAR_STEPS, _NEAR_STEPS = 0.2, 0.02
+"""Distances of the points at which other minima are looked for, everywhere and around the best one."""
 
 
 def distance(law: LengthLaw, other: LengthLaw, *, last: int | None = None) -> float:
@@ -61,9 +67,24 @@ def closest_geometric(law: LengthLaw) -> Geometric:
     def loss(odds: float) -> float:
         return _distance(law, _geometric(odds), grid, survival)
 
-    # Golden-section search over the log-odds of continuing, around those that the mean length implies.
-    middle = math.log(max(law.mean - 1.0, 1e-9))
-    low, high = middle - 4.0, middle + 4.0
+    middle = math.log(max(law.mean - 1.0, 1e-9))  # log-odds of continuing that the mean length implies
+    best = _golden_section(loss, middle - _WIDTH, middle + _WIDTH)
+    least = loss(best)
+    # There may be several minima, for laws that are bounded or mixed.
+    for center, width, step in ((middle, _WIDTH, _FAR_STEPS), (None, 2.0 * _FAR_STEPS, _NEAR_STEPS)):
+        points = (best if center is None else center) + np.arange(-width, width + 0.5 * step, step)
+        losses = [loss(point) for point in points.tolist()]
+        k = int(np.argmin(losses))
+        other = _golden_section(
+            loss, float(points[max(k - 1, 0)]), float(points[min(k + 1, points.size - 1)])
+        )
+        if (found := loss(other)) < least * (1.0 - 1e-9):
+            best, least = other, found
+    return _geometric(best)
+
+
+def _golden_section(loss: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function has a minimum between two points."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = loss(left), loss(right)
     while high - low > 1e-9:
@@ -75,7 +96,7 @@ def closest_geometric(law: LengthLaw) -> Geometric:
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
             at_right = loss(right)
-    return _geometric(0.5 * (low + high))
+    return 0.5 * (low + high)
 
 
 def _geometric(log_odds: float) -> Geometric:

@@ -94,7 +94,9 @@ def horizon_words(analysis: Analysis) -> str:
         )
     law, far = analysis.described_law, _FAR * analysis.log.longest
     horizons = {delta: analysis.horizon(delta) for delta in analysis.truncations}
-    all_steps = [delta for delta, n in horizons.items() if n is not None and law.tail(n) > delta]
+    all_steps = [
+        delta for delta, n in horizons.items() if n is not None and law.tail(n) > delta * (1.0 + _ROUNDING)
+    ]
     text = "From the effective horizon on, all steps together weigh at most Δ"
     named = _list_horizons({delta: n for delta, n in horizons.items() if delta not in all_steps}, far)
     text += f": it is {named}" if named else ""

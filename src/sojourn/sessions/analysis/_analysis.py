@@ -76,6 +76,9 @@ _UNBOUNDED = 100.0
 MAX_TABLE_STEPS = 1_000_000
 """Largest number of steps of a table of survival."""
 
+_ROUNDING = 1e-12
+"""Relative error of tails, which may hide that one is just as large as a truncation."""
+
 _MAX_KAPLAN_MEIER_STEPS = 1_000_000
 
 
@@ -382,7 +385,7 @@ class Analysis:
 
     def horizon(self, truncation: float) -> int | None:
         """Return the effective horizon of `described_law`: the least N with Γ(N) ≤ truncation; or None."""
-        return effective_horizon(self.described_law, truncation)
+        return effective_horizon(self.described_law, truncation * (1.0 + _ROUNDING))
 
     def schedule(self) -> dict[str, Any]:
         """Return the columns step, survival γ(h), discount ρ(h) and expected remaining steps of the best fit.
