@@ -152,10 +152,11 @@ def test_two_results_of_one_trial_give_a_warning(store):
 def test_unfinished_runs_can_be_looked_at(store):
     for path in sorted((store / "trials").iterdir())[:8]:
         path.unlink()
-    with pytest.warns(SojournWarning, match="has 1 of the 9 trials of 'tiny': tables"):
+    with pytest.warns(SojournWarning, match="Only 1 of the 9 trials of 'tiny' are there: tables"):
         results = load_results(store)
     assert len(results) == 1
     assert len(results.comparisons()[0].names) == 1
+    assert "Only 1 of the 9 trials of &#39;tiny&#39; are there" in results_report(results)
 
 
 def table_of(results):

@@ -287,6 +287,14 @@ def test_the_users_own_agent_lies_beside_the_spec(write, tmp_path, own):
     assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key != before
 
 
+def test_floats_reach_the_users_own_agents_as_floats(write, own):
+    change = 'type = "own_agents:Plain"\nlaw = { law = "true" }\nlaws = [2.0, 3, [1.0]]'
+    spec = write(('type = "random"', change))
+    laws = read_experiment(spec).cells[-1].settings["learner"]["laws"]
+    assert laws == [2.0, 3, [1.0]]
+    assert [type(laws[0]), type(laws[1]), type(laws[2][0])] == [float, int, float]
+
+
 def test_a_law_is_marked_where_the_class_has_no_type_hints(write, own):
     laws = '[{ law = "fixed(2)" }, { import = "math:pi" }]'
     change = f'type = "own_agents:Plain"\nlaw = {{ law = "true" }}\nlaws = {laws}'

@@ -48,10 +48,17 @@ _HEADER = ("problem", "law", "agent", "seeds", "mean regret", "IQM of regret")
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The finished trials of the experiments in a store; prints as a small table."""
+    """The finished trials of the experiments in a store; prints as a small table.
+
+    Attributes:
+        folder: The store.
+        trials: The trials.
+        gaps: One sentence for each experiment of which trials are missing.
+    """
 
     folder: Path
     trials: tuple[TrialResult, ...]
+    gaps: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -72,7 +79,7 @@ class Results:
                 if name not in known:
                     advice = did_you_mean(name, known) or f" There are {', '.join(sorted(known))}."
                     raise ValueError(f"No trial has a {name!r}.{advice}")
-        return Results(self.folder, kept)
+        return replace(self, trials=kept)
 
     def comparisons(self) -> list[Comparison]:
         """Return a `Comparison` of the agents on each problem and law, over the seeds that all have.
@@ -178,16 +185,16 @@ def load_results(folder: str | Path, *, experiment: str | None = None) -> Result
             stacklevel=2,
         )
     results = _load(store, [manifest for _, manifest in sorted(manifests.items())], files)
+    gaps = []
     for name, manifest in sorted(manifests.items()):
         n_done = len(manifest.keys & files.keys())
         if n_done < len(manifest.keys):
-            warnings.warn(
-                f"{store.folder} has {n_done:,} of the {len(manifest.keys):,} trials of {name!r}: tables and "
-                "comparisons leave out agents without trials, and seeds that not all agents have.",
-                SojournWarning,
-                stacklevel=2,
+            gaps.append(
+                f"Only {n_done:,} of the {len(manifest.keys):,} trials of {name!r} are there: tables and "
+                "comparisons leave out agents without trials, and seeds that not all agents have."
             )
-    return results
+            warnings.warn(f"{store.folder}: {gaps[-1]}", SojournWarning, stacklevel=2)
+    return replace(results, gaps=tuple(gaps))
 
 
 def results_of(manifest: Manifest, store: Store) -> Results:

@@ -67,7 +67,7 @@ def results_report(results: Results, *, command: str) -> str:
         kind=_KIND,
         title=one_line(results.folder.name),
         summary=describe_winners([case for _, case in cases]),
-        counts=counts.rstrip(),
+        counts=" ".join([counts.rstrip(), *results.gaps]),
         **chapter_context(chapters, command=command),
     )
 

@@ -174,7 +174,8 @@ class _SettingsReader:
                 takes = f" It takes {', '.join(kind.parameters) or 'none'}."
                 near = did_you_mean(key, kind.parameters) if len(key) < 100 else takes
                 raise ValueError(f"Unknown key {shown(key)} in {place}, a {name}.{near or takes}")
-            read[key] = self._value(value, kind.defaults.get(key), kind.hints.get(key), f"{place}.{key}")
+            plain = self._value(value, kind.defaults.get(key), kind.hints.get(key), f"{place}.{key}")
+            read[key] = _with_floats(plain, value) if is_import_path(name) else plain
         settings = {**inherited, **read, "type": name}
         missing = kind.missing(settings)
         if not any(allows(kind.hints.get(argument), Plan) for argument in missing):  # a plan is made at play
@@ -216,6 +217,13 @@ class _SettingsReader:
             raise ValueError(f"{place} must be a law such as 'geometric(0.95)' or 'true'; got {shown(text)}.")
         law: NamedLaw = with_place(place, parse_assumed_law, text, self._true_law)
         return law.text
+
+
+def _with_floats(plain: Any, given: Any) -> Any:
+    """Return plain settings with the floats of a table: a class of the user's own may need 1.0 and not 1."""
+    if isinstance(given, list):
+        return [_with_floats(*pair) for pair in zip(plain, given, strict=True)]
+    return float(plain) if isinstance(given, float) else plain
 
 
 def with_place(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
