@@ -156,7 +156,7 @@ def test_unfinished_runs_can_be_looked_at(store):
         results = load_results(store)
     assert len(results) == 1
     assert len(results.comparisons()[0].names) == 1
-    assert "Only 1 of the 9 trials of &#39;tiny&#39; are there" in results_report(results)
+    assert "Only 1 of the 9 trials of &#39;tiny&#39; are there" in results_report(results, command="report")
 
 
 def table_of(results):

@@ -67,7 +67,7 @@ def report_on_results(name):
     )
 
     class Stored(list):
-        folder = Path("store") / name.replace("/", "∕")
+        folder, gaps = Path("store") / name.replace("/", "∕"), (name,)
 
         def select(self, experiment):
             return SimpleNamespace(comparisons=lambda: [comparison])

@@ -19,7 +19,7 @@ from sojourn.reports._findings import describe_best
 class Stored(list):
     """Fake results: two trials per experiment, with one comparison each."""
 
-    folder = Path("a.results")
+    folder, gaps = Path("a.results"), ()
 
     def __init__(self, *names):
         super().__init__(

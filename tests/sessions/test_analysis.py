@@ -1079,3 +1079,23 @@ def test_a_session_that_is_far_longer_than_all_others_is_pointed_out():
     )
     usual = analyze(SessionLog.from_columns([*lengths, 2 * longest]))
     assert "next longest" not in advice_on(usual, "The sessions")
+
+
+def test_a_log_without_first_steps_determines_what_remains_by_the_data():
+    lengths = np.repeat([5, 6, 30], 300)
+    found = analyze(SessionLog.from_columns(lengths, entry=np.full(900, 3)))
+    assert found.best_is_contradicted
+    assert found.determines_remaining
+    assert not found.determines_mean
+    mean = float(np.mean(lengths - 2))  # counted from step 3 on
+    assert f"last {mean:.3g} steps from there on; the law does not fit." in advice_on(
+        found, "The mean length"
+    )
+
+
+def test_no_interval_is_given_where_no_session_was_seen_to_end_so_early():
+    rng = np.random.default_rng(0)
+    lengths = 5 + rng.negative_binomial(4, 0.3, 300)
+    found = analyze(SessionLog.from_columns(lengths), resamples=20)
+    assert " at step 1," in advice_on(found, "The discount")
+    assert not re.search(r"\) at step 1,", advice_on(found, "The discount"))

@@ -92,7 +92,8 @@ def horizon_words(analysis: Analysis) -> str:
             "The log does not determine the effective horizon: it depends on steps "
             f"{_unseen_steps(analysis)} ({longest})."
         )
-    law, far = analysis.described_law, _FAR * analysis.log.longest
+    law = analysis.described_law
+    far = _FAR * analysis.log.longest if law is analysis.law else analysis.log.longest
     horizons = {delta: analysis.horizon(delta) for delta in analysis.truncations}
     all_steps = [
         delta for delta, n in horizons.items() if n is not None and law.tail(n) > delta * (1.0 + _ROUNDING)

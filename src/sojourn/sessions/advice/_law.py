@@ -86,7 +86,9 @@ def _ranking(analysis: Analysis) -> str:
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < STRONG_EVIDENCE and one not in ahead]
     if rivals:
         rivals.sort(key=lambda one: one.bic_gap)
-        words = [f"{_fit_words(analysis, one.fit)} ({_gap_words(one)})" for one in rivals[:2]]
+        rejected = [", but the data reject it" * (one not in analysis.others_that_fit) for one in rivals]
+        pairs = list(zip(rivals, rejected, strict=True))[:2]
+        words = [f"{_fit_words(analysis, one.fit)} ({_gap_words(one)}{more})" for one, more in pairs]
         text += f"; next {'come' if len(rivals) > 1 else 'comes'} {join_words(words)}"
     return text
 
@@ -165,6 +167,13 @@ def mean_words(analysis: Analysis) -> str:
         why = _unknown_words(analysis, analysis.unknown)
         more = "More sessions, or sessions observed for longer," if analysis.log.n_open else "More sessions"
         return f"The log does not determine it{since}: {why}. {more} may settle it."
+    if analysis.best_is_contradicted and first > 1:
+        more = step_words(analysis.seen_mean - (first - 1))
+        return (
+            f"The log does not determine it, because {seen_before(analysis)} before step {first:,}. By the "
+            f"data (Kaplan–Meier), sessions that reach this step last {more} from there on; the law does not "
+            "fit."
+        )
     if described is not analysis.law:
         tail = ", with a geometric tail after the longest session" if analysis.still_open else ""
         mean = described.mean if analysis.still_open else analysis.seen_mean
@@ -302,6 +311,8 @@ def _discount_interval(analysis: Analysis, step: int) -> str:
     """Return the interval of ρ at a step; empty if there is none, or if its family limits it."""
     found = analysis.bootstrap
     if found is None or analysis.best.fit.edge or analysis.check.is_rejected or analysis.has_few_ends:
+        return ""
+    if step < analysis.log.sample.ends[0]:  # no session was seen to end so early: only the family limits it
         return ""
     low, high = (gamma_words(float(np.interp(step, found.steps, ends))) for ends in found.discount)
     return "" if low == high else f"{low} to {high}"

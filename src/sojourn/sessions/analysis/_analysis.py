@@ -334,7 +334,8 @@ class Analysis:
         if float(self.band.estimate[-1]) > 0.5 and self.still_open > SMALL_DIFFERENCE:
             return Unknown.MOST_OPEN
         if self.best_is_contradicted:
-            is_known = self.has_table and self.unended <= SMALL_DIFFERENCE and self._has_short_tail
+            has_data_law = self.kaplan_meier is not None and self.log.longest <= MAX_TABLE_STEPS
+            is_known = has_data_law and self.unended <= SMALL_DIFFERENCE and self._has_short_tail
             return None if is_known else Unknown.NO_FIT
         if any(one.fit.without_mean and one.bic_gap <= BIC_TIE for one in self.fits):
             return Unknown.NO_MEAN
