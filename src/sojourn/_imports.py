@@ -135,14 +135,17 @@ def read_call(text: str, what: str, example: str) -> tuple[str, list[Any], dict[
     return found[1], positional, dict(named)
 
 
-def write_call(name: str, arguments: Mapping[str, Any]) -> str:
+def write_call(name: str, arguments: Mapping[str, Any], *, keeps_floats: bool = False) -> str:
     """Return a call in the one form that `read_call` reads back: arguments by name, in sorted order.
+
+    By default 2.0 becomes 2, which is the same for all builders of Sojourn.
 
     Example:
         >>> write_call("mine:Gompertz", {"rate": 0.1, "level": 2.0})
         'mine:Gompertz(level=2, rate=0.1)'
     """
-    inside = ", ".join(f"{key}={_plain_number(arguments[key])!r}" for key in sorted(arguments))
+    form = repr if keeps_floats else lambda value: repr(_plain_number(value))
+    inside = ", ".join(f"{key}={form(arguments[key])}" for key in sorted(arguments))
     return f"{name}({inside})" if inside else name
 
 

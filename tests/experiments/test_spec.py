@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import py_compile
+import shutil
 import sys
 
 import pytest
@@ -285,6 +287,25 @@ def test_the_users_own_agent_lies_beside_the_spec(write, tmp_path, own):
     with importing_from(tmp_path):
         importlib.reload(sys.modules["own_agents"])
     assert read_experiment(tmp_path / "tiny.toml").cells[-1].trials[0].key != before
+
+
+def test_bytecode_of_another_version_with_the_same_size_and_time_is_refused(write, tmp_path):
+    module = tmp_path / "own_stale.py"
+    text = "from sojourn import RandomPlayer\nX = 0\nclass Mine(RandomPlayer):\n    pass\n"
+    module.write_text(text)
+    py_compile.compile(str(module), doraise=True)
+    time = module.stat().st_mtime_ns
+    module.write_text(text.replace("X = 0", "X = 1"))
+    os.utime(module, ns=(time, time))
+    spec = write(('type = "random"', 'type = "own_stale:Mine"'))
+    try:
+        with pytest.raises(ValueError, match=r"is not what its bytecode in .* was compiled from"):
+            read_experiment(spec)
+        sys.modules.pop("own_stale", None)
+        shutil.rmtree(tmp_path / "__pycache__")
+        assert read_experiment(spec).cells
+    finally:
+        sys.modules.pop("own_stale", None)
 
 
 def test_floats_reach_the_users_own_agents_as_floats(write, own):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn._typing import IntArray
+from sojourn._validation import check_not_masked
 from sojourn.laws._base import MAX_STEP, LengthLaw
 
 __all__ = ["draw_lengths"]
@@ -17,7 +18,9 @@ def draw_lengths(law: LengthLaw, rng: np.random.Generator, n: int) -> IntArray:
         TypeError: If the law does not draw numbers.
         ValueError: If it does not draw n whole numbers from 1 to 2**53.
     """
-    drawn = np.asarray(law.sample(rng, n))
+    given = law.sample(rng, n)
+    check_not_masked(f"{type(law).__name__}.sample(rng, {n})", given)
+    drawn = np.asarray(given)
     rule = f"{type(law).__name__}.sample(rng, {n}) must return {n} whole numbers ≥ 1"
     if drawn.dtype.kind not in "iuf":
         raise TypeError(f"{rule}; got dtype {drawn.dtype}.")

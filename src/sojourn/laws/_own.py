@@ -91,7 +91,7 @@ def read_law(text: str) -> NamedLaw:
     mean = call_imported(path, lambda: made.mean, {})
     if not isinstance(mean, (int, float)) or not 0.0 < mean < math.inf:
         raise ValueError(f"{path} must have a finite mean length above 0; got {mean!r:.60}.")
-    return NamedLaw(write_call(path, named), made)
+    return NamedLaw(write_call(path, named, keeps_floats=True), made)
 
 
 def read_stored_law(text: str) -> LengthLaw:

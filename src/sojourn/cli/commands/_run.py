@@ -141,9 +141,8 @@ def _run(experiment: Experiment, store: Store, executor: Executor, *, as_json: b
         raise typer.Exit(FAILED) from error
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        print_message(
-            f"{store.folder}: {error.strerror or error}{where}. The stored trials are intact.", label="Error"
-        )
+        kept = "Finished trials are kept; 'sojourn verify' checks them."
+        print_message(f"{store.folder}: {error.strerror or error}{where}. {kept}", label="Error")
         raise typer.Exit(FAILED) from error
     seconds = time.perf_counter() - started
     _print_failures(report)

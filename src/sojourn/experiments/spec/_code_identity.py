@@ -12,6 +12,7 @@ import ast
 import functools
 import hashlib
 import importlib.util
+import marshal
 import os
 import struct
 import sys
@@ -78,6 +79,12 @@ def check_loaded_code(modules: Iterable[str]) -> None:
             if other is not None:
                 raise ValueError(
                     f"{module} was imported from {file.path}, and is {other} here; restart Python."
+                )
+            if module in sys.modules and _bytecode_is_stale(file):
+                folder = Path(file.spec.cached or "").parent
+                raise ValueError(
+                    f"{file.path} is not what its bytecode in {folder} was compiled from, although size and "
+                    "time are the same; delete that folder and run again."
                 )
             if _was_edited_since_import(module, file):
                 raise ValueError(
@@ -213,6 +220,21 @@ def _bytecode_is_older(file: _SourceFile) -> bool:
     except (OSError, struct.error):
         return False
     return flags == 0 and (time, size) != (int(stat.st_mtime) & 0xFFFFFFFF, stat.st_size & 0xFFFFFFFF)
+
+
+def _bytecode_is_stale(file: _SourceFile) -> bool:
+    """Whether Python takes cached bytecode of another version of the file for its own.
+
+    Python compares sizes, and times in whole seconds, so it misses an edit or a copy within a second.
+    """
+    if file.spec.cached is None or _bytecode_is_older(file):
+        return False
+    try:
+        content = Path(file.spec.cached).read_bytes()
+        code = compile(file.content, str(file.path), "exec", dont_inherit=True)
+        return content[:4] == importlib.util.MAGIC_NUMBER and marshal.loads(content[16:]) != code
+    except (OSError, EOFError, ValueError, TypeError, SyntaxError):
+        return False
 
 
 def _top(name: str) -> str:
