@@ -71,16 +71,26 @@ def closest_geometric(law: LengthLaw) -> Geometric:
     best = _golden_section(loss, middle - _WIDTH, middle + _WIDTH)
     least = loss(best)
     # There may be several minima, for laws that are bounded or mixed.
-    for center, width, step in ((middle, _WIDTH, _FAR_STEPS), (None, 2.0 * _FAR_STEPS, _NEAR_STEPS)):
-        points = (best if center is None else center) + np.arange(-width, width + 0.5 * step, step)
-        losses = [loss(point) for point in points.tolist()]
-        k = int(np.argmin(losses))
-        other = _golden_section(
-            loss, float(points[max(k - 1, 0)]), float(points[min(k + 1, points.size - 1)])
-        )
-        if (found := loss(other)) < least * (1.0 - 1e-9):
-            best, least = other, found
+    near = grid[grid < _EVERY_STEP_UP_TO]
+    rest = float(law.tail(near[-1] + 1.0))
+    for width, step in ((_WIDTH, _FAR_STEPS), (2.0 * _FAR_STEPS, _NEAR_STEPS)):
+        points = (middle if step == _FAR_STEPS else best) + np.arange(-width, width + 0.5 * step, step)
+        rough = _rough_losses(np.append(points, best), near, survival[: near.size], rest)
+        k = int(np.argmin(rough[:-1]))
+        if rough[k] < rough[-1] * (1.0 - 1e-6):
+            low, high = float(points[max(k - 1, 0)]), float(points[min(k + 1, points.size - 1)])
+            other = _golden_section(loss, low, high)
+            if (found := loss(other)) < least * (1.0 - 1e-9):
+                best, least = other, found
     return _geometric(best)
+
+
+def _rough_losses(points: FloatArray, steps: FloatArray, survival: FloatArray, rest: float) -> FloatArray:
+    """Return distances to geometric laws with these log-odds; after the last step only that of the tails."""
+    gammas = np.array([_geometric(point).gamma for point in points.tolist()])[:, np.newaxis]
+    others = gammas ** (steps - 1.0)
+    tails = (others[:, -1:] * gammas / (1.0 - gammas))[:, 0]
+    return np.asarray(np.abs(survival - others).sum(axis=1) + np.abs(rest - tails))
 
 
 def _golden_section(loss: Callable[[float], float], low: float, high: float) -> float:
