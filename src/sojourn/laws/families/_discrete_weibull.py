@@ -61,12 +61,12 @@ class DiscreteWeibull(LengthLaw):
         with np.errstate(over="ignore"):
             return np.maximum(-self._rate * (h - 1.0) ** self.shape, -1e308)
 
-    def _log_ratio(self, x: FloatArray, k: float) -> FloatArray:
+    def _log_ratio(self, x: FloatArray, k: FloatArray | float) -> FloatArray:
         """Return ln γ(x + 1 + k)/γ(x + 1)."""
         with np.errstate(over="ignore", invalid="ignore"):
             base = np.where(x > 0.0, x, 1.0)
             power = base**self.shape * np.expm1(self.shape * np.log1p(k / base))
-            return -self._rate * np.where(x > 0.0, power, np.float64(k) ** self.shape)
+            return -self._rate * np.where(x > 0.0, power, k**self.shape)
 
     def _continuation(self, h: FloatArray) -> FloatArray:
         return np.exp(self._log_ratio(h - 1.0, 1.0))

@@ -10,7 +10,7 @@ import numpy as np
 from sojourn._typing import FloatArray
 from sojourn._validation import check_positive
 from sojourn.laws._base import MAX_STEP, LengthLaw
-from sojourn.laws.numerics._series import scaled_sum, taylor_corrections
+from sojourn.laws.numerics._series import reciprocal_taylor, scaled_sum, taylor_corrections, unpack
 
 __all__ = ["LogLogistic"]
 
@@ -65,7 +65,7 @@ class LogLogistic(LengthLaw):
     def _log_survival(self, h: FloatArray) -> FloatArray:
         return -np.logaddexp(0.0, self._log_odds(h - 1.0))
 
-    def _log_ratio(self, x: FloatArray, k: float) -> FloatArray:
+    def _log_ratio(self, x: FloatArray, k: FloatArray | float) -> FloatArray:
         """Return ln γ(x + 1 + k)/γ(x + 1) without cancellation."""
         odds = self._log_odds(x)
         base = np.where(x > 0.0, x, 1.0)
@@ -75,7 +75,7 @@ class LogLogistic(LengthLaw):
         near = -np.log1p(np.exp(over) * np.expm1(np.where(small, growth, 0.0)))
         with np.errstate(invalid="ignore"):
             far = -np.logaddexp(alive, over + growth)
-        at_start = -np.logaddexp(0.0, self._log_odds(np.array(k)))
+        at_start = -np.logaddexp(0.0, self._log_odds(np.asarray(k, dtype=float)))
         return np.where(x > 0.0, np.where(small, near, far), at_start)
 
     def _continuation(self, h: FloatArray) -> FloatArray:
@@ -90,11 +90,8 @@ class LogLogistic(LengthLaw):
 
         def corrections(x: FloatArray) -> FloatArray:
             over = np.exp(-np.logaddexp(0.0, -self._log_odds(x)))
-            growth = [over * _binomial(shape, i) / x**i for i in range(20)]
-            taylor = [np.ones_like(x)]  # of 1/(1 + Σ growthᵢ tⁱ)
-            for k in range(1, 20):
-                taylor.append(-sum((growth[i] * taylor[k - i] for i in range(1, k + 1)), np.zeros_like(x)))
-            return taylor_corrections(taylor)
+            growth = unpack([over * _binomial(shape, i) / x**i for i in range(20)])
+            return taylor_corrections(reciprocal_taylor(growth))
 
         # γ has poles where the odds are −1, and a branch point at 0; the corrections converge away from them.
         return scaled_sum(

@@ -10,7 +10,7 @@ import numpy as np
 from sojourn._typing import FloatArray
 from sojourn._validation import check_finite, check_positive
 from sojourn.laws._base import MAX_STEP, LengthLaw
-from sojourn.laws.numerics._series import exponential_taylor, scaled_sum, taylor_corrections
+from sojourn.laws.numerics._series import exponential_taylor, scaled_sum, taylor_corrections, unpack
 
 __all__ = ["LogNormal"]
 
@@ -56,7 +56,7 @@ class LogNormal(LengthLaw):
 
         return np.maximum(log_ndtr(-self._score(h - 1.0)), -1e308)
 
-    def _log_ratio(self, x: FloatArray, k: float) -> FloatArray:
+    def _log_ratio(self, x: FloatArray, k: FloatArray | float) -> FloatArray:
         """Return ln γ(x + 1 + k)/γ(x + 1) without cancellation."""
         from scipy.special import log_ndtr  # noqa: PLC0415
 
@@ -81,15 +81,16 @@ class LogNormal(LengthLaw):
         sigma = self.sigma
 
         def corrections(x: FloatArray) -> FloatArray:
-            z = self._score(x)
+            score = self._score(x)
+            (z,) = unpack([score])
             # ln x grows by Σ logᵢ tⁱ; the density of x is exp(−z²/2 − ln x) but for a factor.
-            log = [np.zeros_like(x), *((-1.0) ** (i + 1) / (i * x**i) for i in range(1, 20))]
-            square = [sum((log[i] * log[k - i] for i in range(k + 1)), np.zeros_like(x)) for k in range(20)]
+            log = unpack([np.zeros_like(x), *((-1.0) ** (i + 1) / (i * x**i) for i in range(1, 20))])
+            square = [sum(log[i] * log[k - i] for i in range(k + 1)) for k in range(20)]
             density = exponential_taylor(
                 [-(z / sigma + 1.0) * log[k] - square[k] / (2.0 * sigma**2) for k in range(20)]
             )
-            fall = -1.0 / (sigma * x * _mills(z))
-            return taylor_corrections([np.ones_like(x), *(fall * density[k] / (k + 1) for k in range(19))])
+            fall = -1.0 / (sigma * x * _mills(score))
+            return taylor_corrections([1.0, *(fall * density[k] / (k + 1) for k in range(19))])
 
         return scaled_sum(
             h - 1.0,
