@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -87,10 +88,11 @@ class LogLogistic(LengthLaw):
     def _remaining(self, h: FloatArray) -> FloatArray:
         scale, shape = self.scale, self.shape
         pole = scale * np.exp(1j * math.pi / shape)
+        binomials = _binomials(shape)
 
         def corrections(x: FloatArray) -> FloatArray:
             over = np.exp(-np.logaddexp(0.0, -self._log_odds(x)))
-            growth = unpack([over * _binomial(shape, i) / x**i for i in range(20)])
+            growth = unpack([over * binomial / x**i for i, binomial in enumerate(binomials)])
             return taylor_corrections(reciprocal_taylor(growth))
 
         # γ has poles where the odds are −1, and a branch point at 0; the corrections converge away from them.
@@ -126,6 +128,7 @@ class LogLogistic(LengthLaw):
         return self._correct_guesses(guesses, uniforms)
 
 
-def _binomial(shape: float, k: int) -> float:
-    """Return the coefficient of tᵏ in (1 + t)^shape."""
-    return math.prod((shape - i) / (i + 1) for i in range(k))
+@lru_cache
+def _binomials(shape: float) -> list[float]:
+    """Return the coefficients of (1 + t)^shape up to t¹⁹."""
+    return [math.prod((shape - i) / (i + 1) for i in range(k)) for k in range(20)]
