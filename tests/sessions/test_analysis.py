@@ -376,12 +376,41 @@ def test_a_mean_that_the_log_determines_comes_first():
     assert found.seen_mean == pytest.approx(found.law.mean, rel=0.1)
 
 
-def test_one_step_is_singular():
-    found = analyze(SessionLog.from_columns([1]))
-    assert advice_on(found, "The mean length") == "1 step by the law."
-    assert "(the data reach step 1)" in advice_on(found, "How far to plan")
-    assert "too few to tell" in advice_on(found, "The sessions")
-    assert "too few" not in advice_on(analyze(SessionLog.from_columns([1, 2, 3] * 10)), "The sessions")
+def test_a_log_with_few_ends_gives_no_law():
+    found = analyze(SessionLog.from_columns([1, 2, 3] * 3), resamples=5)
+    assert found.is_too_small
+    assert found.unknown is Unknown.TOO_SMALL
+    assert found.bootstrap is None
+    assert found.as_dict()["law"] is None
+    assert advice_on(found, "In short") == (
+        "The log is too small for advice: 9 sessions were seen to end, and with fewer than 10 one law cannot "
+        "be told from another."
+    )
+    assert [heading for heading, _ in found.advice()] == ["In short", "The sessions", "The data"]
+    assert "1 session was seen" in advice_on(analyze(SessionLog.from_columns([1])), "In short")
+    assert not analyze(SessionLog.from_columns([1, 2, 3] * 4)).is_too_small
+
+
+def test_sessions_of_one_length_have_a_fixed_length():
+    found = analyze(
+        SessionLog.from_columns([7] * 50 + [3] * 9, [True] * 50 + [False] * 9),
+        problem=sj.mdps.river_swim(4),
+        resamples=5,
+    )
+    assert found.law == sj.Fixed(7)
+    assert found.described_law is found.law
+    assert found.bootstrap is None
+    assert found.as_dict()["mean"] == 7.0
+    assert found.price.best == pytest.approx(sj.plan(sj.mdps.river_swim(4), sj.Fixed(7)).value[0])
+    assert found.schedule()["survival"].tolist() == [1.0] * 7
+    assert advice_on(found, "In short") == (
+        "All sessions that were seen to end have 7 steps. If that is how they end, plan for so many steps "
+        "and do not discount: the law is fixed(7)."
+    )
+    one = analyze(SessionLog.from_columns([1] * 20))
+    assert advice_on(one, "In short") == "All sessions have one step, so there is nothing to discount."
+    # One that got further, still open, leaves the lengths unknown.
+    assert not analyze(SessionLog.from_columns([7] * 50 + [8], [True] * 50 + [False])).is_constant
 
 
 def test_among_tied_families_one_at_no_edge_is_preferred():
@@ -895,8 +924,8 @@ def test_the_reason_why_chances_of_leaving_are_not_tested_is_given():
 
 
 def test_resampled_logs_in_which_all_end_at_once_count():
-    # A third of the resamples of six ones and a 40 have only ones: 0.857^7 = 0.34.
-    found = analyze(SessionLog.from_columns([1] * 6 + [40]), resamples=60)
+    # A third of the resamples of twelve ones and a 40 have only ones: (12/13)^13 = 0.35.
+    found = analyze(SessionLog.from_columns([1] * 12 + [40]), resamples=60)
     assert found.bootstrap.remaining[0] == pytest.approx(1.0)
 
 
@@ -925,11 +954,6 @@ def test_groups_that_leave_early_and_late_are_found_to_differ():
     halves = analyze(SessionLog.from_columns(early, group=["a", "b"] * 300)).groups
     assert halves.by_range.p_value > 0.01
     assert not halves.crosses
-
-
-def test_sessions_that_are_all_alike_have_no_interval():
-    text = advice_on(analyze(SessionLog.from_columns([7] * 50), resamples=5), "The mean length")
-    assert text == "7 steps by the law."
 
 
 def test_a_contradicted_fit_does_not_make_a_single_discount_good_enough():
@@ -1018,12 +1042,6 @@ def test_few_ends_at_the_longest_length_do_not_end_all_sessions_there():
     assert "and by Kaplan–Meier 0.77% of the sessions outlast the data" in advice_on(found, "The mean length")
     complete = analyze(SessionLog.from_columns(lengths))
     assert float(complete.kaplan_meier.tail(61)) == 0.0
-
-
-def test_intervals_need_more_than_a_few_ends():
-    lengths, observed = np.append(np.arange(200) % 29 + 1, 7), np.arange(201) == 200
-    found = analyze(SessionLog.from_columns(lengths, observed), resamples=5)
-    assert "interval" not in advice_on(found, "The discount")
 
 
 def test_a_law_without_a_mean_that_fits_as_well_leaves_the_mean_open():

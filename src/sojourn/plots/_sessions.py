@@ -47,7 +47,8 @@ class SessionCurves:
     """Data of the figure of a session log.
 
     Attributes:
-        names: Names of the fitted laws: the best, the second best, the geometric law.
+        names: Names of the fitted laws: the best, the second best, the geometric law; none if the log is too
+            small or constant.
         styles: "best", "next" or "geometric", one per law.
         heavy: Whether the best law has a heavy tail; axes are then logarithmic.
         first: First step with data; survival is conditional on reaching it.
@@ -104,15 +105,16 @@ def session_curves(analysis: Analysis) -> SessionCurves:
     lower, upper = band.at(h)
     dots, shares, errors = hazard_bins(analysis.log.sample, last)
     fitted = [fit.law for _, fit in chosen]
+    has_remaining = analysis.shows_a_family and analysis.determines_remaining
     return SessionCurves(
         names=tuple(f"{law_words(fit)}{_NOTES[style]}" for style, fit in chosen),
         styles=tuple(style for style, _ in chosen),
         heavy=heavy,
         first=analysis.first,
         h=h,
-        survival=np.array([band.of_law(law, h) for law in fitted]),
-        hazard=np.array([law.hazard(h) for law in fitted]),
-        remaining=np.array([_remaining(law, h) for law in fitted]) if analysis.determines_remaining else None,
+        survival=np.reshape([band.of_law(law, h) for law in fitted], (-1, h.size)),
+        hazard=np.reshape([law.hazard(h) for law in fitted], (-1, h.size)),
+        remaining=np.array([_remaining(law, h) for law in fitted]) if has_remaining else None,
         estimate=np.where(h <= band.steps[-1], band.of(h), np.nan),
         lower=lower,
         upper=upper,
@@ -132,6 +134,8 @@ _NOTES = {"best": ", best by BIC", "next": ", second best", "geometric": ""}
 
 def _select_fits(analysis: Analysis) -> list[tuple[str, Fit]]:
     """Return the best fit, the second best that is not geometric, and the geometric fit."""
+    if not analysis.shows_a_family:
+        return []
     chosen = [("best", analysis.best.fit)]
     others = [one for one in analysis.fits[1:] if one.fit.family != "geometric"]
     chosen += [("next", one.fit) for one in others[:1]]
@@ -165,7 +169,7 @@ def _draw_survival(panel: Axes, curves: SessionCurves) -> None:
     set_labels(panel, title=_PANELS[0], x="step h", y=f"chance to reach step h{given}")
     if curves.heavy:
         panel.set_yscale("log")
-        least = max(float(curves.survival[0].min()), 1e-6)
+        least = max(float(curves.survival[:1].min(initial=1.0)), 1e-6)
         panel.set_ylim(0.5 * min(least, float(curves.estimate[curves.estimate > 0.0].min())), 1.7)
     else:
         panel.set_ylim(-0.03, 1.04)

@@ -31,6 +31,12 @@ _PANELS = (
     "Expected remaining steps: the mean number of steps from each step on, by the fitted laws.",
 )
 
+_DATA_PANELS = (
+    "Survival: the share of sessions that reach each step, with its confidence band.",
+    "Hazard: the share of the sessions at a step that end there.",
+)
+"""The panels without laws."""
+
 
 def session_report(analysis: Analysis) -> str:
     """Return a report on a session log as one self-contained HTML page.
@@ -56,7 +62,7 @@ def session_report(analysis: Analysis) -> str:
             ("still open", percent(log.n_open / len(log))),
             ("mean length", number(analysis.described_law.mean) if is_known else "not determined"),
             ("median length", _median(analysis)),
-            ("best family", analysis.best.fit.family.replace("_", " ")),
+            ("best family", _family(analysis)),
             (
                 "best single γ",
                 gamma_words(analysis.described_geometric.gamma) if is_known else "not determined",
@@ -66,7 +72,7 @@ def session_report(analysis: Analysis) -> str:
         figures=_figures(curves),
         plan=_plan(analysis),
         key=session_legend(curves),
-        law=repr(law),
+        law=repr(law) if analysis.shows_a_family else "",
         contradicted=analysis.best_is_contradicted,
         fits=[_fit(one, has_mean=is_known and analysis.shows_most_of(one)) for one in analysis.fits],
         edges=f"A law at the edge of its family is {EDGE_NOTE}."
@@ -85,6 +91,12 @@ def session_report(analysis: Analysis) -> str:
     )
 
 
+def _family(analysis: Analysis) -> str:
+    if not analysis.shows_a_family:
+        return "none" if analysis.is_too_small else "fixed"
+    return analysis.best.fit.family.replace("_", " ")
+
+
 def _median(analysis: Analysis) -> str:
     """Return the median length, as far as the log shows it."""
     longest = analysis.log.longest
@@ -96,7 +108,8 @@ def _median(analysis: Analysis) -> str:
 
 def _figures(curves: SessionCurves) -> list[tuple[str, str]]:
     figures = []
-    for place, alt in enumerate(_PANELS[: curves.n_panels]):
+    texts = _PANELS if curves.names else _DATA_PANELS
+    for place, alt in enumerate(texts[: curves.n_panels]):
         figure, panels = new_figure(1, width=4.2, height=3.3)
         draw_sessions(curves, panels, first=place)
         figures.append((alt, svg_image(figure)))
@@ -156,7 +169,8 @@ def _steps(analysis: Analysis) -> list[tuple[str, ...]]:
         [_share(value) for value in law.continuation(steps)],
         [_share(value) for value in band.of_law(analysis.ranked("geometric").fit.law, steps)],
     )
-    return list(zip(*columns, strict=True))
+    n_columns = len(columns) if analysis.shows_a_family else 3
+    return list(zip(*columns[:n_columns], strict=True))
 
 
 def _share(value: float) -> str:

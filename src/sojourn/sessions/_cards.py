@@ -88,12 +88,10 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
         verdict = "ruled out" if analysis.rules_out_geometric else "not ruled out"
         mean = step_words(analysis.described_law.mean)
         gamma = f"{gamma_words(analysis.described_geometric.gamma)}, {verdict}"
-    return [
-        ("best law", law_words(analysis.best.fit)),
-        ("fit", fit),
-        ("mean length", mean),
-        ("best single γ", gamma),
-    ]
+    law = [("best law", law_words(analysis.best.fit)), ("fit", fit)]
+    if not analysis.shows_a_family:
+        law = [("best law", "not determined by this log" if analysis.is_too_small else repr(analysis.law))]
+    return [*law, ("mean length", mean), ("best single γ", gamma)]
 
 
 def analysis_card(analysis: Analysis) -> str:

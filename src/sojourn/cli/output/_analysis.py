@@ -73,7 +73,10 @@ def check_rejected_share(account: Account, what: str = "is no advice") -> None:
 
 
 def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
-    """Print what to do, the curves, the reasons, the families and the groups; the law is the last line."""
+    """Print what to do, the curves, the reasons, the families and the groups.
+
+    The law is the last line, unless the log shows too little to choose one.
+    """
     from sojourn.sessions import EDGE_NOTE, law_words, number, percent  # noqa: PLC0415
 
     def row(one: RankedFit) -> tuple[str, ...]:
@@ -87,14 +90,12 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
     print_results(Text(one_line(found.log.name), style="bold cyan"), "", labeled_texts([answer]))
     if plot:
         _print_curves(found)
-    print_results(
-        "",
-        labeled_texts(reasons),
-        "",
-        *table_to_fit(headings, [row(one) for one in found.fits], words=(0, 4), optional=[2, 3, 4]),
-    )
-    if any(one.fit.edge for one in found.fits):
-        print_results(Text(f"* at the edge of its family: {EDGE_NOTE}.", style="dim"))
+    print_results("", labeled_texts(reasons))
+    if found.shows_a_family:
+        rows = [row(one) for one in found.fits]
+        print_results("", *table_to_fit(headings, rows, words=(0, 4), optional=[2, 3, 4]))
+        if any(one.fit.edge for one in found.fits):
+            print_results(Text(f"* at the edge of its family: {EDGE_NOTE}.", style="dim"))
     if found.group_laws:
         _print_groups(found, labels=labels)
     best = found.plan() if found.determines_mean else None
@@ -102,6 +103,8 @@ def print_analysis(found: Analysis, *, labels: bool, plot: bool) -> None:
         from sojourn.planning.policy_view import view_plan  # noqa: PLC0415 - loads numba
 
         print_results("", *plan_strips(view_plan(best, single_gamma=False)))
+    if not found.shows_a_family:
+        return
     what = "The best law, which the data contradict," if found.best_is_contradicted else "The law,"
     print_results("", Text(f"{what} in the form that all commands accept:", style="bold"))
     print_text(f"{found.law!r}\n")
@@ -138,11 +141,11 @@ def _print_curves(found: Analysis) -> None:
     geometric, heavy = found.ranked("geometric").fit.law, is_heavy(found.law)
     last = min(quantile(found.law, 1e-3 if heavy else 0.01), found.log.longest)
     band = found.band
-    curves = [
-        Curve(lambda steps: band.of_law(found.law, steps).tolist(), "the law", "cyan", "*"),
-        Curve(lambda steps: band.of(steps).tolist(), "the data", "white", "o", dashed=True),
-    ]
-    if found.best.fit.family != "geometric":
+    curves = [Curve(lambda steps: band.of(steps).tolist(), "the data", "white", "o", dashed=True)]
+    if found.shows_a_family:
+        law = Curve(lambda steps: band.of_law(found.law, steps).tolist(), "the law", "cyan", "*")
+        curves.insert(0, law)
+    if found.shows_a_family and found.best.fit.family != "geometric":
         heights = Curve(
             lambda steps: band.of_law(geometric, steps).tolist(), "geometric", "yellow", ".", dashed=True
         )

@@ -15,7 +15,7 @@ from sojourn.sessions.advice._discount import (
 from sojourn.sessions.advice._groups import group_words, price_words
 from sojourn.sessions.advice._law import discount_words, law_advice, mean_words
 from sojourn.sessions.advice._sessions import data_words, session_words
-from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE
+from sojourn.sessions.analysis._coverage import FEWEST_ENDS, SMALL_DIFFERENCE
 
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
@@ -29,15 +29,15 @@ def advise(analysis: Analysis) -> tuple[tuple[str, str], ...]:
         ("In short", _in_short(analysis)),
         ("The sessions", session_words(analysis)),
         ("The data", data_words(analysis)),
-        ("The law", law_advice(analysis)),
-        ("The mean length", mean_words(analysis)),
     ]
-    if analysis.log.longest > analysis.first:
-        found.append(("The discount", discount_words(analysis)))
-    found += [("A single γ", single_gamma_words(analysis)), ("How far to plan", horizon_words(analysis))]
+    if analysis.shows_a_family:
+        found += [("The law", law_advice(analysis)), ("The mean length", mean_words(analysis))]
+        if analysis.log.longest > analysis.first:
+            found.append(("The discount", discount_words(analysis)))
+        found += [("A single γ", single_gamma_words(analysis)), ("How far to plan", horizon_words(analysis))]
     if analysis.price is not None:
         found.append(("On the problem", price_words(analysis, analysis.price)))
-    elif analysis.problem is not None:
+    elif analysis.problem is not None and analysis.shows_a_family:
         found.append(("On the problem", unknown_price(analysis)))
     if analysis.groups is not None:
         found.append((f"{analysis.groups.what.capitalize()}s", group_words(analysis.groups)))
@@ -62,6 +62,14 @@ def _in_short(analysis: Analysis) -> str:
 
 def _by_length(analysis: Analysis, rest: str) -> str:
     """Return what to do as far as lengths alone tell."""
+    if analysis.is_too_small:
+        n = analysis.log.sample.n_observed
+        return (
+            f"The log is too small for advice: {n} session{'s were' if n > 1 else ' was'} seen to end, and "
+            f"with fewer than {FEWEST_ENDS} one law cannot be told from another.{rest}"
+        )
+    if analysis.is_constant:
+        return _for_constant(analysis.log.longest, rest)
     if analysis.hazard_test is None and analysis.determines_mean and analysis.log.longest > 1:
         rest = f" The law could not be tested, so take it as a guess.{rest}"
     if not analysis.determines_mean:
@@ -71,8 +79,6 @@ def _by_length(analysis: Analysis, rest: str) -> str:
         return _without_fit(analysis, rest)
     if analysis.log.longest == 1 and analysis.log.n_open:
         return f"If the open sessions have one step, as all others, there is nothing to discount.{rest}"
-    if analysis.log.longest == 1:
-        return f"All sessions have one step, so there is nothing to discount.{rest}"
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
     if share <= NEARLY_ENOUGH and any(needs_more(one) for one in analysis.rivals):
         return (
@@ -105,6 +111,16 @@ def _by_length(analysis: Analysis, rest: str) -> str:
         "Use a discount that changes with the step, ρ(h) of the law at the end (--schedule FILE writes it), "
         f"and let the policy know the step. The best single γ, {gamma}, may lose up to {percent(share)} of "
         f"the mean length, for rewards in [0, 1].{rest}"
+    )
+
+
+def _for_constant(length: int, rest: str) -> str:
+    """Return what to do if all sessions have the same length."""
+    if length == 1:
+        return f"All sessions have one step, so there is nothing to discount.{rest}"
+    return (
+        f"All sessions that were seen to end have {length:,} steps. If that is how they end, plan for so "
+        f"many steps and do not discount: the law is fixed({length}).{rest}"
     )
 
 

@@ -211,6 +211,7 @@ def _unknown_words(analysis: Analysis, why: Unknown) -> str:
     endless = next((one for one in analysis.fits if one.fit.without_mean), None)
     edge = f"the law is at the edge of its family ({_edge_words(analysis)})"
     return {
+        Unknown.TOO_SMALL: Unknown.TOO_SMALL.value,
         Unknown.MOST_OPEN: f"by Kaplan–Meier {reach} of the sessions reach the longest length, and {still} "
         "are still open there",
         Unknown.NO_MEAN: f"{endless and endless.fit.without_mean}, which fits about as well, has no mean",
@@ -249,8 +250,6 @@ def _interval(analysis: Analysis) -> str:
     From resampled logs, or from a log scale and standard errors, which leave out the choice of the family.
     """
     if analysis.bootstrap is not None:
-        if analysis.has_few_ends:
-            return ""
         low, high = analysis.bootstrap.remaining
         if low == high:  # all sessions are alike, so that resampling shows nothing
             return ""
@@ -310,7 +309,7 @@ _RESAMPLED = ", with 95% intervals from resampled logs"
 def _discount_interval(analysis: Analysis, step: int) -> str:
     """Return the interval of ρ at a step; empty if there is none, or if its family limits it."""
     found = analysis.bootstrap
-    if found is None or analysis.best.fit.edge or analysis.check.is_rejected or analysis.has_few_ends:
+    if found is None or analysis.best.fit.edge or analysis.check.is_rejected:
         return ""
     if step < analysis.log.sample.ends[0]:  # no session was seen to end so early: only the family limits it
         return ""

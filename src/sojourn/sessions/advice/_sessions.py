@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["data_words", "seen_before", "session_words"]
 
-_FEW_SESSIONS = 10
-"""With fewer sessions, the advice is called a guess."""
+_FEW_AT_END = 10
+"""Fewer sessions with the largest length are not pointed out."""
 
 _PILE = 0.02
 """Least share of sessions with the largest length that may be a cut-off."""
@@ -33,8 +33,6 @@ def session_words(analysis: Analysis) -> str:
     log = analysis.log
     n, late = len(log), int(log.counts[log.entry > analysis.first].sum())
     text = f"{n:,} session{'s' * (n != 1)}"
-    if n < _FEW_SESSIONS:
-        text += " (too few to tell one law from another: take what follows as a guess)"
     text += f". {_open_words(log)}" if log.n_open else _no_open_words(log)
     if late:
         since = "their first step" if analysis.first == 1 else f"step {analysis.first:,}"
@@ -120,7 +118,7 @@ def _pile(analysis: Analysis) -> str:
     is_large = n_end >= _PILE * n and n_end > 2 * by_length.max(initial=0 if before.any() else n)
     is_peak = n_end >= _PILE * n and long.size > 1 and n_end > 2 * long.max() > 0
     is_apart = log.longest >= _FEW_STEPS and n_end > 2 * long.sum()
-    if n_end < _FEW_SESSIONS or not (is_large or is_peak or is_apart):
+    if n_end < _FEW_AT_END or not (is_large or is_peak or is_apart):
         return ""
     return (
         f" {n_end:,} of them ({percent(n_end / n)}) have the largest length, {log.longest:,}: if the log or "

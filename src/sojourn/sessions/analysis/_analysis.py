@@ -14,6 +14,7 @@ from sojourn.laws import (
     MAX_STEP,
     Band,
     Fit,
+    Fixed,
     Geometric,
     KaplanMeier,
     LengthLaw,
@@ -95,7 +96,7 @@ class Analysis:
         groups: Test of whether leaving depends on the group or the state; None if there are none.
         price: Price of assuming a geometric law on a problem; None if no problem was given, or if the log
             does not determine the mean.
-        bootstrap: Intervals from resampled logs; None if there are none.
+        bootstrap: Intervals from resampled logs; None if there are none, or the log shows no family.
         problem: The problem on which laws are priced; None if no problem was given.
         n_left_out: Number of sessions that were left out because they get no further than steps before
             `first`, where too few were seen; None if no session was seen there.
@@ -122,10 +123,10 @@ class Analysis:
         """The fit with the smallest BIC, or one within 2 of it that is not at the edge of its family."""
         return self.fits[0]
 
-    @property
+    @cached_property
     def law(self) -> LengthLaw:
-        """The law of the best fit."""
-        return self.best.fit.law
+        """The law of the best fit; a fixed length if all sessions that were seen to end have the same one."""
+        return Fixed(self.log.longest) if self.is_constant else self.best.fit.law
 
     def ranked(self, family: str) -> RankedFit:
         """Return the ranked fit of a family."""
@@ -181,7 +182,7 @@ class Analysis:
     @property
     def best_is_contradicted(self) -> bool:
         """Whether the data contradict the best fit by enough to matter."""
-        return self.check.is_contradicted
+        return not self.is_constant and self.check.is_contradicted
 
     @cached_property
     def others_that_fit(self) -> tuple[RankedFit, ...]:
@@ -310,9 +311,21 @@ class Analysis:
         return unended(self.log.sample, self.band)
 
     @property
-    def has_few_ends(self) -> bool:
-        """Whether a log with open sessions has fewer than 10 ends: too few for intervals by resampling."""
-        return bool(self.log.n_open) and self.log.sample.n_observed < FEWEST_ENDS
+    def is_too_small(self) -> bool:
+        """Whether fewer than 10 sessions were seen to end: too few to choose a law."""
+        return self.log.sample.n_observed < FEWEST_ENDS
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether all sessions that were seen to end, at least 10, have one length, and none got further."""
+        ends = self.log.sample.ends
+        has_one_length = ends.size == 1 and int(ends[0]) == self.log.longest
+        return has_one_length and not self.still_open and not self.is_too_small
+
+    @property
+    def shows_a_family(self) -> bool:
+        """Whether a family of laws can be chosen: the log is neither too small nor constant."""
+        return not (self.is_too_small or self.is_constant)
 
     @property
     def mean_is_unbounded(self) -> bool:
@@ -323,14 +336,18 @@ class Analysis:
     def unknown(self) -> Unknown | None:
         """Why the log does not determine the mean from step `first` on; None if it does.
 
-        At least half of it must be in the data, and these must show the end of at least half of the sessions.
-        If the best fit is at the edge of its family, almost all of it must be, because the tail beyond the
-        data is then an artifact of the family's range. If the data contradict the best fit, almost all
-        sessions must have ended, because the fit is then no guide to the steps beyond the data; if they have,
-        the mean is that of the data. If logs were resampled, the interval of a mean that comes from a fit
-        must have an upper end. If most sessions reach the longest length, almost all of them must have been
-        seen to end there.
+        At least 10 sessions must have been seen to end. At least half of the mean must be in the data, and
+        these must show the end of at least half of the sessions. If the best fit is at the edge of its
+        family, almost all of it must be, because the tail beyond the data is then an artifact of the family's
+        range. If the data contradict the best fit, almost all sessions must have ended, because the fit is
+        then no guide to the steps beyond the data; if they have, the mean is that of the data. If logs were
+        resampled, the interval of a mean that comes from a fit must have an upper end. If most sessions reach
+        the longest length, almost all of them must have been seen to end there.
         """
+        if self.is_too_small:
+            return Unknown.TOO_SMALL
+        if self.is_constant:
+            return None
         if float(self.band.estimate[-1]) > 0.5 and self.still_open > SMALL_DIFFERENCE:
             return Unknown.MOST_OPEN
         if self.best_is_contradicted:
@@ -396,7 +413,7 @@ class Analysis:
         interpolated between the steps of `bootstrap`; they are NaN where the log has no steps.
         """
         columns = schedule_of(self.law)
-        if self.bootstrap is not None and not self.check.is_rejected and not self.has_few_ends:
+        if self.bootstrap is not None and not self.check.is_rejected:
             h, found = columns["step"], self.bootstrap
             for name, values in zip(("discount_low", "discount_high"), found.discount, strict=True):
                 columns[name] = np.interp(h, found.steps, values, left=np.nan, right=np.nan)
@@ -481,14 +498,16 @@ def analyze(
     fits = rank_fits(sample)
     ranked = compare_fits(fits, band)
     geometric = closest_geometric(fits[0].law)
-    bootstrap = None
-    if check_whole("resamples", resamples, least=0):
+    found = Analysis(log, band, ranked, geometric, wanted, groups, None, None, problem, n_left_out)
+    if found.is_constant:
+        found = replace(found, geometric=closest_geometric(found.law))
+    if check_whole("resamples", resamples, least=0) and found.shows_a_family:
         bootstrap = resample(log, fits, choose_best, first=band.first, n=resamples, seed=seed)
-    found = Analysis(log, band, ranked, geometric, wanted, groups, None, bootstrap, problem, n_left_out)
+        found = replace(found, bootstrap=bootstrap)
     if problem is None or not found.determines_mean:
         return found
-    price = price_geometric(problem, found.law, geometric)
-    if steps is not None and resamples:
+    price = price_geometric(problem, found.law, found.geometric)
+    if steps is not None and found.bootstrap is not None:
         merged = steps.merged()
         held_out = held_out_loss(merged, _best_fit, resamples=max(resamples // 5, 2), seed=seed)
         price = replace(price, held_out=held_out)

@@ -40,7 +40,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "late_entries": int(log.counts[log.entry > 1].sum()),
         "first_step_seen": analysis.first,
         "sessions_left_out": analysis.n_left_out or 0,
-        "law": repr(law),
+        "law": None if analysis.is_too_small else repr(law),
         "mean": analysis.described_law.mean if analysis.determines_mean else None,
         "mean_standard_error": _mean_error(analysis),
         "median": analysis.length_reached(0.5),
@@ -53,7 +53,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "fits": [_fit(one) for one in analysis.fits],
         "best_fit_is_contradicted": analysis.best_is_contradicted,
         "resampled": _resampled(analysis),
-        "described_by": "best fit" if analysis.described_law is law else "data",
+        "described_by": "best fit" if analysis.described_law is analysis.best.fit.law else "data",
         "single_gamma": _single_gamma(analysis),
         "effective_horizons": [
             {"truncation": one, "horizon": analysis.horizon(one) if analysis.determines_mean else None}
@@ -69,7 +69,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
 
 def _mean_error(analysis: Analysis) -> float | None:
     """Return the standard error of the mean; None if the mean is not that of the best fit."""
-    is_of_fit = analysis.determines_mean and analysis.described_law is analysis.law
+    is_of_fit = analysis.determines_mean and analysis.described_law is analysis.best.fit.law
     return analysis.best.fit.error_of(lambda law: law.mean) if is_of_fit else None
 
 

@@ -33,7 +33,7 @@ FEW_AT_RISK = 10
 """With fewer sessions at risk, a step hardly shows whether sessions end there."""
 
 FEWEST_ENDS = 10
-"""A group with fewer observed ends gets no law, and a log with open sessions no intervals."""
+"""With fewer observed ends, a log or a group is too small to choose a law."""
 
 _MANY_AT_RISK = 100
 """Enough sessions at risk to say how many get through the first steps.
@@ -50,6 +50,7 @@ _LEAST_ENDS = 5
 class Unknown(Enum):
     """Why a log does not determine the mean length."""
 
+    TOO_SMALL = "fewer than 10 sessions were seen to end"
     MOST_OPEN = "most sessions reach the longest length, and many are open there"
     NO_MEAN = "a law that fits about as well has no mean"
     NO_FIT = "no law fits, and the data hardly show when many sessions end"
