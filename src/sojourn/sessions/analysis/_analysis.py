@@ -138,9 +138,9 @@ class Analysis:
 
         It does if another family is clearly better than geometric laws, or if the data contradict these.
         """
+        if self.is_constant:
+            return self.log.longest > self.first
         geometric = self.ranked("geometric")
-        if geometric is self.best or self.best_is_contradicted:
-            return self.best_is_contradicted and geometric not in self.others_that_fit
         gain = 2.0 * (self.best.fit.log_likelihood - geometric.fit.log_likelihood)
         if gain > _CLEAR_CHANGE and geometric.bic_gap >= BIC_TIE:
             return True
