@@ -8,7 +8,8 @@ from sojourn.sessions._read import read_log, read_sessions, read_steps
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.advice._groups import group_law_words, group_words
-from sojourn.sessions.analysis._analysis import MAX_TABLE_STEPS, Analysis, analyse, analyze
+from sojourn.sessions.analysis._analysis import MAX_TABLE_STEPS, Analysis
+from sojourn.sessions.analysis._analyze import analyse, analyze
 from sojourn.sessions.analysis._groups import GroupTest, compare_groups
 from sojourn.sessions.analysis._hazard_bins import hazard_bins
 from sojourn.sessions.analysis._price import ProblemPrice, price_geometric

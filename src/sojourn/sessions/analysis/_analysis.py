@@ -1,15 +1,13 @@
-"""Fits every family of laws to a session log, ranks the fits and compares them with the data."""
+"""The analysis of a session log: its fits, whether the data contradict them, and what follows from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn._validation import check_positive, check_whole
 from sojourn.laws import (
     MAX_STEP,
     Band,
@@ -27,13 +25,11 @@ from sojourn.laws import (
 )
 from sojourn.sessions._cards import analysis_card, analysis_text
 from sojourn.sessions._log import SessionLog
-from sojourn.sessions._step_log import StepLog
-from sojourn.sessions.analysis._bootstrap import Bootstrap, resample
+from sojourn.sessions.analysis._bootstrap import Bootstrap
 from sojourn.sessions.analysis._coverage import (
     FEWEST_ENDS,
     SMALL_DIFFERENCE,
     Unknown,
-    first_of_many,
     last_of_many,
     late_rate,
     mean_up_to,
@@ -42,16 +38,13 @@ from sojourn.sessions.analysis._coverage import (
 )
 from sojourn.sessions.analysis._fit_check import FitCheck, check_fit
 from sojourn.sessions.analysis._group_laws import GroupLaw, fit_groups
-from sojourn.sessions.analysis._groups import GroupTest, compare_groups
+from sojourn.sessions.analysis._groups import GroupTest
 from sojourn.sessions.analysis._hazard_test import HazardTest
-from sojourn.sessions.analysis._price import ProblemPrice, compare_plans, held_out_loss, price_geometric
+from sojourn.sessions.analysis._price import ProblemPrice, compare_plans
 from sojourn.sessions.analysis._ranking import (
     BIC_TIE,
     STRONG_EVIDENCE,
     RankedFit,
-    choose_best,
-    compare_fits,
-    rank_fits,
 )
 from sojourn.sessions.analysis._schedule import schedule_of
 
@@ -59,7 +52,7 @@ if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
     from sojourn.planning import Plan  # loads numba
 
-__all__ = ["MAX_TABLE_STEPS", "Analysis", "analyse", "analyze"]
+__all__ = ["CONFIDENCE", "MAX_TABLE_STEPS", "Analysis"]
 
 _CLEAR_CHANGE = 12.0
 """Least twice the gain in log-likelihood over a geometric law that rules this law out.
@@ -68,7 +61,7 @@ If leaving is as likely at every step, the best of all families gains as much in
 most about 1% (simulated with 10 to 1,000 sessions of 1.4 to 100 steps on average, complete or censored).
 """
 
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 """Confidence level of the band with which laws are compared."""
 
 _UNBOUNDED = 100.0
@@ -172,7 +165,7 @@ class Analysis:
     @cached_property
     def _usual_band(self) -> Band:
         """The 95% band: whether a law fits does not depend on the confidence of the band that is shown."""
-        return self.band if self.band.confidence == _CONFIDENCE else band_of_sample(self.log.sample)
+        return self.band if self.band.confidence == CONFIDENCE else band_of_sample(self.log.sample)
 
     @property
     def hazard_test(self) -> HazardTest | None:
@@ -442,101 +435,3 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         return analysis_card(self)
-
-
-def analyze(
-    log: SessionLog,
-    *,
-    confidence: float = _CONFIDENCE,
-    truncations: Sequence[float] = (1.0, 0.1, 0.01),
-    problem: TabularMDP | None = None,
-    test: GroupTest | None = None,
-    steps: StepLog | None = None,
-    resamples: int = 0,
-    seed: int = 0,
-) -> Analysis:
-    """Fit every family of laws to a session log, rank the fits and compare them with the data.
-
-    Args:
-        log: Sessions; at least one must have been seen to end.
-        confidence: Confidence level of the band around the Kaplan–Meier survival function.
-        truncations: Values Δ > 0 for which effective horizons are reported.
-        problem: A problem on which to price the assumption of a geometric law.
-        test: A test of whether leaving depends on the state, from `StepLog.leaving_by_state`; by default the
-            log's groups are compared.
-        steps: The step log from which the problem was estimated: with resamples, the price then gets an
-            interval from data that were not used to plan.
-        resamples: Number of resampled logs on which the whole procedure is repeated, with the choice of the
-            family, for the intervals of the mean and of the discount.
-        seed: Seed of the resampling.
-
-    Raises:
-        ValueError: If no session was seen to end, or all came under observation at their last step.
-
-    Example:
-        >>> import numpy as np, sojourn as sj
-        >>> lengths = sj.BetaGeometric(3.0, 6.0).sample(np.random.default_rng(0), 5_000)
-        >>> found = analyze(sj.sessions.SessionLog.from_columns(lengths))
-        >>> found.best.fit.family, found.best.in_band, found.ranked("geometric").in_band
-        ('beta_geometric', True, False)
-    """
-    wanted = tuple(check_positive(f"truncations[{i}]", value) for i, value in enumerate(truncations))
-    if not log.observed.any():
-        raise ValueError(
-            f"{log.name} must have a session that was seen to end: all {len(log):,} are open, "
-            "so nothing is known about how long sessions last."
-        )
-    if (log.entry > 1).any() and not (log.lengths > log.entry).any():
-        raise ValueError(
-            f"{log.name} must have a session that was seen to survive a step: all {len(log):,} came under "
-            "observation at their last one; is the entry column the right one?"
-        )
-    groups = test or compare_groups(log)  # first, so that large logs hold one set of counts at a time
-    log, n_left_out = _from_first_of_many(log)
-    sample = log.sample
-    band = band_of_sample(sample, confidence=confidence)
-    fits = rank_fits(sample)
-    ranked = compare_fits(fits, band)
-    geometric = closest_geometric(fits[0].law)
-    found = Analysis(log, band, ranked, geometric, wanted, groups, None, None, problem, n_left_out)
-    if found.is_constant:
-        found = replace(found, geometric=closest_geometric(found.law))
-    if check_whole("resamples", resamples, least=0) and found.shows_a_family:
-        bootstrap = resample(log, fits, choose_best, first=band.first, n=resamples, seed=seed)
-        found = replace(found, bootstrap=bootstrap)
-    if problem is None or not found.determines_mean:
-        return found
-    price = price_geometric(problem, found.law, found.geometric)
-    if steps is not None and found.bootstrap is not None:
-        merged = steps.merged()
-        held_out = held_out_loss(merged, _best_fit, resamples=max(resamples // 5, 2), seed=seed)
-        price = replace(price, held_out=held_out)
-    return replace(found, price=price)
-
-
-analyse = analyze
-"""Alias with British spelling."""
-
-
-def _from_first_of_many(log: SessionLog) -> tuple[SessionLog, int | None]:
-    """Return a log from the first step on that enough sessions show, and how many ended before.
-
-    The number is None if the log has no earlier steps, or nothing would be left of it.
-    """
-    first = first_of_many(log.sample) if (log.entry > 1).any() else 1
-    kept = log.lengths >= first
-    if first == log.entry.min() or not (log.observed & kept & (log.lengths > first)).any():
-        return log, None
-    shorter = replace(
-        log,
-        lengths=log.lengths[kept],
-        observed=log.observed[kept],
-        entry=np.maximum(log.entry, first)[kept],
-        group=log.group[kept],
-        counts=log.counts[kept],
-    )
-    return shorter, int(log.counts[~kept].sum())
-
-
-def _best_fit(log: SessionLog) -> Fit:
-    return rank_fits(_from_first_of_many(log)[0].sample)[0]
