@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
+import itertools
 import signal
 import time
 
 import pytest
+from numba.core import event
 
 import sojourn as sj
 from sojourn import _kernels
@@ -25,7 +28,7 @@ def learn():
 
 @pytest.fixture(scope="module", autouse=True)
 def warm():
-    """Load the kernels: an exception in a callback of LLVM, which loads them, would be lost."""
+    """Load the kernels, so that the tests interrupt these and not the compiler."""
     sj.plan(PROBLEM, LAW)
     sj.learn(AGENT, sj.mdps.river_swim(12), sj.Geometric(0.9), episodes=10)
 
@@ -95,6 +98,58 @@ def test_ctrl_c_in_a_callback_of_llvm_is_raised(decorate, monkeypatch, alarm):
         with pytest.raises(KeyboardInterrupt):
             compiled(3.0)
         assert compiled(3.0) == 6.0
+
+
+def test_ctrl_c_just_after_llvm_has_linked_a_module_does_no_harm(monkeypatch, alarm):
+    from llvmlite.binding import linker
+
+    link = linker.ffi.lib.LLVMPY_LinkModules
+
+    def link_and_interrupt(*arguments):
+        monkeypatch.undo()  # once
+        failed = link(*arguments)
+        signal.raise_signal(signal.SIGALRM)  # Python does not know yet that one of the modules is gone
+        return failed
+
+    class FFI:
+        OutputString = linker.ffi.OutputString
+
+        class lib:  # noqa: N801 - as in llvmlite
+            LLVMPY_LinkModules = staticmethod(link_and_interrupt)
+
+    monkeypatch.setattr(linker, "ffi", FFI)
+    compiled = _jit.inlined(lambda x: 2.0 * x)
+    with pytest.raises(KeyboardInterrupt):
+        compiled(3.0)
+    gc.collect()  # would free it twice, and crash
+    assert compiled(3.0) == 6.0
+
+
+def test_a_kernel_can_be_compiled_again_after_ctrl_c_in_any_pass(alarm):
+    class Interrupt(event.Listener):
+        def on_start(self, event):
+            self.left -= 1
+            if self.left == 0:
+                signal.raise_signal(signal.SIGALRM)
+
+        def on_end(self, event):
+            pass
+
+    def compile_and_interrupt(at):
+        inner = _jit.inlined(lambda x: 2.0 * x)
+        compiled = _jit.inlined(lambda x: inner(x) + at)
+        listener = Interrupt()
+        listener.left = at
+        with event.install_listener("numba:run_pass", listener):
+            try:
+                compiled(3.0)
+            except KeyboardInterrupt:
+                assert compiled(3.0) == 6.0 + at
+                return True
+        return False
+
+    n_passes = next(at for at in itertools.count(1, 7) if not compile_and_interrupt(at))
+    assert n_passes > 30
 
 
 def test_kernels_that_return_a_tuple_with_arrays_or_enums_are_interruptible():

@@ -20,7 +20,11 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 
 from sojourn._files import lock_file
-from sojourn._kernels._interrupts import interruptible, with_ignored_interrupts
+from sojourn._kernels._interrupts import (
+    handle_signals,
+    interruptible,
+    interruptible_between_passes,
+)
 from sojourn.errors import CacheWarning
 
 __all__ = ["cache_directory", "inlined", "kernel"]
@@ -40,7 +44,7 @@ def kernel(function: F) -> F:
     compiled: Any = _njit(nogil=True, no_cfunc_wrapper=True)(function)
     if compiled is function:
         raise ImportError("Sojourn needs numba's compiler; unset NUMBA_DISABLE_JIT.")
-    compiled.compile = with_ignored_interrupts(compiled.compile)
+    compiled.compile = interruptible_between_passes(compiled.compile)
     directory = cache_directory()
     if directory is not None:
         settings: Any = numba.config
@@ -71,7 +75,7 @@ def inlined(function: F) -> F:
     compiled: Any = _njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     if compiled is function:
         return function
-    compiled.compile = with_ignored_interrupts(compiled.compile)
+    compiled.compile = interruptible_between_passes(compiled.compile)
     compiled.__class__ = _InlinedFunction
     return cast(F, compiled)
 
@@ -82,7 +86,7 @@ class _InlinedFunction(CPUDispatcher):
     @functools.cached_property
     def _for_python(self) -> Any:
         compiled: Any = _njit(self.py_func)
-        compiled.compile = with_ignored_interrupts(compiled.compile)
+        compiled.compile = interruptible_between_passes(compiled.compile)
         return compiled
 
     def __call__(self, *args: Any) -> Any:
@@ -204,6 +208,7 @@ def lock_when_free(path: Path, *, at_most: float = 120.0) -> IO[bytes] | None:
         if lock_file(file, exclusive=True, wait=False):
             return file
         time.sleep(0.05)
+        handle_signals()
     file.close()
     return None
 
