@@ -107,3 +107,10 @@ def test_an_agent_without_a_policy_has_no_regret(write, tmp_path):
         del sys.modules["own_blind"]  # as in a worker that starts after the edit
         with pytest.raises(ValueError, match="the code of an agent, problem or law changed after the run"):
             play_trial(own.text)
+
+
+def test_a_trial_ignores_the_error_settings_of_numpy():
+    one = trial(law="Geometric(gamma=0.5)")
+    expected = play_trial(one.text)
+    with np.errstate(all="raise"):  # as the module of another trial's agent may have left it
+        assert play_trial(one.text) == expected

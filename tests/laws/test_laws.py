@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from laws.cases import EVERY_LAW
 
 import sojourn as sj
-from sojourn.laws import label, quantile, same_mean, steps
+from sojourn.laws import closest_geometric, label, quantile, same_mean, steps
 from sojourn.testing import check_law
 
 
@@ -380,3 +380,9 @@ def test_an_invalid_size_is_refused(size):
 def test_steps_out_of_range_raise_value_errors(h):
     with pytest.raises(ValueError, match=r"^h must be whole numbers from 1 to 2\*\*53; got"):
         sj.Geometric(0.9).survival(h)
+
+
+def test_underflow_is_no_error_whatever_numpy_was_told():
+    with np.errstate(all="raise"):
+        assert sj.Geometric(0.5).survival(5_000) == 0.0
+        assert closest_geometric(sj.DiscreteWeibull(0.5, 2.0)).gamma > 0.0

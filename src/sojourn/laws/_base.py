@@ -339,13 +339,14 @@ class LengthLaw:
         """Apply a formula to the steps up to the longest length; all later steps get the value `past`."""
         given = steps(h)
         flat = given.ravel()
-        if self.longest is None:
-            result = formula(flat)
-        else:
-            inside = flat <= self.longest
-            result = np.full(flat.shape, past)
-            if inside.any():
-                result[inside] = formula(flat[inside])
+        with np.errstate(under="ignore"):  # late steps underflow to 0, whatever `np.seterr` was told
+            if self.longest is None:
+                result = formula(flat)
+            else:
+                inside = flat <= self.longest
+                result = np.full(flat.shape, past)
+                if inside.any():
+                    result[inside] = formula(flat[inside])
         shaped: FloatArray = result.reshape(given.shape)[()]
         return shaped
 

@@ -47,6 +47,7 @@ def distance(law: LengthLaw, other: LengthLaw, *, last: int | None = None) -> fl
     return _distance(law, other, grid, law.survival(grid), last)
 
 
+@np.errstate(under="ignore")
 def closest_geometric(law: LengthLaw) -> Geometric:
     """Return the geometric law with the smallest `distance`: the best approximation by a single γ.
 

@@ -93,6 +93,7 @@ def evaluate(
     return found
 
 
+@np.errstate(under="ignore")
 def policy_bounds(
     problem: SparseProblem,
     law: LengthLaw,

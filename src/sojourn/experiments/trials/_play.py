@@ -41,15 +41,16 @@ def play_trial(text: str) -> bytes:
     agent = build(settings["learner"], lambda: plan(mdp, law))
     record, episodes = settings["record"], settings["episodes"]
     n_valued = episodes if isinstance(record, str) else record.get("regret_episodes", episodes)
-    run = learn(
-        agent,
-        mdp,
-        law,
-        episodes=episodes,
-        seed=seed,
-        regret_episodes=n_valued,
-        regret_tolerance=settings.get("regret_tolerance", REGRET_TOLERANCE),
-    )
+    with np.errstate(all="warn", under="ignore"):  # as by default, whatever an agent's module told NumPy
+        run = learn(
+            agent,
+            mdp,
+            law,
+            episodes=episodes,
+            seed=seed,
+            regret_episodes=n_valued,
+            regret_tolerance=settings.get("regret_tolerance", REGRET_TOLERANCE),
+        )
     _check_code(settings)  # again: the trial itself may have imported more modules
     return pack_trial(settings, seed, run.problem, _recorded(run, record))
 
