@@ -121,6 +121,8 @@ def read_call(text: str, what: str, example: str) -> tuple[str, list[Any], dict[
             raise ValueError("more than one call")
         if any(keyword.arg is None for keyword in call.keywords):
             raise ValueError("** is not an argument")
+        if any(isinstance(part, (ast.Set, ast.Call)) for part in ast.walk(call) if part is not call):
+            raise ValueError("a set, whose order is another one in every process")
         positional = [ast.literal_eval(argument) for argument in call.args]
         named = [(str(keyword.arg), ast.literal_eval(keyword.value)) for keyword in call.keywords]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):

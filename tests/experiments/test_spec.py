@@ -258,6 +258,9 @@ class Mine:
 class Plain:
     def __init__(self, law, laws=(), **rest): self.law, self.laws = law, laws
     start = Mine.start
+
+class Whole(Plain):
+    def __init__(self, size=1, sizes=(1, 2)): self.size, self.sizes = size, sizes
 """
 
 
@@ -314,6 +317,21 @@ def test_floats_reach_the_users_own_agents_as_floats(write, own):
     laws = read_experiment(spec).cells[-1].settings["learner"]["laws"]
     assert laws == [2.0, 3, [1.0]]
     assert [type(laws[0]), type(laws[1]), type(laws[2][0])] == [float, int, float]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("size = 1.0", {"size": 1.0}),
+        ("size = 1", {}),
+        ("sizes = [1.0, 2]", {"sizes": [1.0, 2]}),
+        ("sizes = [1, 2]", {}),
+    ],
+)
+def test_a_float_is_not_the_whole_default_of_the_users_own_agent(write, own, given, kept):
+    spec = write(('type = "random"', f'type = "own_agents:Whole"\n{given}'))
+    learner = read_experiment(spec).cells[-1].settings["learner"]
+    assert repr({key: value for key, value in learner.items() if key != "type"}) == repr(kept)
 
 
 def test_a_law_is_marked_where_the_class_has_no_type_hints(write, own):

@@ -50,6 +50,11 @@ def test_a_custom_problem_is_named_by_its_import_path(own):
     assert read_problem("own_rivers:river(5)", "problem").text == "own_rivers:river(n=5)"
 
 
+@pytest.mark.parametrize("text", ["own_rivers:river(n=5.0)", "mine:Env-v0(pay=1.0)"])
+def test_floats_reach_other_peoples_functions_as_floats(own, text):
+    assert read_problem(text, "problem").text == text  # which is what worker processes parse
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -65,6 +70,7 @@ def test_a_custom_problem_is_named_by_its_import_path(own):
         ("river_swim(n=3, n=4)", "river_swim got n twice."),
         ("Taxi-v4(a=1, b=2, a=3)", "Taxi-v4 got a twice."),
         ("rivr_swim(3)", "Unknown environment 'rivr_swim'. Did you mean 'river_swim'?"),
+        ("own_rivers:river({2, 3})", "problem must have numbers and quoted text as arguments"),
         ("river_swim(open('x'))", "problem must have numbers and quoted text as arguments"),
         ("x" * 20_000, "problem must be written like 'Taxi-v4' or 'river_swim(6)'; got 'xxx"),
         ("", "problem must be written like"),

@@ -56,11 +56,10 @@ class NamedProblem:
     @property
     def text(self) -> str:
         """Canonical text: the name with every setting that is not the default, in sorted order."""
-        if self.name in BUILDERS:
-            parameters = inspect.signature(BUILDERS[self.name]).parameters
-            shown = {key: value for key, value in self.settings.items() if parameters[key].default != value}
-        else:
-            shown = dict(self.settings)
+        if self.name not in BUILDERS:  # other functions may need 1.0 and not 1
+            return write_call(self.name, self.settings, keeps_floats=True)
+        parameters = inspect.signature(BUILDERS[self.name]).parameters
+        shown = {key: value for key, value in self.settings.items() if parameters[key].default != value}
         return write_call(self.name, shown)
 
     def build(self) -> TabularMDP:

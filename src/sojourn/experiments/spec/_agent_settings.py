@@ -223,7 +223,7 @@ def _with_floats(plain: Any, given: Any) -> Any:
     """Return plain settings with the floats of a table: a class of the user's own may need 1.0 and not 1."""
     if isinstance(given, list):
         return [_with_floats(*pair) for pair in zip(plain, given, strict=True)]
-    return float(plain) if isinstance(given, float) else plain
+    return given if isinstance(given, float) else plain
 
 
 def with_place(place: str, function: Callable[..., Any], *arguments: Any) -> Any:

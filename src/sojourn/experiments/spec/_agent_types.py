@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import json
 import math
 import types
 from collections.abc import Hashable, Iterator, Mapping
@@ -53,15 +54,25 @@ class SettingsType:
         return [name for name in self.parameters if name not in self.defaults and name not in given]
 
     def is_default(self, name: str, value: Any) -> bool:
-        """Whether a plain value is the plain form of an argument's default."""
-        return name in self._plain_defaults and are_same(self._plain_defaults[name], value)
+        """Whether a plain value is the plain form of an argument's default.
+
+        For a class of the user's own, 1.0 is not the default 1: it may compute something else.
+        """
+        if name not in self._plain_defaults:
+            return False
+        default = self._plain_defaults[name]
+        return are_same(default, value) and (not self._is_own or json.dumps(default) == json.dumps(value))
+
+    @property
+    def _is_own(self) -> bool:
+        return is_import_path(self.name)
 
     @functools.cached_property
     def _plain_defaults(self) -> dict[str, Any]:
         found = {}
         for name, default in self.defaults.items():
             try:
-                found[name] = _plain(default)
+                found[name] = _plain(default, keeps_floats=self._is_own)
             except ValueError:
                 continue
         return found
@@ -148,16 +159,17 @@ def _spellings() -> Mapping[str, str]:
     return found
 
 
-def _plain(value: Any) -> Any:
-    """Return the plain form of a value; raise `ValueError` if it has none."""
+def _plain(value: Any, *, keeps_floats: bool = False) -> Any:
+    """Return the plain form of a value, in which 1.0 is 1 or kept; raise `ValueError` if it has none."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, (int, float)) and math.isfinite(value):
-        return plain_number(value, "")
+        number = plain_number(value, "")
+        return value if keeps_floats else number
     if isinstance(value, LengthLaw):
         return {"law": repr(value)}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_plain(item, keeps_floats=keeps_floats) for item in value]
     settings = describe(value)
     if settings is None:
         raise ValueError(f"{shown(value)} has no plain form.")
