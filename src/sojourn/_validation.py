@@ -162,14 +162,18 @@ def check_arguments(
         places: Positional arguments.
         names: Keyword arguments.
     """
-    parameters = inspect.signature(function).parameters
+    found = inspect.signature(function).parameters.values()
+    parameters = {p.name: p for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    takes_any_name = any(p.kind is p.VAR_KEYWORD for p in found)
+    if any(p.kind is p.POSITIONAL_ONLY and p.default is p.empty for p in found):
+        raise ValueError(f"{name} must take its arguments by name; it has some by position only.")
     order = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
     if len(places) > len(order):
         takes = f"takes {', '.join(order)}" if order else "takes no positional arguments"
         raise ValueError(f"{name} {takes}; got {len(places)} argument{'s' * (len(places) > 1)}.")
     given = dict(zip(order, places, strict=False))
     for argument in names:
-        if argument not in parameters:
+        if argument not in parameters and not takes_any_name:
             takes = f" It takes {', '.join(parameters) or 'none'}."
             raise ValueError(
                 f"{name} has no argument {argument!r}.{did_you_mean(argument, parameters) or takes}"

@@ -36,6 +36,7 @@ def test_a_named_problem_can_be_built():
 def own(tmp_path, monkeypatch):
     """Write a user's module with custom problems."""
     code = "import sojourn as sj\nlake = sj.mdps.chain(3)\nnumber = 3\n"
+    code += "def any(**settings): return sj.mdps.river_swim(**settings)\ndef place(n, /): return lake\n"
     (tmp_path / "own_rivers.py").write_text(code + "def river(n=4): return sj.mdps.river_swim(n)\n")
     (tmp_path / "own_broken.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -48,6 +49,7 @@ def test_a_custom_problem_is_named_by_its_import_path(own):
     assert parse_problem("own_rivers:river(5)").n_states == 5
     assert parse_problem("own_rivers:lake").n_states == 3
     assert read_problem("own_rivers:river(5)", "problem").text == "own_rivers:river(n=5)"
+    assert parse_problem("own_rivers:any(n=5)").n_states == 5
 
 
 @pytest.mark.parametrize("text", ["own_rivers:river(n=5.0)", "mine:Env-v0(pay=1.0)"])
@@ -60,6 +62,8 @@ def test_floats_reach_other_peoples_functions_as_floats(own, text):
     [
         ("own_rivers:rivr", "own_rivers has no 'rivr'."),
         ("own_rivers:river(m=2)", "own_rivers:river has no argument 'm'. It takes n."),
+        ("own_rivers:any(5)", "own_rivers:any takes no positional arguments; got 1 argument."),
+        ("own_rivers:place(5)", "own_rivers:place must take its arguments by name"),
         ("own_rivers:lake(2)", "own_rivers:lake is a problem already and takes no arguments."),
         (
             "own_rivers:number",
