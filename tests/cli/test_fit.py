@@ -183,6 +183,15 @@ def test_a_table_of_data_without_first_steps_is_refused(run, tmp_path):
     assert "P(H ≥ h | H ≥ 3)" in run("fit", str(path)).stdout
 
 
+def test_a_table_of_data_with_a_hole_is_refused(run, tmp_path):
+    path, table = tmp_path / "log.csv", tmp_path / "table.csv"
+    path.write_text("length,entry\n" + "4,1\n5,1\n9,8\n10,8\n" * 30 + "6,1\n7,6\n8,6\n", encoding="utf-8")
+    done = run("fit", str(path), "--no-plot", "--table", str(table))
+    assert done.exit_code == 2
+    assert "hardly any session was observed at steps 6 to 7" in " ".join(done.stderr.split())
+    assert not table.exists()
+
+
 @pytest.mark.parametrize("option", ["--table", "--figure", "--report"])
 @pytest.mark.parametrize("way", ["same", "around", "link"])
 def test_the_log_is_never_written_over(run, tmp_path, option, way):

@@ -33,7 +33,7 @@ from sojourn.sessions import (
 )
 from sojourn.sessions.advice._law import mean_words
 from sojourn.sessions.analysis._bootstrap import _remaining
-from sojourn.sessions.analysis._coverage import Unknown, data_quantile, step_ranges
+from sojourn.sessions.analysis._coverage import Unknown, data_quantile, find_hole, step_ranges
 from sojourn.sessions.analysis._fit_check import FitCheck
 from sojourn.sessions.analysis._hazard_test import compare_hazards
 
@@ -1059,7 +1059,63 @@ def test_where_late_entries_leave_a_gap_no_mean_is_printed():
     lengths = np.concatenate([np.tile([1, 2, 3, 4, 5], 60), 9 + np.random.default_rng(0).geometric(0.1, 200)])
     found = analyze(SessionLog.from_columns(lengths, entry=[1] * 300 + [10] * 200))
     assert found.kaplan_meier is None
-    assert advice_on(found, "The data").startswith("Late entries leave open how long sessions last.")
+    assert found.unknown is Unknown.HOLE
+    # By hand: the lengths 1 to 5 are equally frequent.
+    assert advice_on(found, "The data").startswith(
+        "By Kaplan–Meier, counted up to step 5, because hardly any session was observed at steps 6–9, "
+        "sessions last 3 steps on average"
+    )
+    assert not found.has_table
+    # Without steps that no session shows, all those that were seen from the first step end before others.
+    lengths[300:] -= 4
+    joined = analyze(SessionLog.from_columns(lengths, entry=[1] * 300 + [6] * 200))
+    assert joined.kaplan_meier is joined.hole is None
+    assert advice_on(joined, "The data").startswith("Late entries leave open how long sessions last.")
+
+
+@pytest.mark.parametrize(
+    ("at_risk", "hole"),
+    [
+        ([30, 9, 20], (2, 2)),
+        ([30, 9, 5, 19, 20], (2, 3)),
+        ([30, 9, 19], None),
+        ([30, 9, 10, 9, 10], None),
+        ([30, 12, 4, 0, 3], (3, 4)),
+        ([30, 0, 0, 12, 3], (2, 3)),
+        ([5, 3, 0, 1], (3, 3)),
+        ([5, 3, 1], None),
+    ],
+)
+def test_a_hole_is_where_few_sessions_are_at_risk_before_many(at_risk, hole):
+    entry = [h for h, n in enumerate(at_risk, start=1) for _ in range(n)]
+    log = SessionLog.from_columns(entry, entry=entry)  # every session is seen at one step
+    assert find_hole(log.sample) == hole
+
+
+def test_nothing_that_depends_on_the_steps_of_a_hole_is_printed():
+    # The expected numbers at risk of the first 60 sessions are below 10 from step 18 on.
+    rng = np.random.default_rng(0)
+    lengths = np.concatenate([rng.geometric(0.1, 60), 999 + rng.geometric(0.1, 40)])
+    found = analyze(SessionLog.from_columns(lengths, entry=[1] * 60 + [1000] * 40), resamples=3)
+    start, end = found.hole
+    assert end == 999
+    assert (lengths[:60] >= start).sum() < 10 <= (lengths[:60] >= start - 1).sum()
+    assert found.last_of_many == start - 1
+    assert found.unknown is Unknown.HOLE
+    hole = f"steps {start}–999"
+    assert advice_on(found, "In short") == "The log does not show enough to choose a discount for all steps."
+    assert f"does not determine it: hardly any session was observed at {hole}." in advice_on(
+        found, "The mean length"
+    )
+    mean = float(np.minimum(lengths[:60], start - 1).mean())
+    assert (
+        f"counted up to step {start - 1}, because hardly any session was observed at {hole}, sessions last "
+        f"{mean:.3g} steps on average" in advice_on(found, "The data")
+    )
+    for heading in ("A single γ", "How far to plan"):
+        assert f"depends on steps {start} to 999, at which hardly any session was observed" in advice_on(
+            found, heading
+        )
     assert not found.has_table
 
 

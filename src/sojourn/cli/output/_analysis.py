@@ -283,6 +283,11 @@ def _write_survival(found: Analysis, path: Path) -> None:
             f"--table cannot be written: hardly any session was seen before step {found.first:,}, so the "
             "data do not say how many get that far."
         )
+    if found.hole is not None:
+        raise ValueError(
+            f"--table cannot be written: hardly any session was observed at steps {found.hole[0]:,} to "
+            f"{found.hole[1]:,}, so the data do not say how many get further."
+        )
     if law is None:
         raise ValueError(
             "--table cannot be written: late entries leave the data's survival undefined, or the log has "

@@ -74,6 +74,9 @@ def _unseen_steps(analysis: Analysis) -> str:
     if analysis.determines_remaining:
         return f"before step {analysis.first:,}"
     before = f"before step {analysis.first:,}, and " if analysis.first > 1 else ""
+    if analysis.hole is not None:
+        start, end = analysis.hole
+        return f"{before}{start:,} to {end:,}, at which hardly any session was observed"
     if analysis.unended > max(analysis.still_open, analysis.unseen) * (1.0 + _ROUNDING):
         return f"{before}that hardly any of its sessions reach"
     return f"{before}beyond its longest session"

@@ -17,7 +17,7 @@ from sojourn.sessions._format import (
     percent,
     step_words,
 )
-from sojourn.sessions.advice._sessions import seen_before
+from sojourn.sessions.advice._sessions import hole_words, seen_before
 from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE, Unknown
 from sojourn.sessions.analysis._fit_check import MISFIT
 from sojourn.sessions.analysis._hazard_test import MAX_TESTED, REJECTED
@@ -219,6 +219,7 @@ def _unknown_words(analysis: Analysis, why: Unknown) -> str:
         Unknown.EDGE: f"{edge}, and {_beyond(analysis)}",
         Unknown.BEYOND: _beyond(analysis),
         Unknown.UNENDED: _unended(analysis),
+        Unknown.HOLE: f"hardly any session was observed at {hole_words(analysis)}",
         Unknown.UNBOUNDED: "its 95% interval, from resampled logs, has no upper limit",
     }[why]
 

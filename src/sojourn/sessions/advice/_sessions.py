@@ -13,7 +13,7 @@ from sojourn.sessions.analysis._coverage import StepRange, data_quantile, step_r
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
 
-__all__ = ["data_words", "seen_before", "session_words"]
+__all__ = ["data_words", "hole_words", "seen_before", "session_words"]
 
 _FEW_AT_END = 10
 """Fewer sessions with the largest length are not pointed out."""
@@ -64,6 +64,12 @@ def session_words(analysis: Analysis) -> str:
 def seen_before(analysis: Analysis) -> str:
     """Return how many sessions were seen before `Analysis.first`."""
     return "no session was seen" if analysis.n_left_out is None else "too few sessions were seen"
+
+
+def hole_words(analysis: Analysis) -> str:
+    """Return the steps of the hole in the log; empty if there is none."""
+    start, end = analysis.hole or (0, 0)
+    return "" if not end else f"step {start:,}" if start == end else f"steps {start:,}–{end:,}"
 
 
 def _open_words(log: SessionLog) -> str:
@@ -144,10 +150,11 @@ def data_words(analysis: Analysis) -> str:
     log, first, longest = analysis.log, analysis.first, analysis.log.longest
     if longest == first:
         return f"No session was seen to go on after step {first:,}."
-    if analysis.kaplan_meier is None and (log.entry > 1).any():
+    hole = hole_words(analysis)
+    if not hole and analysis.kaplan_meier is None and (log.entry > 1).any():
         return f"Late entries leave open how long sessions last. {_range_words(analysis)}"
     is_complete = log.sample.is_complete
-    last = longest if is_complete else min(analysis.last_of_many + 1, longest)
+    last = longest if is_complete else min(analysis.last_of_many + (not hole), longest)
     who = "Sessions" if first == 1 else f"Sessions that reach step {first:,}"
     since = " from there on" if first > 1 else ""
     mean = f"{step_words(analysis.mean_up_to(last) - (first - 1))} on average{since}"
@@ -155,6 +162,7 @@ def data_words(analysis: Analysis) -> str:
         text = f"{who} last {mean}"
     else:
         fewer = ", from which on fewer than 10 sessions are at risk" if last < longest else ""
+        fewer = f", because hardly any session was observed at {hole}" if hole else fewer
         text = f"By Kaplan–Meier, counted up to step {last:,}{fewer}, {who[0].lower()}{who[1:]} last {mean}"
     return f"{text}{_quantiles(analysis, last, is_complete=is_complete)}. {_range_words(analysis)}"
 

@@ -30,6 +30,7 @@ from sojourn.sessions.analysis._coverage import (
     FEWEST_ENDS,
     SMALL_DIFFERENCE,
     Unknown,
+    find_hole,
     last_of_many,
     late_rate,
     mean_up_to,
@@ -235,8 +236,9 @@ class Analysis:
 
     @property
     def has_table(self) -> bool:
-        """Whether `--table` can write the data: they begin at step 1 and have at most 1,000,000 steps."""
-        return self.first == 1 and self.kaplan_meier is not None and self.log.longest <= MAX_TABLE_STEPS
+        """Whether `--table` can write the data: from step 1 on, without a hole, up to 1,000,000 steps."""
+        is_whole = self.first == 1 and self.hole is None
+        return is_whole and self.kaplan_meier is not None and self.log.longest <= MAX_TABLE_STEPS
 
     @cached_property
     def group_laws(self) -> tuple[GroupLaw, ...]:
@@ -291,8 +293,16 @@ class Analysis:
 
     @cached_property
     def last_of_many(self) -> int:
-        """The last step at which 10 sessions are at risk; the longest length if there is none."""
+        """The last step, before a hole if there is one, at which 10 sessions are at risk.
+
+        It is the longest length if there is none.
+        """
         return last_of_many(self.log.sample)[0]
+
+    @cached_property
+    def hole(self) -> tuple[int, int] | None:
+        """The first and last step of a range that hardly any session shows, before steps that many do."""
+        return find_hole(self.log.sample)
 
     @cached_property
     def unended(self) -> float:
@@ -329,18 +339,20 @@ class Analysis:
     def unknown(self) -> Unknown | None:
         """Why the log does not determine the mean from step `first` on; None if it does.
 
-        At least 10 sessions must have been seen to end. At least half of the mean must be in the data, and
-        these must show the end of at least half of the sessions. If the best fit is at the edge of its
-        family, almost all of it must be, because the tail beyond the data is then an artifact of the family's
-        range. If the data contradict the best fit, almost all sessions must have ended, because the fit is
-        then no guide to the steps beyond the data; if they have, the mean is that of the data. If logs were
-        resampled, the interval of a mean that comes from a fit must have an upper end. If most sessions reach
-        the longest length, almost all of them must have been seen to end there.
+        At least 10 sessions must have been seen to end, and the log must have no hole. At least half of the
+        mean must be in the data, and these must show the end of at least half of the sessions. If the best
+        fit is at the edge of its family, almost all of it must be, because the tail beyond the data is then
+        an artifact of the family's range. If the data contradict the best fit, almost all sessions must have
+        ended, because the fit is then no guide to the steps beyond the data; if they have, the mean is that
+        of the data. If logs were resampled, the interval of a mean that comes from a fit must have an upper
+        end. If most sessions reach the longest length, almost all of them must have been seen to end there.
         """
         if self.is_too_small:
             return Unknown.TOO_SMALL
         if self.is_constant:
             return None
+        if self.hole is not None:
+            return Unknown.HOLE
         if float(self.band.estimate[-1]) > 0.5 and self.still_open > SMALL_DIFFERENCE:
             return Unknown.MOST_OPEN
         if self.best_is_contradicted:

@@ -17,6 +17,7 @@ __all__ = [
     "StepRange",
     "Unknown",
     "data_quantile",
+    "find_hole",
     "first_of_many",
     "last_of_many",
     "late_rate",
@@ -58,6 +59,7 @@ class Unknown(Enum):
     EDGE = "the fit is at the edge of its family, and its tail beyond the data matters"
     BEYOND = "most of the mean lies beyond the longest session"
     UNENDED = "the data hardly show when most sessions end"
+    HOLE = "hardly any session was observed at some steps, before others at which many were"
 
 
 class StepRange(NamedTuple):
@@ -128,16 +130,35 @@ def unended(sample: Sample, band: Band) -> float:
     return max(left, float(band.of(last + 1)) - n_after / int(sample.entry_counts.sum()))
 
 
+def find_hole(sample: Sample) -> tuple[int, int] | None:
+    """Return the first and last step of a range that hardly any session shows, before many later ones.
+
+    Fewer than 10 sessions are at risk there, and at least 20 at a later step; or none is (and 10 may never
+    be), and one at a later step. None if there is no such range.
+    """
+    steps, at_risk = _numbers_at_risk(sample)
+    few = at_risk < (FEW_AT_RISK if at_risk.max() >= FEW_AT_RISK else 1)
+    later = np.maximum.accumulate(at_risk[::-1])[::-1]
+    is_hole = few & (later >= np.where(at_risk > 0, 2 * FEW_AT_RISK, 1))
+    is_hole[: int(np.argmax(~few))] = False  # `first_of_many` deals with the first steps
+    if not is_hole.any():
+        return None
+    inside = int(np.argmax(is_hole))
+    start = inside - int(np.argmax(~few[inside::-1])) + 1
+    rises = ~few[inside:] if (~few[inside:]).any() else at_risk[inside:] > at_risk[inside]
+    return int(steps[start]), int(steps[inside + int(np.argmax(rises))]) - 1
+
+
 def last_of_many(sample: Sample) -> tuple[int, int]:
     """Return the last step at which 10 sessions are at risk, and how many are at the next one.
 
-    If 10 never are, it is the longest length.
+    If 10 never are, it is the longest length. If there is a hole, it is the last step before that.
     """
     steps, at_risk = _numbers_at_risk(sample)
-    enough = np.flatnonzero(at_risk >= FEW_AT_RISK)
-    if not enough.size:
+    hole, enough = find_hole(sample), np.flatnonzero(at_risk >= FEW_AT_RISK)
+    if hole is None and not enough.size:
         return sample.longest, 0
-    few = enough[-1] + 1
+    few = int(np.searchsorted(steps, hole[0])) if hole else enough[-1] + 1
     return min(int(steps[few]) - 1, sample.longest), int(at_risk[few])
 
 

@@ -10,6 +10,7 @@ from sojourn.sessions._log import SessionLog
 from sojourn.sessions.analysis._coverage import (
     FEWEST_ENDS,
     SMALL_DIFFERENCE,
+    find_hole,
     first_of_many,
     mean_up_to,
     unended,
@@ -56,14 +57,14 @@ def fit_groups(log: SessionLog) -> tuple[GroupLaw, ...]:
 def _law_of(sample: Sample) -> GroupLaw:
     """Return a group's law.
 
-    Its mean is None unless the sessions are seen from step 1 and show enough of it. If they contradict the
-    fit, it is their Kaplan–Meier mean, for which almost all must have ended.
+    Its mean is None unless the sessions are seen from step 1, without a hole, and show enough of it. If they
+    contradict the fit, it is their Kaplan–Meier mean, for which almost all must have ended.
     """
     if sample.n_observed < FEWEST_ENDS:
         return GroupLaw(None)
     fit, band = rank_fits(sample.thinned(_MAX_DISTINCT))[0], band_of_sample(sample)
     is_contradicted = check_fit(sample, band, fit).is_contradicted
-    if first_of_many(sample) > 1:
+    if first_of_many(sample) > 1 or find_hole(sample) is not None:
         return GroupLaw(fit, None, is_contradicted)
     left = unended(sample, band)
     if is_contradicted:
