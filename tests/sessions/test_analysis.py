@@ -1055,6 +1055,20 @@ def test_a_law_without_a_mean_that_fits_as_well_leaves_the_mean_open():
     assert replace(near, fits=(near.fits[0], replace(near.fits[1], bic_gap=2.5))).unknown is None
 
 
+def test_a_law_that_fits_as_well_with_a_mean_beyond_the_data_leaves_the_mean_open():
+    # Only P(H = 1) is known, so that Geometric(0.4) and Polynomial(1.38) have the same likelihood.
+    found = analyze(SessionLog.from_columns([1] * 30 + [2] * 20, [True] * 30 + [False] * 20))
+    assert found.best.fit.family == "geometric"
+    assert found.ranked("polynomial").bic_gap < 0.01
+    assert found.unknown is Unknown.TIED_BEYOND
+    name = law_words(found.ranked("polynomial").fit)
+    assert f"{name}, which fits about as well, has most of its mean beyond the longest session" in advice_on(
+        found, "The mean length"
+    )
+    fits = tuple(one for one in found.fits if one.fit.family != "polynomial")
+    assert replace(found, fits=fits).unknown is None
+
+
 def test_where_late_entries_leave_a_gap_no_mean_is_printed():
     lengths = np.concatenate([np.tile([1, 2, 3, 4, 5], 60), 9 + np.random.default_rng(0).geometric(0.1, 200)])
     found = analyze(SessionLog.from_columns(lengths, entry=[1] * 300 + [10] * 200))

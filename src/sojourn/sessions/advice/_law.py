@@ -209,6 +209,7 @@ def _unknown_words(analysis: Analysis, why: Unknown) -> str:
     if why is Unknown.EDGE and fit.without_mean:
         return f"the most likely member of the best family, {fit.without_mean}, has no mean"
     endless = next((one for one in analysis.fits if one.fit.without_mean), None)
+    tied = next((law_words(one.fit) for one in analysis.tied_beyond), "")
     edge = f"the law is at the edge of its family ({_edge_words(analysis)})"
     return {
         Unknown.TOO_SMALL: Unknown.TOO_SMALL.value,
@@ -218,6 +219,8 @@ def _unknown_words(analysis: Analysis, why: Unknown) -> str:
         Unknown.NO_FIT: _no_fit(analysis),
         Unknown.EDGE: f"{edge}, and {_beyond(analysis)}",
         Unknown.BEYOND: _beyond(analysis),
+        Unknown.TIED_BEYOND: f"{tied}, which fits about as well, has most of its mean beyond the longest "
+        "session",
         Unknown.UNENDED: _unended(analysis),
         Unknown.HOLE: f"hardly any session was observed at {hole_words(analysis)}",
         Unknown.UNBOUNDED: "its 95% interval, from resampled logs, has no upper limit",

@@ -197,6 +197,12 @@ class Analysis:
         law, past = one.fit.law, min(self.log.longest + 1, MAX_STEP)
         return float(law.tail(past)) <= 0.5 * float(law.tail(self.first))
 
+    @cached_property
+    def tied_beyond(self) -> tuple[RankedFit, ...]:
+        """The fits at no edge, with ΔBIC up to 2, of whose mean the data show less than half."""
+        tied = [one for one in self.fits if one.bic_gap <= BIC_TIE and not one.fit.edge]
+        return tuple(one for one in tied if not self.shows_most_of(one))
+
     def _passes(self, fit: Fit) -> bool:
         return not any(self._check(fit, cells_of=one).is_rejected for one in (None, self.best.fit))
 
@@ -340,12 +346,13 @@ class Analysis:
         """Why the log does not determine the mean from step `first` on; None if it does.
 
         At least 10 sessions must have been seen to end, and the log must have no hole. At least half of the
-        mean must be in the data, and these must show the end of at least half of the sessions. If the best
-        fit is at the edge of its family, almost all of it must be, because the tail beyond the data is then
-        an artifact of the family's range. If the data contradict the best fit, almost all sessions must have
-        ended, because the fit is then no guide to the steps beyond the data; if they have, the mean is that
-        of the data. If logs were resampled, the interval of a mean that comes from a fit must have an upper
-        end. If most sessions reach the longest length, almost all of them must have been seen to end there.
+        mean must be in the data, and these must show the end of at least half of the sessions; at least half
+        of the means of other fits that are about as good must be there, too. If the best fit is at the edge
+        of its family, almost all of it must be, because the tail beyond the data is then an artifact of the
+        family's range. If the data contradict the best fit, almost all sessions must have ended, because the
+        fit is then no guide to the steps beyond the data; if they have, the mean is that of the data. If logs
+        were resampled, the interval of a mean that comes from a fit must have an upper end. If most sessions
+        reach the longest length, almost all of them must have been seen to end there.
         """
         if self.is_too_small:
             return Unknown.TOO_SMALL
@@ -367,6 +374,8 @@ class Analysis:
             return Unknown.BEYOND
         if self.unended > 0.5:
             return Unknown.UNENDED
+        if self.tied_beyond:
+            return Unknown.TIED_BEYOND
         return Unknown.UNBOUNDED if self.mean_is_unbounded else None
 
     @property

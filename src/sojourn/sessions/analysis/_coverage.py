@@ -58,6 +58,7 @@ class Unknown(Enum):
     UNBOUNDED = "the interval from resampled logs has no upper end"
     EDGE = "the fit is at the edge of its family, and its tail beyond the data matters"
     BEYOND = "most of the mean lies beyond the longest session"
+    TIED_BEYOND = "most of the mean of a law that fits about as well lies beyond the longest session"
     UNENDED = "the data hardly show when most sessions end"
     HOLE = "hardly any session was observed at some steps, before others at which many were"
 
