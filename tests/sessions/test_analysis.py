@@ -484,6 +484,15 @@ def test_steps_that_hardly_any_session_shows_are_left_out():
     assert analyze(SessionLog.from_columns([1, 2, 3])).n_left_out is None
 
 
+def test_sessions_that_are_left_out_may_have_ended_before_the_first_end():
+    lengths = np.concatenate([[3, 4], np.arange(12, 112)])
+    found = analyze(SessionLog.from_columns(lengths, entry=[1, 1] + [10] * 100))
+    assert found.n_left_out == 2
+    assert "No session that reached step 10 ended before step 12." in advice_on(found, "The data")
+    whole = analyze(SessionLog.from_columns(np.arange(12, 112)))
+    assert "No session ended before step 12." in advice_on(whole, "The data")
+
+
 @pytest.mark.parametrize(("n", "gamma", "latest"), [(400, 0.95, 40), (60, 0.95, 14)])
 def test_late_entries_do_not_make_geometric_logs_look_otherwise(n, gamma, latest):
     rng, ruled_out = np.random.default_rng(5), 0

@@ -184,7 +184,8 @@ def _range_words(analysis: Analysis) -> str:
     """Return what share of the sessions at a step ends there, in a few ranges of steps."""
     ranges = step_ranges(analysis.log.sample)
     start = ranges[0].first
-    text = f"No session ended before step {start:,}. " if start > analysis.first else ""
+    who = f"No session that reached step {analysis.first:,}" if analysis.first > 1 else "No session"
+    text = f"{who} ended before step {start:,}. " if start > analysis.first else ""
     if len(ranges) > 1:
         parts = join_words([_one_range(one) for one in ranges])
         text += f"Of the sessions at a step, these shares end there on average: {parts}."
