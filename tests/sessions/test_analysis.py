@@ -605,6 +605,15 @@ def test_a_code_for_unknown_lengths_is_pointed_out():
     assert "largest length" not in advice_on(found, "The sessions")
 
 
+def test_open_sessions_with_the_largest_length_are_counted_among_those():
+    lengths = np.repeat([1, 2, 3, 30, 30], [40, 30, 30, 40, 40])
+    found = analyze(SessionLog.from_columns(lengths, np.arange(180) < 140))
+    assert (
+        "80 of them (44%) have the largest length, 30, and 40 of these were seen to end: if the log or the "
+        "sessions were cut off there, mark all as open" in advice_on(found, "The sessions")
+    )
+
+
 @pytest.mark.parametrize(("n_last", "is_said"), [(21, True), (20, False)])
 def test_lengths_of_so_many_steps_or_more_are_pointed_out(n_last, is_said):
     lengths = np.repeat(np.arange(1, 11), [100, 80, 60, 40, 30, 10, 10, 9, 8, n_last])

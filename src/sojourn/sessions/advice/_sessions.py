@@ -111,7 +111,8 @@ def _says_ends(log: SessionLog) -> bool:
 def _pile(analysis: Analysis) -> str:
     """Return a warning if many sessions end at the largest length: a cut-off, or a code such as 99."""
     log = analysis.log
-    n_end, n = int(log.counts[(log.lengths == log.longest) & log.observed].sum()), len(log)
+    is_last = log.lengths == log.longest
+    n_last, n_end, n = int(log.counts[is_last].sum()), int(log.counts[is_last & log.observed].sum()), len(log)
     if n_end == n > 1:
         return (
             f" All have the same length, {step_words(log.longest)}: if the log or the sessions were cut off "
@@ -126,10 +127,11 @@ def _pile(analysis: Analysis) -> str:
     is_apart = log.longest >= _FEW_STEPS and n_end > 2 * long.sum()
     if n_end < _FEW_AT_END or not (is_large or is_peak or is_apart):
         return ""
+    ends = f", and {n_end:,} of these were seen to end" if n_end < n_last else ""
     return (
-        f" {n_end:,} of them ({percent(n_end / n)}) have the largest length, {log.longest:,}: if the log or "
-        "the sessions were cut off there, mark these as open; if it stands for an unknown length, leave them "
-        "out."
+        f" {n_last:,} of them ({percent(n_last / n)}) have the largest length, {log.longest:,}{ends}: if the "
+        f"log or the sessions were cut off there, mark {'all' * bool(ends) or 'these'} as open; if it stands "
+        "for an unknown length, leave them out."
     )
 
 
