@@ -274,6 +274,15 @@ def test_each_group_has_its_own_best_fit():
     assert analyze(SessionLog.from_columns(lengths)).group_laws == ()
 
 
+def test_the_advice_says_which_discounts_a_schedule_has():
+    law = sj.Mixture([0.6, 0.4], [sj.Geometric(0.5), sj.Geometric(0.98)])
+    plain, grouped = (
+        advice_on(analyze(draw(law, 5_000, groups=groups)), "In short") for groups in (None, ["a", "b"])
+    )
+    assert "ρ(h) of the law at the end (--schedule FILE writes it)" in plain
+    assert "(--schedule FILE writes one per group, and with --group none this one)" in grouped
+
+
 def test_groups_whose_law_does_not_fit_or_that_are_too_small_are_marked():
     parts = {
         "two": np.repeat([2, 30], 300),

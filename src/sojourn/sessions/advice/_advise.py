@@ -99,18 +99,20 @@ def _by_length(analysis: Analysis, rest: str) -> str:
             f"with it loses at most {percent(share)} of the mean length. A discount that changes with the "
             f"step is more exact.{rest}"
         )
-    price = analysis.price
+    price, file = analysis.price, "--schedule FILE writes it"
+    if analysis.group_laws:
+        file = "--schedule FILE writes one per group, and with --group none this one"
     if price is not None and price.is_slight:
         much = "is enough" if price.is_free else f"costs only {percent(price.loss / abs(price.best))}"
         return (
             f"On {price.problem} one discount {much}: γ = {gamma}. On another problem it may cost more: "
-            "there use a discount that changes with the step (--schedule FILE writes it), and let the policy "
-            f"know the step.{rest}"
+            f"there use a discount that changes with the step ({file}), and let the policy know the step."
+            f"{rest}"
         )
     return (
-        "Use a discount that changes with the step, ρ(h) of the law at the end (--schedule FILE writes it), "
-        f"and let the policy know the step. The best single γ, {gamma}, may lose up to {percent(share)} of "
-        f"the mean length, for rewards in [0, 1].{rest}"
+        f"Use a discount that changes with the step, ρ(h) of the law at the end ({file}), and let "
+        f"the policy know the step. The best single γ, {gamma}, may lose up to {percent(share)} of the mean "
+        f"length, for rewards in [0, 1].{rest}"
     )
 
 
