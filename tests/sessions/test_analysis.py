@@ -837,6 +837,13 @@ def test_other_laws_that_fit_unsettle_a_single_discount():
     assert advice_on(many, "In short").startswith("One discount is enough by the best fit: γ = ")
 
 
+def test_a_single_discount_that_loses_some_percent_is_nearly_enough():
+    lengths = [2, 2, 2, 3, 3, 3, 3, 4, 6, 6, 7, 7, 8, 9, 9, 12, 13, 13, 21, 27]
+    found = analyze(SessionLog.from_columns(lengths))
+    assert 0.02 < found.gap / found.law.mean <= 0.1
+    assert "is nearly enough by the best fit, but not by others" in advice_on(found, "In short")
+
+
 def test_effect_sizes_come_from_groups_with_enough_ends():
     test = GroupTest((142, 43, 1), (95, 38, 0), (120.0, 17.4, 0.2), 47.9, 2, 1e-9)
     text = group_words(test)

@@ -81,8 +81,9 @@ def _by_length(analysis: Analysis, rest: str) -> str:
         return f"If the open sessions have one step, as all others, there is nothing to discount.{rest}"
     gamma, share = gamma_words(analysis.geometric.gamma), analysis.gap / analysis.law.mean
     if share <= NEARLY_ENOUGH and any(needs_more(one) for one in analysis.rivals):
+        enough = "enough" if share <= SMALL_DIFFERENCE else "nearly enough"
         return (
-            f"One discount, γ = {gamma}, is enough by the best fit, but not by others that the data do not "
+            f"One discount, γ = {gamma}, is {enough} by the best fit, but not by others that the data do not "
             f"contradict: the log does not settle it.{rest}"
         )
     if share <= SMALL_DIFFERENCE:
