@@ -844,6 +844,13 @@ def test_a_single_discount_that_loses_some_percent_is_nearly_enough():
     assert "is nearly enough by the best fit, but not by others" in advice_on(found, "In short")
 
 
+def test_no_single_discount_loses_more_than_the_mean_length():
+    law = sj.Mixture([0.9, 0.1], [sj.Geometric(0.5), sj.Geometric(0.9995)])
+    found = analyze(SessionLog.from_columns(law.sample(np.random.default_rng(0), 300)))
+    assert found.gap < found.law.mean < found.usual_gap
+    assert f"has the same mean length, at most {found.law.mean:.0f})" in advice_on(found, "A single γ")
+
+
 def test_effect_sizes_come_from_groups_with_enough_ends():
     test = GroupTest((142, 43, 1), (95, 38, 0), (120.0, 17.4, 0.2), 47.9, 2, 1e-9)
     text = group_words(test)

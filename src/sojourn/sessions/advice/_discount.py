@@ -28,7 +28,7 @@ NEARLY_ENOUGH = 0.1
 
 def single_gamma_words(analysis: Analysis) -> str:
     """Give the best single γ, and bound what planning with it loses."""
-    law, usual = analysis.described_law, analysis.usual
+    law = analysis.described_law
     if not analysis.determines_mean:
         return (
             "The log does not determine whether a single γ is good enough, nor which one: that depends on "
@@ -38,12 +38,14 @@ def single_gamma_words(analysis: Analysis) -> str:
     if isinstance(law, Geometric):
         return f"The law is one of a single γ: {gamma}.{_by_other_fits(analysis, 0.0)}"
     share, is_of_data = analysis.gap / law.mean, law is not analysis.law
+    usual = gamma_words(analysis.usual.gamma)
+    most = number(min(analysis.usual_gap, law.mean))  # no policy loses more than a session can earn
     whose, right = ("the data", "these are") if is_of_data else ("that of the law", "the law is")
     return (
         f"The best single γ is {gamma}. Its discount function is off from {whose} by Σ|γ − γ'| = "
         f"{number(analysis.gap)} steps, {percent(share)} of the mean length: if {right} right, planning with "
-        f"it loses at most that much, for rewards in [0, 1] ({gamma_words(usual.gamma)}, which has the same "
-        f"mean length, at most {number(analysis.usual_gap)}).{_by_other_fits(analysis, share)}"
+        f"it loses at most that much, for rewards in [0, 1] ({usual}, which has the same mean length, at "
+        f"most {most}).{_by_other_fits(analysis, share)}"
     )
 
 
