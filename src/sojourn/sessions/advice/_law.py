@@ -153,7 +153,9 @@ def _instead(analysis: Analysis) -> str:
     others = [f"{law_words(one.fit)} ({_gap_words(one)})" for one in analysis.others_that_fit[:2]]
     table = 'the table of the data itself: --table FILE writes it, and tabulated("FILE") is a law'
     if not others:
-        none = f"Nor does any other family within ΔBIC {STRONG_EVIDENCE:g}."
+        is_near = any(one.bic_gap < STRONG_EVIDENCE for one in analysis.fits[1:])
+        none = "Nor does any other family" if is_near else "No other family is"
+        none += f" within ΔBIC {STRONG_EVIDENCE:g}."
         return f"{none} Use {table}." if analysis.has_table else none
     text = f"The data do not contradict {join_words(others)}."
     return f"{text} Use such a law, or {table}." if analysis.has_table else text
