@@ -657,6 +657,14 @@ def test_gamma_is_shown_with_the_digits_of_its_distance_from_one(gamma, words):
     assert gamma_words(gamma) == words
 
 
+def test_a_discount_that_is_1_up_to_rounding_errors_is_not_called_1():
+    assert gamma_words(1.0, 2e-20) == "1 − 2e-20"
+    lengths = np.random.default_rng(0).lognormal(7.0, 0.7, 300).round()
+    found = analyze(SessionLog.from_columns(lengths))
+    assert found.law.continuation(1) == 1.0
+    assert f"ρ(h), is 1 − {found.law.hazard(1):.3g} at step 1," in advice_on(found, "The discount")
+
+
 def test_discounts_are_given_for_steps_at_which_the_log_shows_them():
     lengths, observed = np.repeat([1, 2, 3, 4], [300, 180, 100, 420]), np.repeat([True, False], [580, 420])
     found = analyze(SessionLog.from_columns(lengths, observed))

@@ -64,15 +64,20 @@ def _share(weight: float) -> str:
     return f"{weight:.3g}" if weight < 0.9995 else gamma_words(weight)
 
 
-def gamma_words(gamma: float) -> str:
+def gamma_words(gamma: float, rest: float | None = None) -> str:
     """Format γ with four digits, or with as many as show three digits of 1 − γ, at most ten.
 
     Below 0.001 it has three digits.
+
+    Args:
+        gamma: The number, in [0, 1].
+        rest: 1 − γ, where it is known more exactly than from γ.
     """
-    if not 1e-3 <= gamma < 1.0:
+    rest = 1.0 - gamma if rest is None else rest
+    if gamma < 1e-3 or not rest > 0.0:
         return f"{gamma:.3g}"
-    decimals = max(4, 2 - math.floor(math.log10(1.0 - gamma)))
-    return f"{gamma:.{decimals}f}".rstrip("0").rstrip(".") if decimals <= 10 else f"1 − {1.0 - gamma:.3g}"
+    decimals = max(4, 2 - math.floor(math.log10(rest)))
+    return f"{gamma:.{decimals}f}".rstrip("0").rstrip(".") if decimals <= 10 else f"1 − {rest:.3g}"
 
 
 def step_words(count: float) -> str:

@@ -298,9 +298,10 @@ def discount_words(analysis: Analysis) -> str:
         ranges = join_words([f"{one} at step {h:,}" for h, one in pairs if one])
         also = "; 95% intervals from resampled logs, which may lead to other families, are "
         return f"{text}{also}{ranges}." if ranges else f"{text}."
+    rates = [gamma_words(float(law.continuation(h)), float(law.hazard(h))) for h in steps]
     values = [
-        f"{gamma_words(float(law.continuation(h)))}{f' ({one})' if one else ''} at step {h:,}"
-        for h, one in zip(steps, intervals, strict=True)
+        f"{rate}{f' ({one})' if one else ''} at step {h:,}"
+        for h, rate, one in zip(steps, rates, intervals, strict=True)
     ]
     text = f"{chance} {join_words(values)}{_RESAMPLED * any(intervals)}"
     if analysis.determines_remaining and len(steps) > 1:
