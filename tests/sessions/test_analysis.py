@@ -31,7 +31,7 @@ from sojourn.sessions import (
     law_words,
     price_geometric,
 )
-from sojourn.sessions.advice._law import mean_words
+from sojourn.sessions.advice._law import _fit_words, mean_words
 from sojourn.sessions.analysis._bootstrap import _remaining
 from sojourn.sessions.analysis._coverage import Unknown, data_quantile, find_hole, step_ranges
 from sojourn.sessions.analysis._fit_check import FitCheck
@@ -745,6 +745,17 @@ def test_a_mixture_with_a_component_that_the_data_hardly_show_is_marked():
     assert (
         "a degenerate mixture (the data hardly show its component of 0.75%" in dict(found.advice())["The law"]
     )
+
+
+def test_a_mixture_of_components_that_are_alike_is_marked():
+    lengths = np.random.default_rng(0).geometric(0.4, 400)
+    found = analyze(SessionLog.from_columns(lengths))
+    fit = found.ranked("mixture").fit
+    alike = replace(fit, parameters=dict(zip(fit.parameters, (0.145, 0.94789, 0.94791), strict=True)))
+    words = "Mixture(0.145 of Geometric(0.9479), 0.855 of Geometric(0.9479)), a degenerate mixture (both"
+    assert _fit_words(found, alike).startswith(words)
+    apart = replace(fit, parameters=dict(zip(fit.parameters, (0.145, 0.9477, 0.9479), strict=True)))
+    assert "degenerate" not in _fit_words(found, apart)
 
 
 def test_where_the_best_family_does_not_fit_the_advice_describes_the_data():

@@ -99,11 +99,13 @@ def _gap_words(one: RankedFit) -> str:
 
 
 def _fit_words(analysis: Analysis, fit: Fit) -> str:
-    """Return the name of a fitted law; a mixture with a component that the data hardly show is marked."""
+    """Return the name of a fitted law; a mixture without two components that the data show is marked."""
     words = law_words(fit)
     if fit.family != "mixture":
         return words
     weight, *gammas = fit.parameters.values()
+    if len({gamma_words(gamma) for gamma in gammas}) == 1:
+        return f"{words}, a degenerate mixture (both components are alike)"
     for share, gamma in zip((weight, 1.0 - weight), gammas, strict=True):
         mean = 1.0 / (1.0 - gamma)
         component = f"its component of {percent(share)} of the sessions"
