@@ -377,6 +377,7 @@ def test_a_mean_that_the_log_does_not_determine_is_not_claimed():
     horizon = advice_on(found, "How far to plan")
     assert not any(sign.isdigit() for sign in single + horizon.partition("(the data reach")[0])
     assert found.as_dict()["mean_is_determined"] is False
+    assert found.as_dict()["mean_from_first_step_seen"] is None
 
 
 def test_a_mean_that_the_log_determines_comes_first():
@@ -1240,6 +1241,9 @@ def test_a_log_without_first_steps_determines_what_remains_by_the_data():
     assert f"last {mean:.3g} steps from there on; the law does not fit." in advice_on(
         found, "The mean length"
     )
+    assert found.as_dict()["mean_from_first_step_seen"] == pytest.approx(mean, rel=1e-12)
+    early = analyze(SessionLog.from_columns(np.repeat([3, 4, 28], 300)))  # the same, seen from step 1
+    assert early.as_dict()["mean_from_first_step_seen"] == early.as_dict()["mean"] == pytest.approx(mean)
 
 
 def test_no_interval_is_given_where_no_session_was_seen_to_end_so_early():

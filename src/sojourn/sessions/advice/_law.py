@@ -171,15 +171,15 @@ def mean_words(analysis: Analysis) -> str:
         why = _unknown_words(analysis, analysis.unknown)
         more = "More sessions, or sessions observed for longer," if analysis.log.n_open else "More sessions"
         return f"The log does not determine it{since}: {why}. {more} may settle it."
+    tail = ", with a geometric tail after the longest session" if analysis.still_open else ""
     if analysis.best_is_contradicted and first > 1:
-        more = step_words(analysis.seen_mean - (first - 1))
+        more = step_words(analysis.described_remaining)
         return (
             f"The log does not determine it, because {seen_before(analysis)} before step {first:,}. By the "
-            f"data (Kaplan–Meier), sessions that reach this step last {more} from there on; the law does not "
-            "fit."
+            f"data (Kaplan–Meier{tail}), sessions that reach this step last {more} from there on; the law "
+            "does not fit."
         )
     if described is not analysis.law:
-        tail = ", with a geometric tail after the longest session" if analysis.still_open else ""
         mean = described.mean if analysis.still_open else analysis.seen_mean
         return (
             f"{step_words(mean)} by the data (Kaplan–Meier{tail}), because the law does not fit."

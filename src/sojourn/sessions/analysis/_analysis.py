@@ -283,6 +283,13 @@ class Analysis:
         return float(self.law.remaining(self.first))
 
     @property
+    def described_remaining(self) -> float:
+        """`remaining`, or the mean of the data (Kaplan–Meier) if they contradict the fit and show it."""
+        is_of_data = self.best_is_contradicted and self.determines_remaining
+        law = self.kaplan_meier if is_of_data else None
+        return self.remaining if law is None else float(law.remaining(self.first))
+
+    @property
     def unseen(self) -> float:
         """Share of the best fit's mean, from step `first` on, that lies beyond the longest session."""
         past = self.log.longest + 1

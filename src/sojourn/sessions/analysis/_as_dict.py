@@ -47,7 +47,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "mean_past_the_data": analysis.unseen,
         "mean_is_determined": analysis.determines_mean,
         "mean_up_to_the_longest": analysis.seen_mean,
-        "mean_from_first_step_seen": analysis.remaining,
+        "mean_from_first_step_seen": analysis.described_remaining if analysis.determines_remaining else None,
         "mean_from_first_step_seen_is_determined": analysis.determines_remaining,
         "kaplan_meier_mean": _data_mean(analysis),
         "fits": [_fit(one) for one in analysis.fits],
