@@ -469,7 +469,21 @@ def test_rejected_rows_that_are_unlike_the_others_withhold_the_advice(run, tmp_p
         "30% of the sessions": ("steps,n", ["3,60", "2,9", "5,1"] * 10 + ["0,300"], ["--count", "n"]),
         "long ones, with about 44% of all steps": ("steps", ["3"] * 500 + ['"1,200"'], []),
         "long ones if their points separate thousands": ("steps", ["3"] * 500 + ["1.200"], []),
-        "only shorter sessions than most": ("steps", ["3", "4", "5"] * 100 + ["0"] * 6, []),
+        "no session longer than 0 steps is among the rows that cannot be used, although 100% of the others": (
+            "steps",
+            ["3", "4", "5"] * 100 + ["0"] * 6,
+            [],
+        ),
+        "no session shorter than 4 steps is among the rows that cannot be used, although 33% of the others": (
+            "steps,ended",
+            ["3,1", "4,1", "5,1"] * 150 + ["4,", "5,"] * 9,
+            [],
+        ),
+        "ended nor that it is open: write what other cells hold for the one or the other. Pass": (
+            "steps,status",
+            ["3,left", "4,on"] * 100 + ["3,"] * 20,
+            ["--observed", "status", "--ended", "left"],
+        ),
         "rows without an entry": ("steps,entry", ["3,1", "9,4"] * 50 + ["5,"] * 3, []),
     }
     for words, (header, lines, options) in rows.items():

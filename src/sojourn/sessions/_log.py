@@ -37,6 +37,12 @@ class Rejection:
         return f"row {self.row}: {self.rule}" + (f"; got {self.got}." if self.got else ".")
 
 
+_EMPTY = re.compile(r"'\s*(nan|nat|none|null|n/?a)?\s*'", re.IGNORECASE)
+_EMPTY_END = (
+    "An empty cell says neither that a session ended nor that it is open: write what other cells hold for "
+    "the one or the other."
+)
+
 _HINTS = (
     (
         "must be a whole number ≥ 1",
@@ -67,7 +73,17 @@ _HINTS = (
     ),
     (
         "must be true or false",
-        re.compile(".*"),
+        _EMPTY,
+        _EMPTY_END,
+    ),
+    (
+        "must not be empty, as it says which sessions ended",
+        _EMPTY,
+        _EMPTY_END,
+    ),
+    (
+        "must be true or false",
+        re.compile(rf"(?!{_EMPTY.pattern}$).*", re.IGNORECASE),
         "If another word or number means that a session was seen to end, name it: --ended 2, --ended "
         "churned.",
     ),

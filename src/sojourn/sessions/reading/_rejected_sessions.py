@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 
 from sojourn._typing import IntArray
-from sojourn.sessions._format import percent
+from sojourn.sessions._format import percent, step_words
 
 __all__ = ["RejectedSessions"]
 
@@ -77,12 +77,17 @@ class RejectedSessions:
                 "rows without an entry cannot be used; if these sessions were seen from their first step, "
                 "write 1 there (or 0 where entries count from 0)"
             )
-        for kind, is_alike in (
-            ("longer", lengths >= min(self._lengths, default=0)),
-            ("shorter", lengths <= max(self._lengths, default=math.inf)),
+        shortest, longest = min(self._lengths, default=0.0), max(self._lengths, default=math.inf)
+        for kind, limit, is_outside in (
+            ("shorter", shortest, lengths < shortest),
+            ("longer", longest, lengths > longest),
         ):
-            if (counts[is_alike].sum() / n_used) ** n_known < _RARE:
-                return f"only {kind} sessions than most are among the rows that cannot be used"
+            outside = float(counts[is_outside].sum() / n_used)
+            if (1.0 - outside) ** n_known < _RARE:
+                return (
+                    f"no session {kind} than {step_words(limit)} is among the rows that cannot be used, "
+                    f"although {percent(outside)} of the others are {kind}"
+                )
         return ""
 
 

@@ -204,9 +204,8 @@ class SessionRows(RowReader):
         words, where = rows.words("observed")
         plain = [plain_word(word) for word in words]
         title = rows.titles["observed"]
-        rows.require(
-            np.array([bool(word) for word in plain])[where], f"{title} must not be empty", "observed"
-        )
+        rule = f"{title} must not be empty, as it says which sessions ended"
+        rows.require(np.array([bool(word) for word in plain])[where], rule, "observed")
         for word, n in zip(plain, np.bincount(where[rows.good], minlength=len(words)).tolist(), strict=True):
             if n and word not in self._columns.ended and len(self._open_words) <= _MAX_OPEN_WORDS:
                 self._open_words[word] += n
