@@ -111,6 +111,15 @@ def test_a_step_must_be_a_positive_duration(step, got):
         read_sessions({"duration": [1]}, step=step)
 
 
+@pytest.mark.parametrize("cell", ["0:01:07", "90s", "PT1H30M"])
+def test_durations_need_the_length_of_a_step(cell):
+    rule = (
+        rf"all 2 are rejected, row 1: .* got '{cell}'\. Lengths are whole .* say how long a step is \(--step"
+    )
+    with pytest.raises(ValueError, match=rule):
+        read_sessions({"duration": [cell, cell]})
+
+
 def test_times_become_lengths(tmp_path):
     rows = (
         "2026-01-31 10:00:00,2026-01-31 10:02:30,a",

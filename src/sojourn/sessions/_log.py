@@ -52,7 +52,10 @@ _HINTS = (
     ),
     (
         "must be a whole number ≥ 1",
-        re.compile(r"'\s*\d*[.,]\d*[1-9]\d*\s*'|a number of .*"),
+        re.compile(
+            r"'\s*\d*[.,]\d*[1-9]\d*\s*'|a number of .*|'.*\d:\d\d:\d\d.*'|'[\d. ]+[a-z]+\s*'|'\s*pt?\d.*'",
+            re.IGNORECASE,
+        ),
         "Lengths are whole numbers of steps: if they are durations, say how long a step is (--step 1min).",
     ),
     (

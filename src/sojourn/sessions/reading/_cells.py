@@ -159,16 +159,17 @@ def looks_like_data(cell: str) -> bool:
 
 
 def describe_cell(cell: str) -> str:
-    """Describe a cell for a message: numbers and signs are quoted, words only by their length.
+    """Describe a cell for a message: numbers, durations and signs are quoted, words only by their length.
 
     A word in the wrong column may be the name of a person, which messages must not repeat.
 
     Example:
-        >>> [describe_cell(cell) for cell in ("3.7", "nan", "", "Jane", "0.3333333333333333")]
-        ["'3.7'", "'nan'", "''", 'a word of 4 characters', 'a number of 18 characters']
+        >>> [describe_cell(cell) for cell in ("3.7", "90s", "", "Jane", "0.3333333333333333")]
+        ["'3.7'", "'90s'", "''", 'a word of 4 characters', 'a number of 18 characters']
     """
     digits = sum(one.isdigit() for one in cell)
-    if digits <= _MAX_SHOWN_DIGITS and _IMPERSONAL.fullmatch(cell.strip()) and "@" not in cell:
+    is_plain = _IMPERSONAL.fullmatch(cell.strip()) and "@" not in cell
+    if digits <= _MAX_SHOWN_DIGITS and (is_plain or parse_duration(cell) is not None):
         return repr(cell)
     kind = "word" if parse_decimal(cell.strip()) is None else "number"
     return f"a {kind} of {len(cell):,} characters"
