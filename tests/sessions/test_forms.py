@@ -111,6 +111,24 @@ def test_a_step_must_be_a_positive_duration(step, got):
         read_sessions({"duration": [1]}, step=step)
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "n_notes"),
+    [
+        ("2026-01-31 18:00+01:00", "2026-01-31 17:05", 1),
+        ("2026-01-31 17:00", "2026-01-31T17:05Z", 1),
+        ("2026-01-31 17:00 UTC", "2026-01-31 18:05+01:00", 0),
+        ("2026-01-31 17:00", "2026-01-31 17:05", 0),
+    ],
+)
+def test_times_with_and_without_a_zone_are_pointed_out(start, end, n_notes, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("start,end\n" + f"{start},{end}\n" * 3)
+    log = read_sessions(path, step="1min")
+    assert (log.lengths == 5).all()
+    notes = [note for note in log.account.notes if "Some times in 'start' and 'end' have a time zone" in note]
+    assert len(notes) == n_notes
+
+
 @pytest.mark.parametrize("cell", ["0:01:07", "90s", "PT1H30M"])
 def test_durations_need_the_length_of_a_step(cell):
     rule = (

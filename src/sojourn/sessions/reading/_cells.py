@@ -20,6 +20,7 @@ __all__ = [
     "describe_cell",
     "duration_words",
     "guess_delimiter",
+    "has_zone",
     "looks_like_data",
     "parse_decimal",
     "parse_duration",
@@ -267,9 +268,26 @@ def parse_time(text: str) -> float | None:
     number = parse_decimal(text)
     if number is not None:
         return number if 0.0 <= number <= LATEST else None
-    try:
-        found = dt.datetime.fromisoformat(text.strip().removesuffix(" UTC"))
-    except ValueError:
+    found = _date_of(text.strip().removesuffix(" UTC"))
+    if found is None:
         return None
     seconds = (found if found.tzinfo else found.replace(tzinfo=dt.UTC)).timestamp()
     return seconds if seconds <= LATEST else None  # such as 9999-12-31, which stands for no end
+
+
+def has_zone(text: str) -> bool | None:
+    """Whether a point in time comes with a time zone; None if the text is no date.
+
+    Example:
+        >>> [has_zone(text) for text in ("2026-01-31 18:05Z", "2026-01-31 18:05", "1769882700")]
+        [True, False, None]
+    """
+    found = None if parse_decimal(text) is not None else _date_of(text.strip().removesuffix(" UTC"))
+    return None if found is None else found.tzinfo is not None or text.strip().endswith(" UTC")
+
+
+def _date_of(text: str) -> dt.datetime | None:
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None

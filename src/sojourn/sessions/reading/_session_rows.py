@@ -16,7 +16,7 @@ from sojourn.laws import MAX_STEP
 from sojourn.sessions._format import percent
 from sojourn.sessions._log import OpenRule, SessionLog
 from sojourn.sessions._row_counts import RowCounts
-from sojourn.sessions.reading._cells import duration_words, plain_word, unit_in
+from sojourn.sessions.reading._cells import duration_words, has_zone, plain_word, unit_in
 from sojourn.sessions.reading._names import (
     ColumnMap,
     ColumnNames,
@@ -105,6 +105,8 @@ class SessionRows(RowReader):
                 f"Lengths are the number of steps of {size} that a session began: durations are rounded up."
                 f"{unit}"
             )
+        if {"start", "end"} <= self.indices.keys():
+            notes += self._notes_on_zones(table)
         self.notes |= dict.fromkeys(notes)
         self._used |= dict.fromkeys(self._columns.used(self.names))
         self._has_entries.add("entry" in self.indices)
@@ -130,6 +132,18 @@ class SessionRows(RowReader):
         return [
             f"Most of {name!r} is 0. If {name!r} and {stop!r} are times since a session began (start–stop "
             f"data), pass --length {stop!r} --entry {name!r} instead."
+        ]
+
+    def _notes_on_zones(self, table: Table) -> list[str]:
+        """Return a note if some times have a time zone and others have none."""
+        columns = [self.indices[what] for what in ("start", "end")]
+        zones = {has_zone(row[at]) for row in table.first_rows for at in columns if at < len(row)}
+        if not {True, False} <= zones:
+            return []
+        start, end = (self.names[at].strip()[:40] for at in columns)
+        return [
+            f"Some times in {start!r} and {end!r} have a time zone, and others have none: these are read as "
+            "UTC. If that is wrong, write all times with their zone."
         ]
 
     def _unit_words(self, table: Table) -> str:
