@@ -183,6 +183,14 @@ def test_a_table_of_data_without_first_steps_is_refused(run, tmp_path):
     assert "P(H ≥ h | H ≥ 3)" in run("fit", str(path)).stdout
 
 
+@pytest.mark.parametrize(("n", "n_resamples"), [(100, 6), (101, 3)])
+def test_small_logs_are_resampled_more_often(run, tmp_path, n, n_resamples):
+    path = tmp_path / "log.csv"
+    path.write_text("length\n" + "".join(f"{1 + h % 9}\n" for h in range(n)), encoding="utf-8")
+    assert json.loads(run("fit", str(path), "--json").stdout)["resampled"]["logs"] == n_resamples
+    assert json.loads(run("fit", str(path), "--json", "--resamples", "4").stdout)["resampled"]["logs"] == 4
+
+
 def test_a_table_of_data_with_a_hole_is_refused(run, tmp_path):
     path, table = tmp_path / "log.csv", tmp_path / "table.csv"
     path.write_text("length,entry\n" + "4,1\n5,1\n9,8\n10,8\n" * 30 + "6,1\n7,6\n8,6\n", encoding="utf-8")

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "fit"]
 
 RESAMPLES = 100
-"""Number of resampled logs by default."""
+"""Number of resampled logs by default; twice as many for small logs."""
+
+_SMALL = 100
+"""Up to so many sessions, a log is small: its intervals are wide, and so their ends vary with the draws."""
 
 EXAMPLES = (
     "sojourn fit sample:streaming --figure streaming.png",
@@ -211,7 +214,7 @@ def fit(
         typer.Option(
             min=0,
             help="Number of resampled logs for the intervals, which include the choice of the family.",
-            show_default="100",
+            show_default="100, or 200 up to 100 sessions",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -264,6 +267,8 @@ def fit(
                     "unit of the durations, as a number alone."
                 )
         task.describe("Fitting")
+        if resamples is None:
+            resamples = 2 * RESAMPLES if len(found.log) <= _SMALL else RESAMPLES
         with reading_input():
             from sojourn.sessions import analyze  # noqa: PLC0415
 
@@ -274,7 +279,7 @@ def fit(
                 problem=given_problem or found.problem,
                 test=found.test,
                 steps=None if given_problem else found.steps,
-                resamples=RESAMPLES if resamples is None else resamples,
+                resamples=resamples,
             )
     if as_json:
         print_json(analysis.as_dict(labels=labels))
