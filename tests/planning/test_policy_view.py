@@ -119,3 +119,31 @@ def test_states_that_no_episode_reaches_in_time_are_not_shown(mdp, law):
     assert all(first <= law.longest for first in view.first_steps)
     assert plan.describe()
     assert plan.plot() is not None
+
+
+def _alternating(n_steps: int) -> sj.Plan:
+    """Return a plan without its problem whose action in its only state alternates for `n_steps` steps."""
+    zero = np.zeros(1)
+    policy = (np.arange(n_steps) % 2).astype(np.uint8)[:, None]
+    return sj.Plan(policy, zero, zero, zero, sj.Geometric(0.9), "toy")
+
+
+def test_only_the_first_changes_of_a_state_are_written_out() -> None:
+    words = "".join(f"{step} action {1 - step % 2}, " for step in range(1, 21))
+    text = _alternating(1_000).describe()
+    assert text == f"toy, lengths from Geometric(0.9)\nIn state 0: steps {words}and 980 more changes."
+    assert "20 action 1, and 1 more change." in _alternating(21).describe()
+    assert _alternating(20).describe().endswith("19 action 0, from 20 action 1.")
+
+
+def test_only_the_first_changes_of_a_state_are_drawn() -> None:
+    best = _alternating(1_000)
+    view = view_plan(best)
+    parts = view.stretches(view.policies[0], 0)
+    assert parts == tuple(Stretch(step, step, 1 - step % 2) for step in range(1, 201))
+    assert view.changes == (*range(2, 201), 1_000)
+    note = "Strips end after the first 200 changes of a state."
+    assert view.drawn() == note
+    assert note in best._repr_html_()
+    assert note in best.plot().axes[0].get_xlabel()
+    assert view_plan(_alternating(200)).drawn() == ""

@@ -144,7 +144,7 @@ class Plan:
         title = f"Plan for {self.problem}, lengths from {label(self.law)}"
         words = [(name, view.words(view.policies[0], i)) for i, name in enumerate(view.state_names)]
         table = _html.table("What to do at which step", words)
-        note = f"<div style='opacity:0.7'>{view.summary()}</div>"
+        note = f"<div style='opacity:0.7'>{f'{view.summary()} {view.drawn()}'.strip()}</div>"
         return _html.card(
             title, facts, _html.strip_picture(strips, view.action_names, view.last) + note, table
         )

@@ -31,6 +31,12 @@ _WIDEST = 1e-3
 _VISITED_STEPS = 500
 """Steps over which visits are counted; they only decide which states are shown first."""
 
+_MOST_DRAWN = 200
+"""Stretches of a state that are drawn, and steps in `PolicyView.changes`: a reader can tell no more apart."""
+
+_MOST_IN_WORDS = 20
+"""Stretches of a state that are written out in a sentence."""
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -74,20 +80,27 @@ class ShownPolicy:
 
     def actions(self, state: int, last: int) -> IntArray:
         """Return the actions in a state at steps 1 … `last`."""
-        steps = np.arange(last)
+        return self._actions_at(state, np.arange(1, last + 1))
+
+    def _actions_at(self, state: int, steps: IntArray) -> IntArray:
         n_rows = len(self.policy)
-        rows = steps % n_rows if self.after == "restart" else np.minimum(steps, n_rows - 1)
+        rows = (steps - 1) % n_rows if self.after == "restart" else np.minimum(steps, n_rows) - 1
         return np.asarray(self.policy[rows, state], dtype=np.int64)
 
-    def stretches(self, state: int, *, first: int, last: int) -> tuple[Stretch, ...]:
-        """Return what the policy does in a state from step `first` on; changes after `last` are left out."""
+    def changes(self, state: int, *, first: int, last: int) -> IntArray:
+        """Return the steps after `first`, up to `last`, at which the action in a state changes."""
         actions = self.actions(state, last)[first - 1 :]
-        begins = np.flatnonzero(np.append(True, actions[1:] != actions[:-1])).tolist()
-        ends = [first + begin - 1 for begin in begins[1:]]
-        return tuple(
-            Stretch(first + begin, end, int(actions[begin]))
-            for begin, end in zip(begins, [*ends, None], strict=True)
-        )
+        return np.flatnonzero(actions[1:] != actions[:-1]) + first + 1
+
+    def stretches(self, state: int, *, first: int, last: int) -> tuple[Stretch, ...]:
+        """Return what the policy does in a state from step `first` on; changes after `last` are left out.
+
+        There are at most 200 stretches. If more follow, the last one has a last step.
+        """
+        changes = self.changes(state, first=first, last=last)[:_MOST_DRAWN]
+        begins = np.append(first, changes)[:_MOST_DRAWN]
+        actions, ends = self._actions_at(state, begins), [*(changes - 1).tolist(), None]
+        return tuple(map(Stretch, begins.tolist(), ends, actions.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +114,8 @@ class PolicyView:
         states: The states that are shown: those in which the plan's action changes with the step, the most
             visited first. If it never changes, the most visited states in which actions differ in effect.
         first_steps: First step at which each shown state can be reached.
-        changes: Steps at which the plan's action changes in a shown state, sorted.
+        changes: Steps at which the plan's action changes in a shown state, sorted; of more than 200, the
+            first 199 and the last.
         n_changing: Number of states in which the plan's action changes with the step.
         n_states: Number of states that can be reached, without terminal ones.
         last: Last step that is shown.
@@ -125,14 +139,32 @@ class PolicyView:
         """Return what a policy does in the i-th shown state."""
         return policy.stretches(self.states[i], first=self.first_steps[i], last=self.last)
 
+    def n_changes(self, policy: ShownPolicy, i: int) -> int:
+        """Return how often a policy's action changes in the i-th shown state, up to the last shown step."""
+        return policy.changes(self.states[i], first=self.first_steps[i], last=self.last).size
+
     def words(self, policy: ShownPolicy, i: int) -> str:
-        """Return what a policy does in the i-th shown state: "1–6 cash, from 7 invest"."""
+        """Return what a policy does in the i-th shown state: "1–6 cash, from 7 invest".
+
+        After 20 stretches, the other changes are only counted: "…, 20 wait, and 80 more changes".
+        """
         parts = list(self.stretches(policy, i))
         if len(parts) == 1:
             return f"always {self.action_names[parts[0].action]}"
         if parts[-1].first == self.law.longest:
             parts[-1] = replace(parts[-1], last=self.law.longest)
-        return ", ".join(part.words(self.action_names[part.action]) for part in parts)
+        words = [part.words(self.action_names[part.action]) for part in parts[:_MOST_IN_WORDS]]
+        rest = self.n_changes(policy, i) - len(words) + 1
+        if rest:
+            words.append(f"and {rest:,} more change{'s' * (rest > 1)}")
+        return ", ".join(words)
+
+    def drawn(self) -> str:
+        """Return a sentence on the strips if not all changes are drawn, or an empty text."""
+        pairs = ((policy, i) for policy in self.policies for i in range(len(self.states)))
+        if not any(self.n_changes(policy, i) >= _MOST_DRAWN for policy, i in pairs):
+            return ""
+        return f"Strips end after the first {_MOST_DRAWN} changes of a state."
 
     def summary(self) -> str:
         """Return one sentence on the states that are not shown, or on a plan that never changes."""
@@ -211,7 +243,8 @@ def view_plan(
     kept = changing if changing.any() else usable & _choices(mdp, plan.policy.shape[1])
     order = np.argsort(-np.where(kept, visits, -1.0), kind="stable")[: min(states, int(kept.sum()))]
     order = np.sort(order)
-    changes = _change_steps(plan.policy, order, firsts)
+    steps = _change_steps(plan.policy, order, firsts)
+    changes = tuple(steps[: _MOST_DRAWN - 1].tolist() + steps[_MOST_DRAWN - 1 :][-1:].tolist())
     n_actions = int(plan.policy.max()) + 1 if mdp is None else mdp.n_actions
     return PolicyView(
         problem=plan.problem,
@@ -345,11 +378,11 @@ def _changes_after(policy: PolicyArray, firsts: IntArray) -> BoolArray:
     return np.asarray((differs & (steps > firsts)).any(axis=0))
 
 
-def _change_steps(policy: PolicyArray, states: IntArray, firsts: IntArray) -> tuple[int, ...]:
+def _change_steps(policy: PolicyArray, states: IntArray, firsts: IntArray) -> IntArray:
     """Return the steps at which the action changes in one of the states, sorted."""
     differs = policy[1:, states] != policy[:-1, states]
     steps = np.arange(2, len(policy) + 1)
-    return tuple(steps[(differs & (steps[:, None] > firsts[states])).any(axis=1)].tolist())
+    return np.asarray(steps[(differs & (steps[:, None] > firsts[states])).any(axis=1)])
 
 
 def _choices(mdp: TabularMDP | None, n_states: int) -> BoolArray:

@@ -53,9 +53,9 @@ def plan_strips(view: PolicyView) -> list[RenderableType]:
 
 
 def _words(view: PolicyView, policy: ShownPolicy, i: int) -> str:
-    n_changes = len(view.stretches(policy, i)) - 1
+    n_changes = view.n_changes(policy, i)
     if n_changes >= _MOST_STRETCHES:
-        return f"changes {n_changes} times up to step {view.changes[-1]:,}"
+        return f"changes {n_changes:,} times up to step {view.changes[-1]:,}"
     return one_line(view.words(policy, i))
 
 

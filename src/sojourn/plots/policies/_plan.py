@@ -105,6 +105,7 @@ def draw_strips(view: PolicyView, axes: Axes) -> ActionColors:
     steps.mark_steps(view.changes)
     title = f"What to do in {_quoted(view.state_names[0])}" if is_one else "What to do"
     words = "step" if view.law.longest == view.last else "step; the last action is played at all later steps"
+    words = f"step. {view.drawn()}" if view.drawn() else words
     if thin:
         words += f"\nthin bars: {', '.join(one.name for one in shown[1:])}"
     set_labels(axes, title=title, x=words, y="")
