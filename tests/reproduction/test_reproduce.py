@@ -81,9 +81,9 @@ def test_results_that_are_not_trials_are_remembered(tmp_path):
         calls.append(n)
         return (0.1 * n, [n // 2, words, None])
 
-    runner = ExperimentRunner(Store(tmp_path / "results"))
+    runner, like = ExperimentRunner(Store(tmp_path / "results")), (0.0, [0, "", None])
     for n in (3, 3, 4):
-        assert runner.remember(halves, n=n, words="a") == [0.1 * n, [n // 2, "a", None]]
+        assert runner.remember(halves, like=like, n=n, words="a") == [0.1 * n, [n // 2, "a", None]]
     assert calls == [3, 4]
     tables = sorted((tmp_path / "tables").iterdir())
     assert len(tables) == 2
@@ -94,8 +94,25 @@ def test_results_that_are_not_trials_are_remembered(tmp_path):
     for content in (*broken, *flipped):
         tables[0].write_bytes(content)
         for n in (3, 4):
-            assert runner.remember(halves, n=n, words="a")[0] == 0.1 * n
+            assert runner.remember(halves, like=like, n=n, words="a")[0] == 0.1 * n
     assert len(calls) == 2 + 7 + 3
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [[], None, "x", {"a": 1}, [1.0], [1.0, 2.0, 3.0], [[1.0], [2.0]], [1.0, "2"], [1.0, True]]
+    + [[1.0, float(text)] for text in ("nan", "inf", "1e101")],
+)
+def test_a_remembered_result_of_another_form_is_computed_again(tmp_path, forged):
+    def pair():
+        return forged_or_sound
+
+    runner, forged_or_sound = ExperimentRunner(Store(tmp_path / "results")), forged
+    runner.remember(pair, like=(0.0, 0.0))  # writes the forged result with its right hash
+    forged_or_sound = (1.0, 2)
+    assert runner.remember(pair, like=(0.0, 0.0)) == [1.0, 2]
+    forged_or_sound = None
+    assert runner.remember(pair, like=(0.0, 0.0)) == [1.0, 2]
 
 
 def test_an_unknown_part_is_named():

@@ -12,7 +12,7 @@ from sojourn.laws import Empirical, Fixed, Geometric, KaplanMeier
 from sojourn.learning import learn
 from sojourn.mdps import TabularMDP
 
-__all__ = ["Errors", "censoring_errors", "fitted_slope"]
+__all__ = ["Errors", "censoring_errors", "episode_counts", "fitted_slope"]
 
 Errors = tuple[IntArray, FloatArray, FloatArray]
 """Result of `censoring_errors`."""
@@ -35,7 +35,7 @@ def censoring_errors(seeds: Iterable[int], n_episodes: int) -> Errors:
         transitions[state, 0, following] = 1.0
     mdp = TabularMDP(transitions, np.zeros((5, 1)), start=[0.5, 0.5, 0.0, 0.0, 0.0], terminal=[4])
     law = Geometric(0.9)
-    counts = np.round(10.0 ** np.arange(2.0, np.log10(n_episodes) + 0.01, 0.5)).astype(np.int64)
+    counts = episode_counts(n_episodes)
     errors = []
     for seed in seeds:
         run = learn(UCBVI(Fixed(1)), mdp, law, episodes=n_episodes, seed=seed)
@@ -53,6 +53,11 @@ def censoring_errors(seeds: Iterable[int], n_episodes: int) -> Errors:
         )
     table = np.array(errors)
     return counts, table[:, :, 0], table[:, :, 1]
+
+
+def episode_counts(n_episodes: int) -> IntArray:
+    """Return the numbers of episodes after which laws are estimated, `(n,)`."""
+    return np.round(10.0 ** np.arange(2.0, np.log10(n_episodes) + 0.01, 0.5)).astype(np.int64)
 
 
 def fitted_slope(counts: IntArray, errors: FloatArray) -> float:

@@ -36,7 +36,7 @@ def figure1(runner: ExperimentRunner) -> Chapter:
     improved = [paper_reports_improvement(c.law) for c in comparisons]
     deviation = max(_deviation_from_random(comparison) for comparison in comparisons)
     alike = [
-        runner.remember(_all_behave_alike, law=law_to_text(one.law), episodes=one.episodes)
+        runner.remember(_all_behave_alike, like=True, law=law_to_text(one.law), episodes=one.episodes)
         for one in comparisons
     ]
     named = [c.law for c, said in zip(comparisons, improved, strict=True) if said]

@@ -38,7 +38,9 @@ def price(runner: ExperimentRunner) -> Chapter:
     """Compare clairvoyant and best blind values on problems and laws, by planning alone."""
     problems, laws = (_PROBLEMS[:3], _LAWS[:2]) if runner.quick else (_PROBLEMS, _LAWS)
     parsed_laws = [parse_law(text) for text in laws]
-    values = np.array([[runner.remember(_values, problem=p, law=law) for law in laws] for p in problems])
+    values = np.array(
+        [[runner.remember(_values, like=(0.0, 0.0), problem=p, law=law) for law in laws] for p in problems]
+    )
     clairvoyant, blind = values[:, :, 0], values[:, :, 1]
     relative = (clairvoyant - blind) / np.maximum(np.abs(clairvoyant), 1e-12)
     smallest = float(relative.min())

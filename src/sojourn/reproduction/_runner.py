@@ -47,6 +47,9 @@ TUNING_SEEDS = (1_000, 1_001, 1_002)
 _MAX_BYTES = 1_000_000
 """Size of the largest table that is read back."""
 
+_LARGEST = 1e100
+"""Larger numbers count as infinite, because their squares and sums are."""
+
 Watch = Callable[[Inventory, Outcome | None], object]
 """Progress callback of `run_experiment`."""
 
@@ -128,11 +131,13 @@ class ExperimentRunner:
         results = load_results(Path(self.store.folder), experiment=experiment.name)
         return replace(results, trials=tuple(t for t in results if t.key in wanted)).comparisons()
 
-    def remember(self, compute: Callable[..., object], **arguments: Any) -> Any:
+    def remember(self, compute: Callable[..., object], *, like: object, **arguments: Any) -> Any:
         """Return the result of a function as plain data; an earlier run may have computed it.
 
         Args:
             compute: The function. Like trials, its results are computed again if `RESULTS_VERSION` changes.
+            like: A result of the same form, such as `(0.0, 0.0)` for a pair of numbers. A stored result of
+                another form, or one that is not finite, is computed again.
             arguments: Its arguments. They and the result must be plain data: what JSON can express.
         """
         call = [RESULTS_VERSION, f"{compute.__module__}.{compute.__qualname__}", arguments]
@@ -140,7 +145,8 @@ class ExperimentRunner:
         try:
             found = json.loads(read_at_most(path, _MAX_BYTES))
             result = found["result"]
-            if found["call"] == json.loads(json.dumps(call)) and found["hash"] == _digest([call, result]):
+            is_sound = found["call"] == json.loads(json.dumps(call)) and _has_form_of(like, result)
+            if is_sound and found["hash"] == _digest([call, result]):
                 return result
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass  # missing or damaged: it is computed and written again
@@ -149,6 +155,15 @@ class ExperimentRunner:
         make_folder(path.parent)
         write_atomically(path, lambda file: file.write(content.encode()))
         return result
+
+
+def _has_form_of(like: object, result: object) -> bool:
+    """Whether plain data has the types and lengths of an example, and only finite numbers."""
+    if isinstance(like, (list, tuple)):
+        return isinstance(result, list) and len(result) == len(like) and all(map(_has_form_of, like, result))
+    if isinstance(like, float):
+        return isinstance(result, (int, float)) and type(result) is not bool and abs(result) <= _LARGEST
+    return type(result) is type(like)
 
 
 def _digest(data: Any) -> str:

@@ -42,6 +42,8 @@ _MEAN_LENGTH_PROBLEMS = ("river_swim(6)", "cash_or_invest(5)", "garnet(20, 3, 3,
 _PAPER_LENGTHS = (10, 20, 30)
 """Lengths that the paper's rivals assume in its example, the geometric law with mean 20."""
 
+_THREE_NUMBERS = (0.0, 0.0, 0.0)
+
 _TOLERANCE = 1e-6
 """Losses below this share of the best value count as 0; it is the tolerance of plans."""
 
@@ -54,7 +56,9 @@ def shape(runner: ExperimentRunner) -> Chapter:
     regret = comparison.cumulative_regret
     late = ((regret[:, :, -1] - regret[:, :, half]) / (last - comparison.checkpoints[half])).mean(axis=1)
     cases = _CASES[:2] if runner.quick else _CASES
-    losses = np.array([runner.remember(_losses, problem=problem, law=law) for problem, law in cases])
+    losses = np.array(
+        [runner.remember(_losses, like=_THREE_NUMBERS, problem=problem, law=law) for problem, law in cases]
+    )
     rows = [
         (problem, law, f"{best:.5f}", f"{geometric:.3g}", f"{fixed:.3g}")
         for (problem, law), (best, geometric, fixed) in zip(cases, losses, strict=True)
@@ -101,7 +105,13 @@ def _update_claim(
 ) -> Claim:
     """Compare the gain from the right update on the paper's own example with that on a problem of ours."""
     found = [
-        runner.remember(_fixed_length_losses, problem="Taxi-v4", law="geometric(0.95)", length=length)
+        runner.remember(
+            _fixed_length_losses,
+            like=_THREE_NUMBERS,
+            problem="Taxi-v4",
+            law="geometric(0.95)",
+            length=length,
+        )
         for length in _PAPER_LENGTHS
     ]
     best = found[0][0]
@@ -133,7 +143,9 @@ def _mean_length_claim(runner: ExperimentRunner) -> Claim:
     length = round(law.mean)
     texts, survives = [], []
     for name in _MEAN_LENGTH_PROBLEMS[: 2 if runner.quick else None]:
-        best, *lost = runner.remember(_fixed_length_losses, problem=name, law=text, length=length)
+        best, *lost = runner.remember(
+            _fixed_length_losses, like=_THREE_NUMBERS, problem=name, law=text, length=length
+        )
         restarted, held = (one / abs(best) for one in lost)
         texts.append(f"{restarted:.1%} ({held:.1%}) on {name}")
         if restarted == 0.0:

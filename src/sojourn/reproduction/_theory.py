@@ -174,7 +174,7 @@ def _optimism_claim(runner: ExperimentRunner) -> Claim:
     episodes, seeds = (1_000, 1) if runner.quick else (8_000, 2)
 
     def check(**arguments: float) -> Optimism:
-        return Optimism(*runner.remember(check_optimism, **arguments))
+        return Optimism(*runner.remember(check_optimism, like=Optimism(0, 0, 0.0), **arguments))
 
     checks = [
         check(case=case, scale=1.0, episodes=episodes, seed=seed)

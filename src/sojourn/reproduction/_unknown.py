@@ -13,7 +13,7 @@ from sojourn.learning import Comparison, learn
 from sojourn.mdps import river_swim
 from sojourn.plots import estimates_figure, panels_figure
 from sojourn.reports import Chapter, Claim, ClaimVerdict, Picture, ReportTable
-from sojourn.reproduction._censoring import Errors, censoring_errors, fitted_slope
+from sojourn.reproduction._censoring import Errors, censoring_errors, episode_counts, fitted_slope
 from sojourn.reproduction._learners import rows_by_name
 from sojourn.reproduction._runner import ExperimentRunner
 from sojourn.reproduction.claims import (
@@ -52,7 +52,12 @@ def unknown(runner: ExperimentRunner) -> Chapter:
     """Run learners that estimate the law or select the horizon, and measure the effect of censoring."""
     comparisons = runner.compare("unknown", over=["bonus.scale"])
     n_seeds, n = (2, 1_000) if runner.quick else (10, 100_000)
-    counts, ours, theirs = map(np.array, runner.remember(_censoring_errors, n_seeds=n_seeds, n_episodes=n))
+    counts = episode_counts(n)
+    zeros = np.zeros((n_seeds, counts.size)).tolist()
+    found = runner.remember(
+        _censoring_errors, like=(counts.tolist(), zeros, zeros), n_seeds=n_seeds, n_episodes=n
+    )
+    _, ours, theirs = map(np.array, found)
     errors = counts, ours, theirs
     return Chapter(
         "unknown",
