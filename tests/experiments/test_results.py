@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -157,6 +158,28 @@ def test_unfinished_runs_can_be_looked_at(store):
     assert len(results) == 1
     assert len(results.comparisons()[0].names) == 1
     assert "Only 1 of the 9 trials of &#39;tiny&#39; are there" in results_report(results, command="report")
+
+
+def test_problems_without_a_seed_that_all_agents_have_are_left_out(write, tmp_path):
+    changes = (
+        ('problem = "river_swim(3)"', 'problem = ["river_swim(3)", "two_paths()"]'),
+        ("seeds = 3", "seeds = 2"),
+    )
+    run_experiment(read_experiment(write(*changes)), tmp_path / "store", executor=ThisProcess())
+    for trial in load_results(tmp_path / "store").select(problem="TwoPaths"):
+        if (trial.agent == "chance") == (trial.seed == 0):
+            trial.path.unlink()
+    with pytest.warns(SojournWarning, match="Only 9 of the 12 trials"):
+        results = load_results(tmp_path / "store")
+    gap = "Comparisons leave out TwoPaths under Fixed(4): there is no seed that all agents have."
+    with pytest.warns(SojournWarning, match=re.escape(gap)):
+        assert [found.problem for found in results.comparisons()] == ["RiverSwim(3)"]
+    with pytest.warns(SojournWarning, match=re.escape(gap)):
+        page = results_report(results, command="report")
+    assert gap in page
+    assert "TwoPaths" not in page.replace(gap, "")
+    with pytest.raises(ValueError, match=r"there is none on TwoPaths under Fixed\(4\)"):
+        results.select(problem="TwoPaths").comparisons()
 
 
 def table_of(results):

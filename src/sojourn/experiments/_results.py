@@ -43,6 +43,8 @@ __all__ = ["Results", "load_results", "results_of"]
 _LETTER_BYTES, _LAW_LETTER_BYTES = 4, 20
 """Memory that a letter of different settings takes in tables and reports, and one of a law as an object."""
 
+_MOST_NAMED = 5  # problems in one sentence
+
 _HEADER = ("problem", "law", "agent", "seeds", "mean regret", "IQM of regret")
 
 
@@ -53,7 +55,8 @@ class Results:
     Attributes:
         folder: The store.
         trials: The trials.
-        gaps: One sentence for each experiment of which trials are missing.
+        gaps: One sentence for each experiment of which trials are missing, and one if problems are left out
+            (see `comparable`).
     """
 
     folder: Path
@@ -85,9 +88,36 @@ class Results:
         """Return a `Comparison` of the agents on each problem and law, over the seeds that all have.
 
         Nothing that the store names is imported: agents of `sojourn.agents` are built again, and all others,
-        such as your own, are shown by their settings (`MissingAgent`) and cannot play.
+        such as your own, are shown by their settings (`MissingAgent`) and cannot play. Problems of a partial
+        run are left out if all agents have no seed in common; a warning names them.
         """
-        return [compare_trials(trials, rebuild_agent) for trials in self._groups()]
+        return [compare_trials(trials, rebuild_agent) for trials in self.comparable()._groups()]
+
+    def comparable(self) -> Results:
+        """Return the trials of the problems and laws on which all agents have a seed in common.
+
+        Raises:
+            ValueError: If there is no such problem.
+        """
+        kept: set[TrialResult] = set()
+        left_out: dict[str, None] = {}
+        for trials in self._groups():
+            if shared_seeds(group_by_agent(trials)):
+                kept.update(trials)
+            else:
+                left_out[f"{problem_name(trials[0])} under {label(read_stored_law(trials[0].law))}"] = None
+        if not left_out:
+            return self
+        names = list(left_out)
+        others = f" and {len(names) - _MOST_NAMED:,} others" if len(names) > _MOST_NAMED else ""
+        where = f"{', '.join(names[:_MOST_NAMED])}{others}"
+        if not kept:
+            raise ValueError(
+                f"Comparisons need a seed that all agents have; there is none on {where}. Continue the run."
+            )
+        gap = f"Comparisons leave out {where}: there is no seed that all agents have."
+        warnings.warn(f"{self.folder}: {gap}", SojournWarning, stacklevel=3)
+        return replace(self, trials=tuple(t for t in self.trials if t in kept), gaps=(*self.gaps, gap))
 
     def _groups(self) -> list[list[TrialResult]]:
         """Return groups of comparable trials: same experiment, problem, law, episodes and checkpoints."""

@@ -38,10 +38,11 @@ def results_report(results: Results, *, command: str) -> str:
     """
     if not len(results):
         raise ValueError(f"{results.folder} has no results yet; run its experiment first.")
-    shown = reported_trials(results)
+    comparable = results.comparable()
+    shown = reported_trials(comparable)
     names = list(dict.fromkeys(trial.experiment for trial in shown))
     laws = UniqueNames()  # different laws with the same label are numbered, as in `Results.table`
-    found = ((name, case) for name in names for case in results.select(experiment=name).comparisons())
+    found = ((name, case) for name in names for case in comparable.select(experiment=name).comparisons())
     cases = list(itertools.islice(found, _MOST_CHAPTERS))
     is_cut = next(found, None) is not None
     chapters = [
@@ -67,7 +68,7 @@ def results_report(results: Results, *, command: str) -> str:
         kind=_KIND,
         title=one_line(results.folder.name),
         summary=describe_winners([case for _, case in cases]),
-        counts=" ".join([counts.rstrip(), *results.gaps]),
+        counts=" ".join([counts.rstrip(), *comparable.gaps]),
         **chapter_context(chapters, command=command),
     )
 
