@@ -30,7 +30,7 @@ def sound_arrays(n: int = EPISODES) -> dict[str, Any]:
     arrays: dict[str, Any] = {
         name: np.linspace(0.0, 1.0, n) for name in ("rewards", "regret", "regret_width", "price")
     }
-    return arrays | {"starts": np.zeros(n, int), "lengths": np.ones(n, int), "observed": np.ones(n, bool)}
+    return arrays | {"starts": np.zeros(n, int), "lengths": np.full(n, 4), "observed": np.ones(n, bool)}
 
 
 def forge_trial(
@@ -138,8 +138,9 @@ ARRAY_LIES: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     "rewards that cannot be added up": _change("rewards", lambda array: array + 1.7e308),
     "lengths that cannot be added up": _change("lengths", lambda array: array + 2**62),
     "lengths above the law's longest": _change("lengths", lambda array: array + 996),
+    "lengths below the law's shortest": _change("lengths", lambda array: array - 1),
     "negative lengths": _change("lengths", lambda array: -array),
-    "episodes without a step": _change("lengths", lambda array: array - 1),
+    "episodes without a step": _change("lengths", lambda array: array * 0),
     "a negative start": _change("starts", lambda array: array - 1),
     "a negative width": _change("regret_width", lambda array: array - 1.0),
     "lengths as numbers": _change("lengths", lambda array: array.astype(float)),

@@ -355,7 +355,7 @@ def test_large_files_are_checked_in_full(write, tmp_path):
     experiment = read_experiment(write(("episodes = 20", 'episodes = 100_000\nrecord = "episodes"')))
     trial = experiment.cells[2].trials[0]
     arrays = {name: np.random.default_rng(0).random(100_000) for name in ("regret", "regret_width")}
-    arrays |= {name: np.ones(100_000, int) for name in ("starts", "lengths")}
+    arrays |= {"starts": np.zeros(100_000, int), "lengths": np.full(100_000, 4)}
     arrays |= {"observed": np.ones(100_000, bool)}
     for rewards, is_sound in ((arrays["regret"], True), (arrays["regret"] * np.nan, False)):
         content = pack_archive(header_of(trial), arrays | {"rewards": rewards})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import shutil
 import sys
 import tracemalloc
@@ -182,6 +183,7 @@ CHECKPOINT_LIES = {
     "starts": lambda arrays: arrays.update(starts=np.zeros(3, int)),
     "falling lengths": lambda arrays: arrays.update(sum_lengths=arrays["sum_lengths"][::-1].copy()),
     "less than a step per episode": lambda arrays: arrays.update(sum_lengths=np.ones(3, int)),
+    "lengths below the law's shortest": lambda arrays: arrays.update(sum_lengths=arrays["sum_lengths"] - 1),
     "lengths above the law's longest": lambda arrays: arrays.update(sum_lengths=999 * arrays["sum_lengths"]),
     "more observed lengths than episodes": lambda arrays: arrays.update(
         sum_observed=np.array([1, 2, 10**12])
@@ -371,3 +373,29 @@ def test_the_size_of_a_comparison_is_checked_before_it_is_made(tmp_path, monkeyp
     monkeypatch.setattr("sojourn.experiments._comparisons.check_fits", refuse)
     with pytest.raises(MemoryLimitError, match="needs 80 bytes"):  # 1 agent, 2 seeds, 5 episodes
         results.comparisons()
+
+
+@pytest.mark.parametrize(
+    ("law", "shortest"),
+    [("Uniform(low=5, high=20)", 5), ("Polynomial(p=1.4, offset=20)", 21), ("own_laws:Mine(x=3)", 1)],
+)
+def test_only_observed_lengths_are_at_least_the_shortest_of_their_law(tmp_path, law, shortest):
+    lengths, observed = np.full(5, shortest), np.ones(5, bool)
+    lengths[2], observed[2] = 1, False  # censored by a terminal state
+    for wrong in (0, 1):
+        lengths[0] -= wrong
+        change = functools.partial(_set_lengths, lengths=lengths, observed=observed)
+        store = forge_store(tmp_path / f"store-{wrong}", change, law=law)
+        assert len(verify_store(store).findings) == 2 * wrong
+        change = functools.partial(change, at=np.array([1, 2, 5]))
+        store = forge_store(tmp_path / f"sums-{wrong}", change, law=law, record={"checkpoints": 3})
+        assert len(verify_store(store).findings) == 2 * wrong
+
+
+def _set_lengths(header, arrays, *, lengths, observed, at=None):
+    arrays.update(lengths=lengths, observed=observed)
+    if at is not None:
+        whole = dict(arrays)
+        arrays.clear()
+        arrays["checkpoints"] = at
+        arrays.update({f"sum_{name}": np.cumsum(whole[name])[at - 1] for name in whole if name != "starts"})

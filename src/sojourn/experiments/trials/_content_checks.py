@@ -14,7 +14,7 @@ import numpy as np
 
 from sojourn._files import is_utf8
 from sojourn._typing import IntArray
-from sojourn.laws import read_stored_law
+from sojourn.laws import LengthLaw, MissingLaw, read_stored_law
 from sojourn.learning import REGRET_TOLERANCE, check_regret_tolerance, fits_strata, spread_by_ratios
 
 __all__ = ["LARGEST_SEED", "Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
@@ -81,8 +81,8 @@ class Layout(NamedTuple):
     n_valued: int | None = None
     """Number of episodes whose regret was computed; None for all."""
 
-    longest: int | None = None
-    """Largest possible length of an episode; None if there is no largest one."""
+    lengths: tuple[int, int | None] = (1, None)
+    """Smallest and largest possible length of an episode; None if there is no largest one."""
 
 
 def layout_of(settings: Mapping[str, Any]) -> Layout:
@@ -98,9 +98,9 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
         raise ValueError("its settings have a tolerance of regret that is not possible") from error
     if not _is_whole(episodes) or not 1 <= episodes <= _MOST_EPISODES:
         raise ValueError("its settings have no number of episodes")
-    longest = _longest(settings["law"])
+    lengths = _possible_lengths(settings["law"])
     if record == "episodes" and episodes <= _MOST_RECORDED:
-        return Layout(_KINDS, "", episodes, episodes, longest=longest)
+        return Layout(_KINDS, "", episodes, episodes, lengths=lengths)
     if (
         not isinstance(record, Mapping)
         or not record
@@ -111,12 +111,12 @@ def layout_of(settings: Mapping[str, Any]) -> Layout:
     if n_valued is not None and (not _is_whole(n_valued) or not 2 <= n_valued < episodes):
         raise ValueError("its settings do not say how many episodes were valued")
     if "checkpoints" not in record and episodes <= _MOST_RECORDED:
-        return Layout(_KINDS | _OF_VALUED, "", episodes, episodes, n_valued, longest)
+        return Layout(_KINDS | _OF_VALUED, "", episodes, episodes, n_valued, lengths)
     most: Any = record.get("checkpoints")
     if not _is_whole(most) or not min(2, episodes) <= most <= min(_MOST_CHECKPOINTS, episodes):
         raise ValueError("its settings do not say how many checkpoints were recorded")
     kinds = _SUM_KINDS if n_valued is None else _SUM_KINDS | _OF_ESTIMATES
-    return Layout(kinds, "sum_", most, episodes, n_valued, longest)
+    return Layout(kinds, "sum_", most, episodes, n_valued, lengths)
 
 
 def check_sizes(layout: Layout, sizes: Mapping[str, int]) -> None:
@@ -138,7 +138,7 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
     Raises:
         ValueError: If a rule is broken; one clause says which.
     """
-    kinds, prefix, most, episodes, n_valued, longest = layout
+    kinds, prefix, most, episodes, n_valued, (shortest, longest) = layout
     n_optional = 0
     for name in kinds:
         if name in arrays:
@@ -167,21 +167,25 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
         if least is not None and kind != "b" and array.min() < least:
             raise ValueError(f"its {name} include a number that is too small")
     if prefix:
-        _check_sums(arrays, longest)
+        _check_sums(arrays, shortest, longest)
     elif arrays["lengths"].max() > min(_LARGEST_INTEGER // n, longest or _LARGEST_INTEGER):
         raise ValueError("its lengths are larger than its law allows, or too large to be added up")
+    elif shortest > 1 and ((arrays["lengths"] < shortest) & arrays["observed"]).any():
+        raise ValueError("its lengths are smaller than its law allows")
 
 
-def _check_sums(arrays: Mapping[str, Any], longest: int | None) -> None:
+def _check_sums(arrays: Mapping[str, Any], shortest: int, longest: int | None) -> None:
     """Check that sums up to checkpoints rise by what the episodes between them can add."""
     n_episodes = np.diff(arrays["checkpoints"], prepend=0)
     lengths = np.diff(arrays["sum_lengths"], prepend=0)
-    most = np.inf if longest is None else float(longest)  # a product of whole numbers could overflow
-    if (lengths < n_episodes).any() or (lengths > most * n_episodes).any():
-        raise ValueError("its sum_lengths do not rise as its law says")
     observed = np.diff(arrays["sum_observed"], prepend=0)
     if (observed < 0).any() or (observed > n_episodes).any():
         raise ValueError("its sum_observed do not rise as counts of episodes do")
+    # In floating point: products of whole numbers could overflow. A censored length may be as small as 1.
+    most = np.inf if longest is None else float(longest)
+    least = n_episodes + (shortest - 1.0) * observed
+    if (lengths < least).any() or (lengths > most * n_episodes).any():
+        raise ValueError("its sum_lengths do not rise as its law says")
 
 
 def _check_estimate(arrays: Mapping[str, Any], prefix: str, episodes: int, n_valued: int) -> None:
@@ -212,9 +216,23 @@ def _check_checkpoints(checkpoints: Any, most: int, episodes: int) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def _longest(law: str) -> int | None:
-    """Return the largest length under a law; None if there is none, or if the law is the user's own."""
-    return read_stored_law(law).longest
+def _possible_lengths(law: str) -> tuple[int, int | None]:
+    """Return the smallest and the largest length under a law; 1 and None if the law is the user's own."""
+    found = read_stored_law(law)
+    return _shortest(found), found.longest
+
+
+def _shortest(law: LengthLaw) -> int:
+    """Return the largest h with P(H ≥ h) = 1; 1 for a user's own law."""
+    if isinstance(law, MissingLaw):
+        return 1
+    powers = 2 ** np.arange(54)  # laws have no longer steps
+    low = int(powers[law.survival(powers) >= 1.0].max(initial=1))
+    high = min(2 * low, 2**53)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if law.survival(middle) >= 1.0 else (low, middle)
+    return low
 
 
 @functools.lru_cache(maxsize=16)
