@@ -97,7 +97,7 @@ def interquartile_mean(values: ArrayLike, axis: int = -1) -> FloatArray:
     array = np.sort(np.asarray(values, dtype=np.float64), axis=axis)  # NaN sorts last; see below
     n = array.shape[axis]
     out = n // 4
-    middle = np.take(array, np.arange(out, n - out), axis=axis).mean(axis=axis)
+    middle = np.moveaxis(array, axis, -1)[..., out : n - out].mean(axis=-1)
     return np.asarray(np.where(np.isnan(array).any(axis=axis), np.nan, middle))
 
 
@@ -146,7 +146,7 @@ def bootstrap_interval(
     found = []
     for first in range(0, resamples, batch):
         drawn = rng.integers(n, size=(min(batch, resamples - first), n))
-        found.append(statistic(array[..., drawn], axis=-1))
+        found.append(statistic(np.take(array, drawn, axis=-1), axis=-1))
     return percentile_interval(value, np.concatenate(found, axis=-1), n, level=level)
 
 
