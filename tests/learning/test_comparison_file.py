@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,40 @@ def test_a_comparison_is_read_back_as_it_was(found, tmp_path):
     assert again.plot().axes  # without its agents, none is drawn as chance
 
 
+def test_agents_without_regret_are_read_back(found, tmp_path):
+    regret, width = found.cumulative_regret.copy(), found.regret_width.copy()
+    regret[1] = width[1] = np.nan
+    again = sj.load_comparison(
+        replace(found, cumulative_regret=regret, regret_width=width).save(tmp_path / "x")
+    )
+    assert again.cumulative_regret.tobytes() == regret.tobytes()
+
+
+def test_comparisons_whose_tables_would_take_minutes_are_refused(found, tmp_path):
+    names, seeds = tuple(map(str, range(1_000))), tuple(range(101))
+    shape = (1_000, 101)
+    large = replace(
+        found,
+        names=names,
+        seeds=seeds,
+        checkpoints=np.array([6]),
+        cumulative_regret=np.zeros((*shape, 1)),
+        regret_width=np.zeros(shape),
+        rewards=np.zeros(shape),
+    )
+    rule = "must have at most 1,000 agents and 100,000 trials; got 1,000 agents with 101 seeds"
+    with pytest.raises(ValueError, match=f"comparison {rule}"):
+        large.save(tmp_path / "large")
+    path = found.save(tmp_path / "small.npz")
+    about, _ = read_archive(path, form="sojourn comparison 1", writer="Comparison.save")
+    about |= {"names": list(names), "seeds": list(seeds)}
+    arrays = {
+        name: getattr(large, name) for name in ("checkpoints", "cumulative_regret", "regret_width", "rewards")
+    }
+    with pytest.raises(ValueError, match=rf"large\.npz {rule}"):
+        sj.load_comparison(write_archive(tmp_path / "large.npz", about, arrays))
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -50,6 +86,10 @@ def test_a_comparison_is_read_back_as_it_was(found, tmp_path):
         {"seeds": [1, 1]},
         {"rewards": np.full((2, 2), np.inf)},
         {"rewards": np.ones((2, 2), np.float16)},
+        {"rewards": np.array([[1.0, np.nan], [1.0, 1.0]])},
+        {"regret_width": np.array([[1.0, -1.0], [1.0, 1.0]])},
+        {"regret_width": np.array([[1.0, np.nan], [1.0, 1.0]])},
+        {"cumulative_regret": np.where(np.arange(6) == 2, np.nan, np.ones((2, 2, 6)))},
     ],
     ids=str,
 )
@@ -102,5 +142,5 @@ def test_comparisons_of_very_many_agents_are_refused(found, tmp_path):
         found.save(tmp_path / "good.npz"), form="sojourn comparison 1", writer="Comparison.save"
     )
     about["names"] = [str(i) for i in range(1_001)]
-    with pytest.raises(ValueError, match=r"many\.npz must have at most 1,000 agents .*; got 1,001 and"):
+    with pytest.raises(ValueError, match=r"many\.npz must have at most 1,000 agents .*; got 1,001 agents"):
         sj.load_comparison(write_archive(tmp_path / "many.npz", about, arrays))

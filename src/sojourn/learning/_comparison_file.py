@@ -9,6 +9,7 @@ import numpy as np
 
 from sojourn._files import read_archive, write_archive
 from sojourn._text import UniqueNames, one_line
+from sojourn._typing import FloatArray
 from sojourn._validation import check_whole
 from sojourn.laws import LengthLaw, MissingLaw, law_to_text, read_stored_law
 from sojourn.learning._comparison import Comparison
@@ -27,6 +28,7 @@ _ARRAYS = ("checkpoints", "cumulative_regret", "regret_width", "rewards")
 
 def save_comparison(comparison: Comparison, path: str | Path) -> Path:
     """Write a comparison to `path` atomically; `.npz` is added if the path has no suffix."""
+    _check_size("comparison", len(comparison.names), len(comparison.seeds))
     about = {
         "format": _FORMAT,
         "names": list(comparison.names),
@@ -47,8 +49,16 @@ def _law_text(law: LengthLaw) -> str:
     return law_to_text(law, remedy="Store comparison.cumulative_regret yourself.")
 
 
-_MOST_AGENTS, _MOST_SEEDS = 1_000, 100_000
-"""Larger comparisons are refused: their tables take minutes."""
+_MOST_AGENTS, _MOST_TRIALS = 1_000, 100_000
+"""Larger comparisons are refused: tables of the largest take 8 to 24 s."""
+
+
+def _check_size(subject: object, n_agents: int, n_seeds: int) -> None:
+    if n_agents > _MOST_AGENTS or n_agents * n_seeds > _MOST_TRIALS:
+        raise ValueError(
+            f"{subject} must have at most {_MOST_AGENTS:,} agents and {_MOST_TRIALS:,} trials; got "
+            f"{n_agents:,} agents with {n_seeds:,} seeds."
+        )
 
 
 def load_comparison(path: str | Path) -> Comparison:
@@ -87,17 +97,12 @@ def load_comparison(path: str | Path) -> Comparison:
     numbers = [*arrays.values(), *([] if error is None else [error])]
     are_floats = all(array.dtype == np.float64 for array in numbers[1:])
     are_different = len(set(names)) == len(names) and len(set(seeds)) == len(seeds)
-    if shape[0] > _MOST_AGENTS or shape[1] > _MOST_SEEDS:
-        raise ValueError(
-            f"{path} must have at most {_MOST_AGENTS:,} agents and {_MOST_SEEDS:,} seeds; got {shape[0]:,} "
-            f"and {shape[1]:,}."
-        )
+    _check_size(path, *shape[:2])
     if not (fits and are_floats and are_different and arrays["checkpoints"].dtype.kind == "i"):
         raise ValueError(f"{path} is a damaged comparison: its arrays do not fit each other.")
-    if any((np.abs(array) > _LARGEST).any() for array in numbers[1:]) or (
-        error is not None and (error < 0.0).any()
-    ):
-        raise ValueError(f"{path} is a damaged comparison: it holds infinity, or an error below 0.")
+    wrong_number = _describe_wrong_number(error=error, **arrays)
+    if wrong_number:
+        raise ValueError(f"{path} is a damaged comparison: {wrong_number}.")
     checkpoints = arrays["checkpoints"]
     if (checkpoints[1:] <= checkpoints[:-1]).any() or checkpoints[0] < 1:
         raise ValueError(f"{path} is a damaged comparison: its checkpoints do not rise.")
@@ -111,3 +116,22 @@ def load_comparison(path: str | Path) -> Comparison:
         regret_episodes=drawn,
         **arrays,
     )
+
+
+def _describe_wrong_number(
+    cumulative_regret: FloatArray,
+    regret_width: FloatArray,
+    rewards: FloatArray,
+    error: FloatArray | None,
+    **_: object,
+) -> str:
+    """Return what is wrong with the numbers of a comparison, or an empty text."""
+    if not (np.abs(rewards) <= _LARGEST).all():
+        return "its rewards are not finite"
+    has_regret = ~np.isnan(cumulative_regret).all(axis=(1, 2))  # not all learners show their policy
+    for array in (cumulative_regret, regret_width, *([] if error is None else [error])):
+        if not (np.abs(array[has_regret]) <= _LARGEST).all() or not np.isnan(array[~has_regret]).all():
+            return "its regret is not finite, or known only in part"
+    if (regret_width < 0.0).any() or (error is not None and (error < 0.0).any()):
+        return "an error of its regret is below 0"
+    return ""
