@@ -46,11 +46,13 @@ def export(
         if to is None and path.exists() and not is_export(path):
             raise ValueError(f"{path} exists and is not an earlier export; name another file with --to.")
         results = load_results(store, experiment=experiment)
+        if not len(results):
+            raise ValueError(f"{results.folder} has no results yet; run its experiment first.")
         task.describe(f"Writing {path.name}")
         n_rows = (export_parquet if parquet else export_csv)(results, path, progress=task.set_share)
+    n_trials = len({trial.key for trial in results})
     if as_json:
-        print_json({"file": str(path), "rows": n_rows, "trials": len(results)})
+        print_json({"file": str(path), "rows": n_rows, "trials": n_trials})
     else:
-        print_message(
-            f"Wrote {format_number(n_rows)} rows of {format_number(len(results))} trials to {path}."
-        )
+        trials = f"{format_number(n_trials)} trial{'s' * (n_trials != 1)}"
+        print_message(f"Wrote {format_number(n_rows)} rows of {trials} to {path}.")

@@ -39,7 +39,13 @@ def verify(
         ]
         findings = [{"path": str(finding.path), "what": finding.what} for finding in verdict.findings]
         print_json(
-            {"store": str(store), "trials": verdict.trials, "experiments": experiments, "wrong": findings}
+            {
+                "store": str(store),
+                "trials": verdict.trials,
+                "unlisted": verdict.unlisted,
+                "experiments": experiments,
+                "wrong": findings,
+            }
         )
     else:
         rows = [("intact trials", format_number(verdict.trials))]
@@ -48,6 +54,13 @@ def verify(
             for name, expected, done in verdict.experiments
         ]
         print_results(labeled_texts(rows))
+    if verdict.unlisted and verdict.experiments:
+        trials = "1 trial is" if verdict.unlisted == 1 else f"{verdict.unlisted:,} trials are"
+        print_message(
+            f"{trials} of no experiment, as after changing a spec; tables leave them out. If the manifest of "
+            "an experiment was lost, run its spec again: it plays none of them again.",
+            label="Note",
+        )
     for finding in verdict.findings[:_MAX_NAMED]:
         print_message(f"{finding.path}: {finding.what}.", label="Error")
     if len(verdict.findings) > _MAX_NAMED:

@@ -39,11 +39,13 @@ class Verdict:
         experiments: For each experiment its name, the number of its different trials, and how many of them
             are sound.
         findings: The problems; empty if the store is sound.
+        unlisted: Number of sound trials that no experiment lists, such as those of a spec that was changed.
     """
 
     trials: int
     experiments: tuple[tuple[str, int, int], ...]
     findings: tuple[Finding, ...]
+    unlisted: int = 0
 
 
 def verify_store(store: Store | str | Path, progress: Callable[[float], object] | None = None) -> Verdict:
@@ -75,7 +77,12 @@ def verify_store(store: Store | str | Path, progress: Callable[[float], object] 
     sound = {key for key, n in counts.items() if n == 1}
     manifests, damaged = _check_manifests(store)
     experiments = sorted((one.name, len(one.keys), len(one.keys & sound)) for one in manifests)
-    return Verdict(len(sound), tuple(experiments), (*findings, *damaged))
+    unlisted = len(sound.difference(*(one.keys for one in manifests)))
+    if unlisted and not manifests and not damaged:
+        trials = f"the {unlisted:,} trial{'s' * (unlisted > 1)}"
+        what = f"no experiment lists {trials}; run the spec again, which plays none of them again"
+        damaged = [Finding(store.folder / "experiments", what)]
+    return Verdict(len(sound), tuple(experiments), (*findings, *damaged), unlisted)
 
 
 def _check_folder(store: Store) -> Iterator[Finding]:
