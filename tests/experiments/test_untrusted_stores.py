@@ -41,6 +41,7 @@ from sojourn.experiments import (
 )
 from sojourn.experiments.trials._archive import read_trial
 from sojourn.experiments.trials._play import play_trial
+from sojourn.experiments.trials._result import read_result_file
 from sojourn.reports import results_report
 
 REFUSED = r"npz is damaged: it.*\. Delete it and run the experiment again\.$"
@@ -373,6 +374,39 @@ def test_the_size_of_a_comparison_is_checked_before_it_is_made(tmp_path, monkeyp
     monkeypatch.setattr("sojourn.experiments._comparisons.check_fits", refuse)
     with pytest.raises(MemoryLimitError, match="needs 80 bytes"):  # 1 agent, 2 seeds, 5 episodes
         results.comparisons()
+
+
+@pytest.mark.parametrize("record", ["episodes", {"regret_episodes": 2}])
+def test_a_trial_of_many_cells_is_read_once(tmp_path, record, monkeypatch):
+    def change(header, arrays):
+        if record != "episodes":
+            arrays |= {"valued": np.array([0, 3])}
+            arrays |= {name: arrays[name][:2] for name in ("regret", "regret_width")}
+
+    store = forge_store(tmp_path / "store", change, seeds=1, record=record)
+    alone = load_results(store).comparisons()[0]
+    [trial] = load_results(store)
+    cells = [{"learner": f"agent {i}", "varied": {}, "trials": [trial.key]} for i in range(50)]
+    Store(store).add_manifest(
+        {"format": "sojourn experiment 1", "name": "forged", "source": "", "cells": cells}
+    )
+    results = load_results(store)
+    n_read = 0
+
+    def read(file, **options):
+        nonlocal n_read
+        n_read += 1
+        return read_result_file(file, **options)
+
+    monkeypatch.setattr("sojourn.experiments.trials._result.read_result_file", read)
+    assert len(results.table().splitlines()) == 51
+    assert n_read <= 2  # one of them for the checkpoints
+    found = results.comparisons()[0]
+    for name in ("cumulative_regret", "regret_width", "rewards", "regret_error"):
+        array, expected = getattr(found, name), getattr(alone, name)
+        assert (array is None) == (expected is None)
+        if array is not None:
+            np.testing.assert_array_equal(array, np.repeat(expected, 50, axis=0))
 
 
 @pytest.mark.parametrize(

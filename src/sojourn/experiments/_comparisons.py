@@ -46,13 +46,16 @@ def shared_seeds(trials_by_agent: Mapping[str, Mapping[int, TrialResult]]) -> tu
     return tuple(sorted(set.intersection(*(set(seeds) for seeds in trials_by_agent.values()))))
 
 
-def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult], Any]) -> Comparison:
+def compare_trials(
+    trials: list[TrialResult], make_agent: Callable[[TrialResult], Any], *, only_last: bool = False
+) -> Comparison:
     """Return a comparison of agents on one problem, over the seeds that all of them have.
 
     Args:
         trials: The trials.
         make_agent: Returns the agent of a trial: `rebuild_agent`, or `without_agent` if only numbers are
             needed.
+        only_last: Whether to keep only the last checkpoint, which is all that a table needs.
     """
     by_agent = group_by_agent(trials)
     seeds = shared_seeds(by_agent)
@@ -60,21 +63,30 @@ def compare_trials(trials: list[TrialResult], make_agent: Callable[[TrialResult]
         raise ValueError("comparisons need a seed that all agents have; the run is not that far.")
     first = trials[0]
     law, checkpoints = read_stored_law(first.law), first.uncached().checkpoints
+    kept = slice(-1 if only_last else None, None)
+    checkpoints = checkpoints[kept]
     shape = (len(by_agent), len(seeds))
     n_bytes = 8 * math.prod(shape) * checkpoints.size * (1 if first.regret_episodes is None else 2)
     check_fits(n_bytes, "A comparison of all agents and seeds", "select fewer, or record fewer checkpoints")
     cumulative, width = np.full((*shape, checkpoints.size), np.nan), np.full(shape, np.nan)
     rewards, n_valued = np.empty(shape), first.regret_episodes
     error = None if n_valued is None else np.full(cumulative.shape, np.nan)
+    places: dict[str, tuple[int, int]] = {}  # of trials: one may belong to several agents
     for i, found in enumerate(by_agent.values()):
         for j, seed in enumerate(seeds):
             trial = found[seed].uncached()
+            same = places.setdefault(trial.key, (i, j))
+            if same != (i, j):
+                for array in (cumulative, width, rewards, *([] if error is None else [error])):
+                    array[i, j] = array[same]
+                continue
             rewards[i, j] = _last(trial, "rewards") / first.episodes
             regret = trial.cumulative_regret
             if regret is not None:
-                cumulative[i, j], width[i, j] = regret, _last(trial, "regret_width")
-                if error is not None:
-                    error[i, j] = trial.regret_error
+                cumulative[i, j], width[i, j] = regret[kept], _last(trial, "regret_width")
+                errors = trial.regret_error
+                if error is not None and errors is not None:
+                    error[i, j] = errors[kept]
     agents = tuple(make_agent(next(iter(found.values()))) for found in by_agent.values())
     return Comparison(
         tuple(by_agent),

@@ -157,7 +157,7 @@ class Results:
             if not shared_seeds(group_by_agent(trials)):
                 rows += [(*where, name, "0", "—", "—") for name in group_by_agent(trials)]
                 continue
-            comparison = compare_trials(trials, without_agent)
+            comparison = compare_trials(trials, without_agent, only_last=True)
             seeds = f"{len(comparison.seeds):,}"
             rows += [(*where, name, seeds, mean, middle) for name, mean, middle, *_ in comparison.rows()]
         return rows
