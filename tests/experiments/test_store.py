@@ -709,6 +709,7 @@ def test_stores_with_odd_names_are_refused(write, tmp_path):
 
 
 def test_a_complete_store_that_may_only_be_read_is_complete(store, write, monkeypatch):
+    fewer, more = (read_experiment(write(("seeds = 3", f"seeds = {n}"))) for n in (2, 4))
     experiment, open_file = read_experiment(write()), os.open
 
     def refuse(*_, **__):
@@ -725,6 +726,12 @@ def test_a_complete_store_that_may_only_be_read_is_complete(store, write, monkey
     for _ in range(2):
         report = run_experiment(experiment, store, executor=ThisProcess())
         assert (report.total, report.reused, report.played, report.notes) == (9, 9, 0, ())
+    report = run_experiment(replace(fewer, name="fewer"), store, executor=ThisProcess())
+    note = "cannot be written to: reports and exports show 'fewer' as the store lists it, if at all."
+    assert (report.total, report.reused, report.played) == (6, 6, 0)
+    assert report.notes == (f"{store} {note}",)
+    with pytest.raises(OSError, match="Read-only file system"):
+        run_experiment(more, store, executor=ThisProcess())
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o002, 0o664)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import random
 import time
 from collections import Counter
@@ -22,6 +23,7 @@ from sojourn.experiments.trials._trial import Trial
 
 __all__ = ["Failure", "Report", "Watch", "run_experiment"]
 
+_NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 PLAY = "sojourn.experiments.trials._play:play_trial"
 _REFRESH_SECONDS = 1.0  # shortest time between two listings of the store
 _REFRESH_FACTOR = 20.0  # shortest time between two listings, as a multiple of how long one takes
@@ -121,7 +123,16 @@ def run_experiment(
         for text in _note_replaced_trials(store, experiment, inventory):
             note(text)
         manifest = manifest_of(experiment)
-        store.add_manifest(manifest)
+        try:
+            store.add_manifest(manifest)
+        except OSError as error:
+            if inventory.missing or error.errno not in _NOT_WRITABLE:
+                raise
+            note(
+                f"{store.folder} cannot be written to: reports and exports show {experiment.name!r} as the "
+                "store lists it, if at all."
+            )
+            return Report(len(inventory.trials), len(inventory.done), 0, (), tuple(notes))
         if watch is not None:
             watch(inventory, None)
         run = _Run(inventory, store, watch)
