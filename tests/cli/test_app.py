@@ -145,6 +145,13 @@ def test_bad_input_exits_with_2_and_shows_a_traceback_only_with_debug():
         assert debugged.stderr.endswith(plain.stderr)
 
 
+def test_tracebacks_escape_control_characters(tmp_path):
+    debugged = finish("--debug", "verify", str(tmp_path / "\x1b[31mred"))
+    assert debugged.stderr.startswith("Traceback")
+    assert "\x1b" not in debugged.stderr
+    assert debugged.stderr.count("\\x1b[31mred must be a store") >= 2
+
+
 def test_control_characters_never_reach_the_terminal():
     result = finish("law", "a\x1b[31m\nb(3)")
     assert result.returncode == 2

@@ -14,6 +14,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from sojourn._text import one_line
 from sojourn.cli._signals import was_interrupted
 from sojourn.cli.output._ascii import spell_missing_symbols
 from sojourn.cli.output._help import NarrowHelp
@@ -108,7 +109,8 @@ class OneLineGroup(NarrowHelp, TyperGroup):
                 )
             except Exception as error:
                 if invocation.debug:
-                    print_message("".join(traceback.format_exception(error)), as_one_line=False)
+                    lines = "".join(traceback.format_exception(error)).splitlines()
+                    print_message("\n".join(map(one_line, lines)), as_one_line=False)
                 code = INTERRUPTED if was_interrupted() else _report_error(error, debug=invocation.debug)
             finally:
                 _report_warnings(caught)
