@@ -9,6 +9,7 @@
     python evidence/durability.py forgeries    forged stores with right hashes, which must run nothing
     python evidence/durability.py permissions  three umasks, and a complete store on a read-only disk
     python evidence/durability.py interrupts   Ctrl-C at random moments of seven commands
+    python evidence/durability.py compilation  Ctrl-C while kernels compile, in programs that go on
     python evidence/durability.py streams      stdout and stderr closed, full, or a broken pipe
     python evidence/durability.py ray_head     the head of a Ray cluster is killed
     python evidence/durability.py benchmarks   overhead, and 10,000 finished trials: benchmarks/experiments.py
@@ -22,6 +23,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import math
 import os
 import random
 import shlex
@@ -422,6 +424,61 @@ def interrupts(folder: Path) -> tuple[bool, str]:
     )
 
 
+COMPILING = """\
+import gc, sojourn as sj
+
+def plan():
+    return sj.plan(sj.mdps.river_swim(6), sj.Polynomial(1.4)).value[0]
+
+print("compiling", flush=True)
+try:
+    plan()
+    print("finished", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+gc.collect()
+print(plan())
+"""
+
+
+def compilation(folder: Path) -> tuple[bool, str]:
+    """Send SIGINT while kernels compile; a program that catches it must go on, with the same numbers."""
+    rng = random.Random(4)
+    _, seconds, expected = compile_and_interrupt(folder / "calm", math.inf)
+    n = 2 * INTERRUPTS
+    found = [compile_and_interrupt(folder / str(i), rng.uniform(0.0, 0.7 * seconds)) for i in range(n)]
+    caught = [one for one in found if one[0] == "interrupted"]
+    same = sum(value == expected for _, _, value in found)
+    slowest = max(seconds for _, seconds, _ in caught)
+    return same == n and len(caught) > INTERRUPTS and slowest < 15.0, (
+        f"{n} interrupts of a program whose kernels compile: {len(caught)} caught, the slowest after "
+        f"{slowest:.1f} s, and {n - len(caught)} too late; {same} went on with the same numbers"
+    )
+
+
+def compile_and_interrupt(cache: Path, after: float) -> tuple[str, float, str]:
+    """Run `COMPILING` with an empty cache, and send SIGINT after some seconds unless they are infinite.
+
+    Returns:
+        What became of the compilation, how long it took from the signal on, and the last line of output.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMPILING],
+        env=os.environ | {"SOJOURN_CACHE_DIR": str(cache)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    if after < math.inf:
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    state = process.stdout.readline().strip()
+    seconds = time.monotonic() - begun
+    return state, seconds, process.communicate()[0].strip()
+
+
 def streams(folder: Path) -> tuple[bool, str] | None:
     """Run an experiment with unusable streams; all trials must be played, and lost output be an error."""
     if not Path("/dev/full").exists():
@@ -492,6 +549,7 @@ CHECKS: dict[str, Callable[[Path], tuple[bool, str] | None]] = {
         forgeries,
         permissions,
         interrupts,
+        compilation,
         streams,
         ray_head,
         benchmarks,
