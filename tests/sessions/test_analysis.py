@@ -1206,6 +1206,14 @@ def test_groups_seen_late_have_no_mean():
     assert found.group_laws[0].schedule() is None
 
 
+def test_a_group_has_no_mean_if_a_tied_law_puts_it_beyond_the_data():
+    lengths, ended = np.repeat([1, 2, 1, 2], [30, 20, 40, 60]), np.repeat([1, 0, 1, 1], [30, 20, 40, 60])
+    found = analyze(SessionLog.from_columns(lengths, ended, group=["open"] * 50 + ["ended"] * 100))
+    means = dict(zip(found.log.labels, (one.mean for one in found.group_laws), strict=True))
+    assert means["open"] is None
+    assert means["ended"] == pytest.approx(1.6)
+
+
 def test_of_the_cells_that_reject_a_law_one_where_it_matters_is_named():
     # Step 2 contributes most, 11.9% against 10%; step 1 is off by a factor of 2.2, and rejects the law alone.
     left, ends = 10_000, []

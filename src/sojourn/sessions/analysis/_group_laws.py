@@ -17,7 +17,7 @@ from sojourn.sessions.analysis._coverage import (
 )
 from sojourn.sessions.analysis._fit_check import check_fit
 from sojourn.sessions.analysis._groups import group_samples
-from sojourn.sessions.analysis._ranking import rank_fits
+from sojourn.sessions.analysis._ranking import BIC_TIE, rank_fits
 from sojourn.sessions.analysis._schedule import schedule_of
 
 __all__ = ["GroupLaw", "fit_groups"]
@@ -57,18 +57,28 @@ def fit_groups(log: SessionLog) -> tuple[GroupLaw, ...]:
 def _law_of(sample: Sample) -> GroupLaw:
     """Return a group's law.
 
-    Its mean is None unless the sessions are seen from step 1, without a hole, and show enough of it. If they
-    contradict the fit, it is their Kaplan–Meier mean, for which almost all must have ended.
+    Its mean is None unless the sessions are seen from step 1, without a hole, and show enough of it, also of
+    the means of other fits that are about as good. If they contradict the fit, it is their Kaplan–Meier mean,
+    for which almost all must have ended.
     """
     if sample.n_observed < FEWEST_ENDS:
         return GroupLaw(None)
-    fit, band = rank_fits(sample.thinned(_MAX_DISTINCT))[0], band_of_sample(sample)
+    fits, band = rank_fits(sample.thinned(_MAX_DISTINCT)), band_of_sample(sample)
+    fit = fits[0]
     is_contradicted = check_fit(sample, band, fit).is_contradicted
     if first_of_many(sample) > 1 or find_hole(sample) is not None:
         return GroupLaw(fit, None, is_contradicted)
     left = unended(sample, band)
     if is_contradicted:
         return GroupLaw(fit, None if left > SMALL_DIFFERENCE else mean_up_to(band, sample.longest), True)
-    beyond = float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / fit.law.mean
-    is_known = max(beyond, left) <= (SMALL_DIFFERENCE if fit.edge else 0.5)
+    beyond = _share_beyond(fit, sample)
+    most = min(one.bic for one in fits) + BIC_TIE
+    tied = [one for one in fits if one.bic <= most]
+    is_open = any(one.without_mean or (not one.edge and _share_beyond(one, sample) > 0.5) for one in tied)
+    is_known = max(beyond, left) <= (SMALL_DIFFERENCE if fit.edge else 0.5) and not is_open
     return GroupLaw(fit, fit.law.mean, False, beyond) if is_known else GroupLaw(fit)
+
+
+def _share_beyond(fit: Fit, sample: Sample) -> float:
+    """Return which share of a fit's mean lies beyond the longest session."""
+    return float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / fit.law.mean
