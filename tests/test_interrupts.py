@@ -7,14 +7,14 @@ import threading
 
 import pytest
 
-from sojourn._interrupts import interrupts_held_back
+from sojourn._interrupts import signals_held_back
 
 
 def test_an_interrupt_is_raised_after_the_block():
     done = []
 
     def work() -> None:
-        with interrupts_held_back():
+        with signals_held_back():
             signal.raise_signal(signal.SIGINT)
             done.append("the rest of the block")
 
@@ -25,13 +25,13 @@ def test_an_interrupt_is_raised_after_the_block():
 
 
 def test_without_an_interrupt_nothing_is_raised():
-    with interrupts_held_back():
+    with signals_held_back():
         pass
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_error_of_the_block_is_raised():
-    with pytest.raises(ValueError, match="mine"), interrupts_held_back():
+    with pytest.raises(ValueError, match="mine"), signals_held_back():
         raise ValueError("mine")
 
 
@@ -39,7 +39,7 @@ def test_other_threads_are_left_alone():
     seen = []
 
     def work() -> None:
-        with interrupts_held_back():
+        with signals_held_back():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

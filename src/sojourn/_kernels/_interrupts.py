@@ -4,84 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any, TypeVar, cast
 
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
+
+from sojourn._interrupts import WaitingSignals, signals_held_back
 
 __all__ = ["handle_signals", "interruptible", "interruptible_between_passes"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGBREAK")
-_SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
-"""Signals whose handlers may raise exceptions; looking at all 64 would take longer than a short kernel."""
-
-
-class _Signals:
-    """Signals that have arrived and wait to be handled."""
-
-    def __init__(self) -> None:
-        self._handlers: dict[int, Any] = {}
-        self._arrived: list[tuple[int, FrameType | None]] = []
-        self._is_waiting = True
-        self.is_compiling = False
-        """Whether they are handled between the passes of numba's compiler."""
-
-    def hold_back(self) -> None:
-        for one in _SIGNALS:
-            handler = signal.getsignal(one)
-            if callable(handler):
-                self._handlers[one] = handler
-                signal.signal(one, self._receive)
-
-    def release(self) -> None:
-        """Restore the handlers, and handle the signals that have arrived."""
-        self._is_waiting = False
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        self.handle()
-
-    def handle(self) -> None:
-        while self._arrived:
-            number, frame = self._arrived.pop(0)
-            self._handlers[number](number, frame)
-
-    def _receive(self, number: int, frame: FrameType | None) -> None:
-        if self._is_waiting:
-            self._arrived.append((number, frame))
-        else:
-            self._handlers[number](number, frame)
-
-
-_held_back: _Signals | None = None
-"""The signals that wait at the moment; only the main thread handles signals."""
-
-
-@contextlib.contextmanager
-def _signals_held_back() -> Iterator[_Signals]:
-    """Let signals wait until the end of the outermost of such blocks."""
-    global _held_back  # noqa: PLW0603 - signal handlers are global as well
-    if _held_back is not None:
-        yield _held_back
-        return
-    signals = _Signals()
-    try:
-        _held_back = signals
-        signals.hold_back()
-        yield signals
-    finally:
-        _held_back = None
-        signals.release()
+_SECONDS_PER_TRY = 0.1
 
 
 def handle_signals() -> None:
     """Handle the signals that have arrived in the main thread while signals wait."""
-    if _held_back is not None and _is_main_thread():
-        _held_back.handle()
+    with signals_held_back() as signals:
+        if signals is not None:
+            signals.handle()
 
 
 def interruptible(kernel: F) -> F:
@@ -95,9 +37,7 @@ def interruptible(kernel: F) -> F:
 
     @functools.wraps(kernel)
     def call(*arguments: Any) -> Any:
-        if not _is_main_thread():
-            return kernel(*arguments)
-        with _signals_held_back():
+        with signals_held_back():
             return kernel(*arguments)
 
     return cast(F, call)
@@ -113,19 +53,32 @@ def interruptible_between_passes(compile_: Callable[..., Any]) -> Callable[..., 
 
     @functools.wraps(compile_)
     def compile_and_handle(sig: Any) -> Any:
-        if not _is_main_thread():
-            return compile_(sig)
-        with _signals_held_back() as signals:
-            if signals.is_compiling:  # a function that the one in compilation calls
+        with signals_held_back() as signals:
+            if signals is None or signals.is_compiling:  # the latter in functions that others call
                 return compile_(sig)
             signals.is_compiling = True
             try:
-                with event.install_listener("numba:run_pass", _PassListener()):
+                with _compiler_locked(signals), event.install_listener("numba:run_pass", _PassListener()):
                     return compile_(sig)
             finally:
                 signals.is_compiling = False
 
     return compile_and_handle
+
+
+@contextlib.contextmanager
+def _compiler_locked(signals: WaitingSignals) -> Iterator[None]:
+    """Lock numba's compiler, and handle signals while another thread compiles."""
+    lock = getattr(global_compiler_lock, "_lock", None)  # the lock itself has no time limit
+    if lock is None:
+        yield
+        return
+    while not lock.acquire(timeout=_SECONDS_PER_TRY):
+        signals.handle()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class _PassListener(event.Listener):
@@ -136,7 +89,3 @@ class _PassListener(event.Listener):
 
     def on_end(self, event: Any) -> None:
         pass
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()

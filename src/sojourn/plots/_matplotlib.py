@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from sojourn._interrupts import interrupts_held_back
+from sojourn._interrupts import signals_held_back
 
-with interrupts_held_back():
+with signals_held_back():
     import_module("matplotlib.backends.backend_agg")
     import_module("matplotlib.figure")
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from sojourn._interrupts import interrupts_held_back
+from sojourn._interrupts import signals_held_back
 from sojourn._typing import FloatArray
 
 __all__ = [
@@ -51,7 +51,7 @@ class PlainFigure(Figure):
 
     def savefig(self, fname: Any, *, transparent: bool | None = None, **settings: Any) -> None:
         """Write the figure to a `.pdf`, `.svg` or `.png` file, the latter with 300 pixels per inch."""
-        with interrupts_held_back():  # writers of PDF and PNG raise other exceptions if they are interrupted
+        with signals_held_back():  # writers of PDF and PNG raise other exceptions if they are interrupted
             super().savefig(fname, transparent=transparent, **{"dpi": _DPI, **settings})
 
     def show(self, warn: bool = True) -> None:
