@@ -32,6 +32,9 @@ _HEAD_ERROR = 1e-12
 _CUT = 1e-6
 """Without a deadline, the direct way leaves out this share of the weight of all later steps."""
 
+_WORK_PER_CALL = 3e8
+"""Multiplications per call of a kernel, so that Ctrl-C is noticed."""
+
 _SHORT = 256
 """Up to this many steps the direct way is used, unless the law is an exact mixture: it costs less."""
 
@@ -254,9 +257,19 @@ class Selves:
 
     def play(self, n: int, *, keep_continuation: bool = False) -> tuple[Choices, FloatArray]:
         """Return the choices of n more layers, the last step first, and the weight of later rewards."""
+        played = self.table.empty_rows(n)
+        continuation = np.empty((n if keep_continuation else 0, self.table.mdp.n_states))
+        work = self.values.shape[0] * max(self.table.rows.data.size, 1)
+        at_once = max(1, int(_WORK_PER_CALL / work))
+        for first in range(0, n, at_once):
+            part = slice(first, min(first + at_once, n))
+            rows = SelfRows(played.actions[part], played.chances[part], played.is_tie[part])
+            self._play(part.stop - first, rows, continuation[part])
+        return self.table.as_choices(played), continuation
+
+    def _play(self, n: int, played: SelfRows, continuation: FloatArray) -> None:
+        """Fill the choices of n more layers, and the weights of later rewards unless their array is empty."""
         table = self.table
-        played = table.empty_rows(n)
-        continuation = np.empty((n if keep_continuation else 0, table.mdp.n_states))
         if self.heads is not None:
             heads = self.heads
             play_heads(
@@ -284,7 +297,6 @@ class Selves:
                 continuation,
             )
         self.n_layers += n
-        return table.as_choices(played), continuation
 
 
 def _last_delay(law: LengthLaw, perceived: LengthLaw, n_steps: int | None) -> int:
