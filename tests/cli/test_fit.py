@@ -178,7 +178,7 @@ def test_a_table_of_data_without_first_steps_is_refused(run, tmp_path):
     path.write_text("length,entry\n" + "4,3\n5,3\n9,4\n" * 30, encoding="utf-8")
     done = run("fit", str(path), "--no-plot", "--table", str(table))
     assert done.exit_code == 2
-    assert "hardly any session was seen before step 3" in " ".join(done.stderr.split())
+    assert "the data are used from step 3 on only" in " ".join(done.stderr.split())
     assert not table.exists()
     assert "P(H ≥ h | H ≥ 3)" in run("fit", str(path)).stdout
 
@@ -196,7 +196,8 @@ def test_a_table_of_data_with_a_hole_is_refused(run, tmp_path):
     path.write_text("length,entry\n" + "4,1\n5,1\n9,8\n10,8\n" * 30 + "6,1\n7,6\n8,6\n", encoding="utf-8")
     done = run("fit", str(path), "--no-plot", "--table", str(table))
     assert done.exit_code == 2
-    assert "hardly any session was observed at steps 6 to 7" in " ".join(done.stderr.split())
+    assert "Hardly any session was observed at steps 6–7." in " ".join(done.stdout.split())
+    assert "the data are used from step 8 on only" in " ".join(done.stderr.split())
     assert not table.exists()
 
 

@@ -64,7 +64,15 @@ def test_numbers_are_in_the_unit_that_the_name_of_their_column_says(name, steps)
 def test_durations_that_are_nearly_all_one_step_may_be_in_another_unit(long, n_notes):
     notes = read_sessions({"time": [5.0] * 20 + [90.0] * long}, length="time", step="1min").account.notes
     assert len(notes) == n_notes
-    assert ("of the sessions last at most one step" in notes[-1]) == (n_notes == 2)
+    assert ("91% of the sessions that were seen to end last at most one step" in " ".join(notes)) == (
+        n_notes == 2
+    )
+
+
+def test_sessions_without_an_end_are_not_said_to_last_one_step():
+    starts, ends = [0.0] * 24, [None] * 20 + [600.0] * 4
+    notes = read_sessions({"start": starts, "end": ends}, step="1min").account.notes
+    assert not any("at most one step" in note for note in notes)
 
 
 def test_entries_of_sessions_whose_lengths_are_durations_are_durations():

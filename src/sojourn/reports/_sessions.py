@@ -15,6 +15,7 @@ from sojourn.reports._page import render
 from sojourn.sessions import (
     EDGE_NOTE,
     Analysis,
+    OpenRule,
     RankedFit,
     gamma_words,
     group_law_words,
@@ -55,6 +56,7 @@ def session_report(analysis: Analysis) -> str:
     return render(
         "sessions.html",
         kind="Session lengths",
+        open_length="n + 1" if log.open_rule is OpenRule.SURVIVED else "n",
         title=log.name,
         summary=answer,
         facts=[

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from sojourn.sessions._format import EDGE_NOTE, gamma_words, law_words, number, percent
-from sojourn.sessions._log import Account, Rejection, SessionLog
+from sojourn.sessions._log import Account, OpenRule, Rejection, SessionLog
 from sojourn.sessions._read import read_log, read_sessions, read_steps
 from sojourn.sessions._samples import SAMPLES, SampleLog, sample_path
 from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.advice._groups import group_law_words, group_words
-from sojourn.sessions.analysis._analysis import MAX_TABLE_STEPS, Analysis
+from sojourn.sessions.analysis._analysis import Analysis
 from sojourn.sessions.analysis._analyze import analyse, analyze
+from sojourn.sessions.analysis._coverage import MAX_TABLE_STEPS
 from sojourn.sessions.analysis._groups import GroupTest, compare_groups
 from sojourn.sessions.analysis._hazard_bins import hazard_bins
 from sojourn.sessions.analysis._price import ProblemPrice, price_geometric
@@ -25,6 +26,7 @@ __all__ = [
     "Analysis",
     "CheckedRows",
     "GroupTest",
+    "OpenRule",
     "ProblemPrice",
     "RankedFit",
     "Rejection",

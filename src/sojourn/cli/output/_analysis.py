@@ -280,13 +280,8 @@ def _write_survival(found: Analysis, path: Path) -> None:
         )
     if found.first > 1:
         raise ValueError(
-            f"--table cannot be written: hardly any session was seen before step {found.first:,}, so the "
-            "data do not say how many get that far."
-        )
-    if found.hole is not None:
-        raise ValueError(
-            f"--table cannot be written: hardly any session was observed at steps {found.hole[0]:,} to "
-            f"{found.hole[1]:,}, so the data do not say how many get further."
+            f"--table cannot be written: the data are used from step {found.first:,} on only, so they do not "
+            "say how many get that far."
         )
     if law is None:
         raise ValueError(

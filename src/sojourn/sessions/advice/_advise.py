@@ -70,7 +70,8 @@ def _by_length(analysis: Analysis, rest: str) -> str:
         )
     if analysis.is_constant:
         return _for_constant(analysis.log.longest, rest)
-    if analysis.hazard_test is None and analysis.determines_mean and analysis.log.longest > 1:
+    is_untested = analysis.hazard_test is None and not analysis.best_is_contradicted
+    if is_untested and analysis.determines_mean and analysis.log.longest > 1:
         rest = f" The law could not be tested, so take it as a guess.{rest}"
     if not analysis.determines_mean:
         use = " Use the table of the data for the steps that it covers (--table FILE)." * analysis.has_table

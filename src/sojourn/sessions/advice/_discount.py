@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.laws import Geometric, closest_geometric, distance, effective_horizon
 from sojourn.sessions._format import gamma_words, join_words, law_words, number, percent
+from sojourn.sessions.analysis._coverage import Unknown
 
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
@@ -31,8 +32,8 @@ def single_gamma_words(analysis: Analysis) -> str:
     law = analysis.described_law
     if not analysis.determines_mean:
         return (
-            "The log does not determine whether a single γ is good enough, nor which one: that depends on "
-            f"steps {_unseen_steps(analysis)}."
+            "The log does not determine whether a single γ is good enough, nor which one: "
+            f"{_what_is_missing(analysis)}."
         )
     gamma = gamma_words(analysis.described_geometric.gamma)
     if isinstance(law, Geometric):
@@ -71,14 +72,19 @@ def _gap_share(one: RankedFit) -> float:
     return distance(law, closest_geometric(law)) / law.mean
 
 
+def _what_is_missing(analysis: Analysis) -> str:
+    """Return which steps that matter the log says nothing about."""
+    if analysis.unknown is Unknown.TOO_LONG:
+        return "no law fits, and the data have too many steps for a table"
+    return f"that depends on steps {_unseen_steps(analysis)}"
+
+
 def _unseen_steps(analysis: Analysis) -> str:
-    """Return which steps the log says nothing about."""
     if analysis.determines_remaining:
         return f"before step {analysis.first:,}"
     before = f"before step {analysis.first:,}, and " if analysis.first > 1 else ""
-    if analysis.hole is not None:
-        start, end = analysis.hole
-        return f"{before}{start:,} to {end:,}, at which hardly any session was observed"
+    if analysis.ends_at_hole and analysis.hole is not None:
+        return f"{before}from {analysis.hole[0]:,} on, at the first of which hardly any session was observed"
     if analysis.unended > max(analysis.still_open, analysis.unseen) * (1.0 + _ROUNDING):
         return f"{before}that hardly any of its sessions reach"
     return f"{before}beyond its longest session"
@@ -86,17 +92,14 @@ def _unseen_steps(analysis: Analysis) -> str:
 
 def unknown_price(analysis: Analysis) -> str:
     """Say that what a single γ costs on a problem is not determined."""
-    return f"The log does not determine what a single γ costs: it depends on steps {_unseen_steps(analysis)}."
+    return f"The log does not determine what a single γ costs: {_what_is_missing(analysis)}."
 
 
 def horizon_words(analysis: Analysis) -> str:
     """Describe the effective horizons."""
     longest = f"the data reach step {analysis.log.longest:,}"
     if not analysis.determines_mean:
-        return (
-            "The log does not determine the effective horizon: it depends on steps "
-            f"{_unseen_steps(analysis)} ({longest})."
-        )
+        return f"The log does not determine the effective horizon: {_what_is_missing(analysis)} ({longest})."
     law = analysis.described_law
     far = _FAR * analysis.log.longest if law is analysis.law else analysis.log.longest
     horizons = {delta: analysis.horizon(delta) for delta in analysis.truncations}

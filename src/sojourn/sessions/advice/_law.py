@@ -18,7 +18,7 @@ from sojourn.sessions._format import (
     step_words,
 )
 from sojourn.sessions.advice._sessions import hole_words, seen_before
-from sojourn.sessions.analysis._coverage import SMALL_DIFFERENCE, Unknown
+from sojourn.sessions.analysis._coverage import MAX_TABLE_STEPS, SMALL_DIFFERENCE, Unknown
 from sojourn.sessions.analysis._fit_check import MISFIT
 from sojourn.sessions.analysis._hazard_test import MAX_TESTED, REJECTED
 from sojourn.sessions.analysis._ranking import STRONG_EVIDENCE, RankedFit, evidence_words
@@ -170,13 +170,17 @@ def mean_words(analysis: Analysis) -> str:
         since = f" from step {first:,} on" if first > 1 else ""
         why = _unknown_words(analysis, analysis.unknown)
         more = "More sessions, or sessions observed for longer," if analysis.log.n_open else "More sessions"
+        if analysis.unknown is Unknown.TOO_LONG:
+            more = "Longer steps"
+        elif analysis.unknown is Unknown.HOLE:
+            more = "Sessions that were observed there"
         return f"The log does not determine it{since}: {why}. {more} may settle it."
     tail = ", with a geometric tail after the longest session" if analysis.still_open else ""
     if analysis.best_is_contradicted and first > 1:
         more = step_words(analysis.described_remaining)
         return (
-            f"The log does not determine it, because {seen_before(analysis)} before step {first:,}. By the "
-            f"data (Kaplan–Meier{tail}), sessions that reach this step last {more} from there on; the law "
+            f"The log does not determine it, because {seen_before(analysis)}. By the data "
+            f"(Kaplan–Meier{tail}), sessions that reach step {first:,} last {more} from there on; the law "
             "does not fit."
         )
     if described is not analysis.law:
@@ -188,8 +192,8 @@ def mean_words(analysis: Analysis) -> str:
     text = f"{step_words(analysis.remaining)} by the law{_interval(analysis)}"
     if first > 1:
         text = (
-            f"The log does not determine it, because {seen_before(analysis)} before step {first:,}. Sessions "
-            f"that reach this step last {text}, from there on"
+            f"The log does not determine it, because {seen_before(analysis)}. Sessions that reach step "
+            f"{first:,} last {text}, from there on"
         )
     text += "."
     if analysis.best.fit.edge:
@@ -226,6 +230,8 @@ def _unknown_words(analysis: Analysis, why: Unknown) -> str:
         Unknown.TIED_BEYOND: f"{tied}, which fits about as well, has most of its mean beyond the longest "
         "session",
         Unknown.UNENDED: _unended(analysis),
+        Unknown.TOO_LONG: "the law does not fit, and the data have too many steps for a table (more than "
+        f"{MAX_TABLE_STEPS:,})",
         Unknown.HOLE: f"hardly any session was observed at {hole_words(analysis)}",
         Unknown.UNBOUNDED: "its 95% interval, from resampled logs, has no upper limit",
     }[why]

@@ -43,13 +43,22 @@ def session_words(analysis: Analysis) -> str:
     if analysis.first > 1:
         gone = ""
         if analysis.n_left_out == 0:
-            gone = "These steps are left out. "
+            gone = "Earlier steps are left out. "
         elif analysis.n_left_out is not None:
-            gone = f"These steps are left out, with {analysis.n_left_out:,} sessions that get no further. "
+            gone = f"Earlier steps are left out, with {analysis.n_left_out:,} sessions that get no further. "
+        seen = seen_before(analysis)
         text += (
-            f" {seen_before(analysis).capitalize()} before step {analysis.first:,}. {gone}The data describe "
-            "only sessions that get that far, and laws are compared with the data under that condition. "
-            "What a law says about earlier steps, and so its mean length, is an extrapolation by its family."
+            f" {seen[0].upper()}{seen[1:]}. {gone}The data describe only sessions that get to step "
+            f"{analysis.first:,}, and laws are compared with the data under that condition. What a law says "
+            "about earlier steps, and so its mean length, is an extrapolation by its family."
+        )
+    if analysis.ends_at_hole:
+        n_after, start = analysis.n_after_hole, (analysis.hole or (0, 0))[0]
+        many = "session" if n_after == 1 else "sessions"
+        beside = f", with {n_after:,} {many} that came under observation there" if n_after else ""
+        text += (
+            f" Hardly any session was observed at {hole_words(analysis)}. Later steps are left out{beside}; "
+            f"sessions that got to step {start:,} count as open there."
         )
     text += _pile(analysis) or _outlier(log)
     if log.account.n_rejected:
@@ -62,8 +71,11 @@ def session_words(analysis: Analysis) -> str:
 
 
 def seen_before(analysis: Analysis) -> str:
-    """Return how many sessions were seen before `Analysis.first`."""
-    return "no session was seen" if analysis.n_left_out is None else "too few sessions were seen"
+    """Return why the analysis does not begin at step 1."""
+    if analysis.hole is not None and not analysis.ends_at_hole:
+        return f"hardly any session was observed at {hole_words(analysis)}"
+    few = "no session was" if analysis.n_left_out is None else "too few sessions were"
+    return f"{few} seen before step {analysis.first:,}"
 
 
 def hole_words(analysis: Analysis) -> str:
@@ -152,11 +164,10 @@ def data_words(analysis: Analysis) -> str:
     log, first, longest = analysis.log, analysis.first, analysis.log.longest
     if longest == first:
         return f"No session was seen to go on after step {first:,}."
-    hole = hole_words(analysis)
-    if not hole and analysis.kaplan_meier is None and (log.entry > 1).any():
+    if analysis.kaplan_meier is None and (log.entry > 1).any():
         return f"Late entries leave open how long sessions last. {_range_words(analysis)}"
     is_complete = log.sample.is_complete
-    last = longest if is_complete else min(analysis.last_of_many + (not hole), longest)
+    last = longest if is_complete else min(analysis.last_of_many + 1, longest)
     who = "Sessions" if first == 1 else f"Sessions that reach step {first:,}"
     since = " from there on" if first > 1 else ""
     mean = f"{step_words(analysis.mean_up_to(last) - (first - 1))} on average{since}"
@@ -164,7 +175,6 @@ def data_words(analysis: Analysis) -> str:
         text = f"{who} last {mean}"
     else:
         fewer = ", from which on fewer than 10 sessions are at risk" if last < longest else ""
-        fewer = f", because hardly any session was observed at {hole}" if hole else fewer
         text = f"By Kaplan–Meier, counted up to step {last:,}{fewer}, {who[0].lower()}{who[1:]} last {mean}"
     return f"{text}{_quantiles(analysis, last, is_complete=is_complete)}. {_range_words(analysis)}"
 
@@ -172,7 +182,8 @@ def data_words(analysis: Analysis) -> str:
 def _quantiles(analysis: Analysis, last: int, *, is_complete: bool) -> str:
     """Return after how many steps half and a tenth of the sessions remain, or how many get to `last`."""
     band = analysis.band
-    known = last if is_complete or not analysis.still_open else min(last, analysis.log.longest - 1)
+    known = last if is_complete else min(last, analysis.last_of_many)  # ends of a few show little
+    known = min(known, analysis.log.longest - 1) if analysis.still_open else known
     half, tenth = (data_quantile(band, share, last=known) for share in (0.5, 0.1))
     parts = [] if half is None else [f"at least half of them end by step {half:,}"]
     if tenth is not None:

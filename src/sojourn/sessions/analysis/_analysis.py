@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn.laws import (
-    MAX_STEP,
     Band,
     Fit,
     Fixed,
@@ -28,12 +27,13 @@ from sojourn.sessions._log import SessionLog
 from sojourn.sessions.analysis._bootstrap import Bootstrap
 from sojourn.sessions.analysis._coverage import (
     FEWEST_ENDS,
+    MAX_TABLE_STEPS,
     SMALL_DIFFERENCE,
     Unknown,
-    find_hole,
     last_of_many,
     late_rate,
     mean_up_to,
+    share_beyond,
     still_open,
     unended,
 )
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sojourn.mdps import TabularMDP
     from sojourn.planning import Plan  # loads numba
 
-__all__ = ["CONFIDENCE", "MAX_TABLE_STEPS", "Analysis"]
+__all__ = ["CONFIDENCE", "Analysis"]
 
 _CLEAR_CHANGE = 12.0
 """Least twice the gain in log-likelihood over a geometric law that rules this law out.
@@ -67,9 +67,6 @@ CONFIDENCE = 0.95
 
 _UNBOUNDED = 100.0
 """An interval of the mean that ends above this multiple of it has no upper end."""
-
-MAX_TABLE_STEPS = 1_000_000
-"""Largest number of steps of a table of survival."""
 
 _ROUNDING = 1e-12
 """Relative error of tails, which may hide that one is just as large as a truncation."""
@@ -94,6 +91,9 @@ class Analysis:
         problem: The problem on which laws are priced; None if no problem was given.
         n_left_out: Number of sessions that were left out because they get no further than steps before
             `first`, where too few were seen; None if no session was seen there.
+        hole: The first and last of the steps that hardly any session shows, while many show earlier and later
+            ones; None if there are none. What lies before them, or after them, is left out.
+        n_after_hole: Number of sessions that were left out because they came under observation after `hole`.
     """
 
     log: SessionLog
@@ -106,6 +106,8 @@ class Analysis:
     bootstrap: Bootstrap | None = None
     problem: TabularMDP | None = None
     n_left_out: int | None = None
+    hole: tuple[int, int] | None = None
+    n_after_hole: int = 0
 
     @property
     def first(self) -> int:
@@ -194,8 +196,7 @@ class Analysis:
 
     def shows_most_of(self, one: RankedFit) -> bool:
         """Whether at least half of the mean of a fit, from step `first` on, lies within the data."""
-        law, past = one.fit.law, min(self.log.longest + 1, MAX_STEP)
-        return float(law.tail(past)) <= 0.5 * float(law.tail(self.first))
+        return share_beyond(one.fit.law, self.first, self.log.longest) <= 0.5
 
     @cached_property
     def tied_beyond(self) -> tuple[RankedFit, ...]:
@@ -242,9 +243,18 @@ class Analysis:
 
     @property
     def has_table(self) -> bool:
-        """Whether `--table` can write the data: from step 1 on, without a hole, up to 1,000,000 steps."""
-        is_whole = self.first == 1 and self.hole is None
-        return is_whole and self.kaplan_meier is not None and self.log.longest <= MAX_TABLE_STEPS
+        """Whether `--table` can write the data: they begin at step 1 and have at most 1,000,000 steps."""
+        return self.first == 1 and not self.is_too_long
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the data have too many steps for a table, or too many distinct rows, or leave it open."""
+        return self.kaplan_meier is None or self.log.longest > MAX_TABLE_STEPS
+
+    @property
+    def ends_at_hole(self) -> bool:
+        """Whether the data end where hardly any session was observed, although later steps were."""
+        return self.hole is not None and self.hole[0] > self.first
 
     @cached_property
     def group_laws(self) -> tuple[GroupLaw, ...]:
@@ -292,9 +302,7 @@ class Analysis:
     @property
     def unseen(self) -> float:
         """Share of the best fit's mean, from step `first` on, that lies beyond the longest session."""
-        past = self.log.longest + 1
-        whole = float(self.law.tail(self.first))
-        return float(self.law.tail(past)) / whole if past <= MAX_STEP and whole > 0.0 else 0.0
+        return share_beyond(self.law, self.first, self.log.longest)
 
     @property
     def still_open(self) -> float:
@@ -306,16 +314,8 @@ class Analysis:
 
     @cached_property
     def last_of_many(self) -> int:
-        """The last step, before a hole if there is one, at which 10 sessions are at risk.
-
-        It is the longest length if there is none.
-        """
+        """The last step at which 10 sessions are at risk; the longest length if there is none."""
         return last_of_many(self.log.sample)[0]
-
-    @cached_property
-    def hole(self) -> tuple[int, int] | None:
-        """The first and last step of a range that hardly any session shows, before steps that many do."""
-        return find_hole(self.log.sample)
 
     @cached_property
     def unended(self) -> float:
@@ -352,27 +352,29 @@ class Analysis:
     def unknown(self) -> Unknown | None:
         """Why the log does not determine the mean from step `first` on; None if it does.
 
-        At least 10 sessions must have been seen to end, and the log must have no hole. At least half of the
-        mean must be in the data, and these must show the end of at least half of the sessions; at least half
-        of the means of other fits that are about as good must be there, too. If the best fit is at the edge
-        of its family, almost all of it must be, because the tail beyond the data is then an artifact of the
-        family's range. If the data contradict the best fit, almost all sessions must have ended, because the
-        fit is then no guide to the steps beyond the data; if they have, the mean is that of the data. If logs
-        were resampled, the interval of a mean that comes from a fit must have an upper end. If most sessions
-        reach the longest length, almost all of them must have been seen to end there.
+        At least 10 sessions must have been seen to end, and the data must not end at a hole. At least half
+        of the mean must be in the data, and these must show the end of at least half of the sessions; at
+        least half of the means of other fits that are about as good must be there, too. If the best fit is at
+        the edge of its family, almost all of it must be, because the tail beyond the data is then an artifact
+        of the family's range. If the data contradict the best fit, almost all sessions must have ended,
+        because the fit is then no guide to the steps beyond the data; if they have, the mean is that of the
+        data. If logs were resampled, the interval of a mean that comes from a fit must have an upper end. If
+        most sessions reach the longest length, almost all of them must have been seen to end there.
         """
         if self.is_too_small:
             return Unknown.TOO_SMALL
         if self.is_constant:
             return None
-        if self.hole is not None:
+        if self.ends_at_hole:
             return Unknown.HOLE
         if float(self.band.estimate[-1]) > 0.5 and self.still_open > SMALL_DIFFERENCE:
             return Unknown.MOST_OPEN
         if self.best_is_contradicted:
-            has_data_law = self.kaplan_meier is not None and self.log.longest <= MAX_TABLE_STEPS
-            is_known = has_data_law and self.unended <= SMALL_DIFFERENCE and self._has_short_tail
-            return None if is_known else Unknown.NO_FIT
+            if self.best.fit.without_mean and self.mean_is_unbounded:
+                return Unknown.EDGE
+            if self.unended > SMALL_DIFFERENCE or not self._has_short_tail:
+                return Unknown.NO_FIT
+            return Unknown.TOO_LONG if self.is_too_long else None
         if any(one.fit.without_mean and one.bic_gap <= BIC_TIE for one in self.fits):
             return Unknown.NO_MEAN
         if self.best.fit.edge and max(self.unseen, self.unended) > SMALL_DIFFERENCE:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sojourn._typing import BoolArray
 from sojourn._validation import check_positive, check_whole
 from sojourn.laws import Fit, band_of_sample, closest_geometric
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._step_log import StepLog
 from sojourn.sessions.analysis._analysis import CONFIDENCE, Analysis
 from sojourn.sessions.analysis._bootstrap import resample
-from sojourn.sessions.analysis._coverage import first_of_many
+from sojourn.sessions.analysis._coverage import find_hole, first_of_many
 from sojourn.sessions.analysis._groups import GroupTest, compare_groups
 from sojourn.sessions.analysis._price import held_out_loss, price_geometric
 from sojourn.sessions.analysis._ranking import choose_best, compare_fits, rank_fits
@@ -73,13 +74,26 @@ def analyze(
             "observation at their last one; is the entry column the right one?"
         )
     groups = test or compare_groups(log)  # first, so that large logs hold one set of counts at a time
-    log, n_left_out = _from_first_of_many(log)
-    sample = log.sample
+    part = _without_holes(log)
+    log, sample = part.log, part.log.sample
     band = band_of_sample(sample, confidence=confidence)
     fits = rank_fits(sample)
     ranked = compare_fits(fits, band)
     geometric = closest_geometric(fits[0].law)
-    found = Analysis(log, band, ranked, geometric, wanted, groups, None, None, problem, n_left_out)
+    found = Analysis(
+        log,
+        band,
+        ranked,
+        geometric,
+        wanted,
+        groups,
+        None,
+        None,
+        problem,
+        part.n_before,
+        part.hole,
+        part.n_after,
+    )
     if found.is_constant:
         found = replace(found, geometric=closest_geometric(found.law))
     if check_whole("resamples", resamples, least=0) and found.shows_a_family:
@@ -99,25 +113,67 @@ analyse = analyze
 """Alias with British spelling."""
 
 
-def _from_first_of_many(log: SessionLog) -> tuple[SessionLog, int | None]:
-    """Return a log from the first step on that enough sessions show, and how many ended before.
+class _Part(NamedTuple):
+    """The part of a log at whose steps enough sessions were observed."""
 
-    The number is None if the log has no earlier steps, or nothing would be left of it.
+    log: SessionLog
+    n_before: int | None = None
+    """Number of sessions that get no further than earlier steps; None if none were observed there."""
+    hole: tuple[int, int] | None = None
+    """Steps that hardly any session shows, at which the part ends, or after which it begins."""
+    n_after: int = 0
+    """Number of sessions that came under observation after the hole at which the part ends."""
+
+
+def _without_holes(log: SessionLog) -> _Part:
+    """Return the part of a log at whose steps enough sessions were observed.
+
+    Of the parts before and after steps that hardly any session shows, it is the one with more observed ends.
     """
-    first = first_of_many(log.sample) if (log.entry > 1).any() else 1
+    if not (log.entry > 1).any():
+        return _Part(log)
+    part = _from_step(_Part(log), first_of_many(log.sample))
+    while (hole := find_hole(part.log.sample)) is not None:
+        start, end = hole
+        ends = part.log.lengths[part.log.observed]
+        counts = part.log.counts[part.log.observed]
+        n_before, n_after = int(counts[ends < start].sum()), int(counts[ends > end].sum())
+        if n_before >= n_after:
+            return _up_to(part, hole) if n_before else part
+        later = _from_step(part, end + 1)
+        if later is part:
+            return part
+        part = later._replace(hole=hole)
+    return part
+
+
+def _from_step(part: _Part, first: int) -> _Part:
+    """Return a part from a step on, or the same part if nothing is earlier or nothing would be left."""
+    log = part.log
     kept = log.lengths >= first
-    if first == log.entry.min() or not (log.observed & kept & (log.lengths > first)).any():
-        return log, None
-    shorter = replace(
-        log,
-        lengths=log.lengths[kept],
-        observed=log.observed[kept],
-        entry=np.maximum(log.entry, first)[kept],
-        group=log.group[kept],
-        counts=log.counts[kept],
+    if first <= log.entry.min() or not (log.observed & kept & (log.lengths > first)).any():
+        return part
+    n_before = (part.n_before or 0) + int(log.counts[~kept].sum())
+    return part._replace(log=_rows(log, kept, entry=np.maximum(log.entry, first)), n_before=n_before)
+
+
+def _up_to(part: _Part, hole: tuple[int, int]) -> _Part:
+    """Return a part up to a hole; sessions that get there count as open."""
+    log, start = part.log, hole[0]
+    kept = log.entry < start
+    lengths, observed = np.minimum(log.lengths, start), log.observed & (log.lengths < start)
+    return part._replace(
+        log=_rows(log, kept, lengths=lengths, observed=observed),
+        hole=hole,
+        n_after=int(log.counts[~kept].sum()),
     )
-    return shorter, int(log.counts[~kept].sum())
+
+
+def _rows(log: SessionLog, kept: BoolArray, **changed: Any) -> SessionLog:
+    """Return a log with some of its rows, and with changed columns."""
+    names = ("lengths", "observed", "entry", "group", "counts")
+    return replace(log, **{name: changed.get(name, getattr(log, name))[kept] for name in names})
 
 
 def _best_fit(log: SessionLog) -> Fit:
-    return rank_fits(_from_first_of_many(log)[0].sample)[0]
+    return rank_fits(_without_holes(log).log.sample)[0]

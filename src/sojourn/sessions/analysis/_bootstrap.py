@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
-from sojourn.laws import MAX_STEP, Fit, Sample, refit_sample
+from sojourn.laws import Fit, Sample, refit_sample
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions._row_counts import RowCounts
+from sojourn.sessions.analysis._coverage import share_beyond
 
 __all__ = ["Bootstrap", "resample", "resample_sessions"]
 
@@ -129,8 +130,7 @@ def _remaining(fit: Fit, sample: Sample, first: int) -> float:
     Then the mean is that of the resampled data themselves, if all of the longest sessions have ended.
     """
     whole = float(fit.law.remaining(first))
-    beyond = float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / float(fit.law.survival(first))
-    if not fit.edge or beyond <= _UNSEEN * whole:
+    if not fit.edge or share_beyond(fit.law, first, sample.longest) <= _UNSEEN:
         return whole
     if sample.censored.size and int(sample.censored[-1]) >= int(sample.ends[-1]):
         return np.inf

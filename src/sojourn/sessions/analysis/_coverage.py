@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sojourn._typing import FloatArray, IntArray
-from sojourn.laws import Band, Sample
+from sojourn.laws import MAX_STEP, Band, LengthLaw, Sample
 
 __all__ = [
     "FEWEST_ENDS",
     "FEW_AT_RISK",
+    "MAX_TABLE_STEPS",
     "SMALL_DIFFERENCE",
     "StepRange",
     "Unknown",
@@ -22,6 +23,7 @@ __all__ = [
     "last_of_many",
     "late_rate",
     "mean_up_to",
+    "share_beyond",
     "step_ranges",
     "still_open",
     "unended",
@@ -35,6 +37,9 @@ FEW_AT_RISK = 10
 
 FEWEST_ENDS = 10
 """With fewer observed ends, a log or a group is too small to choose a law."""
+
+MAX_TABLE_STEPS = 1_000_000
+"""Largest number of steps of a table of survival."""
 
 _MANY_AT_RISK = 100
 """Enough sessions at risk to say how many get through the first steps.
@@ -59,6 +64,7 @@ class Unknown(Enum):
     EDGE = "the fit is at the edge of its family, and its tail beyond the data matters"
     BEYOND = "most of the mean lies beyond the longest session"
     TIED_BEYOND = "most of the mean of a law that fits about as well lies beyond the longest session"
+    TOO_LONG = "no law fits, and the log has too many steps for a table of the data"
     UNENDED = "the data hardly show when most sessions end"
     HOLE = "hardly any session was observed at some steps, before others at which many were"
 
@@ -81,15 +87,13 @@ def _numbers_at_risk(sample: Sample) -> tuple[IntArray, FloatArray]:
 
 
 def first_of_many(sample: Sample) -> int:
-    """Return the first step from which on enough sessions are at risk, up to the step with most of them.
+    """Return the first step at which enough sessions are at risk.
 
     If sessions came under observation late, hardly any may show the first steps. Enough are 100, or half of
     the largest number at risk. Without late entries it is the first step.
     """
     steps, at_risk = _numbers_at_risk(sample)
-    top = int(np.argmax(at_risk))
-    few = np.flatnonzero(at_risk[:top] < min(_MANY_AT_RISK, 0.5 * at_risk[top]))
-    return int(steps[few[-1] + 1]) if few.size else int(steps[0])
+    return int(steps[int(np.argmax(at_risk >= min(_MANY_AT_RISK, 0.5 * at_risk.max())))])
 
 
 def step_ranges(sample: Sample) -> list[StepRange]:
@@ -153,14 +157,24 @@ def find_hole(sample: Sample) -> tuple[int, int] | None:
 def last_of_many(sample: Sample) -> tuple[int, int]:
     """Return the last step at which 10 sessions are at risk, and how many are at the next one.
 
-    If 10 never are, it is the longest length. If there is a hole, it is the last step before that.
+    If 10 never are, it is the longest length.
     """
     steps, at_risk = _numbers_at_risk(sample)
-    hole, enough = find_hole(sample), np.flatnonzero(at_risk >= FEW_AT_RISK)
-    if hole is None and not enough.size:
+    enough = np.flatnonzero(at_risk >= FEW_AT_RISK)
+    if not enough.size:
         return sample.longest, 0
-    few = int(np.searchsorted(steps, hole[0])) if hole else enough[-1] + 1
+    few = enough[-1] + 1
     return min(int(steps[few]) - 1, sample.longest), int(at_risk[few])
+
+
+def share_beyond(law: LengthLaw, first: int, longest: int) -> float:
+    """Return which share of a law's mean, from step `first` on, lies beyond the longest session."""
+    past = longest + 1
+    if past > MAX_STEP:
+        return 0.0
+    # By logarithms, because chances to get to step `first` may be too small for a float.
+    weight = float(np.exp(law.log_survival(past) - law.log_survival(first)))
+    return weight * float(law.remaining(past)) / float(law.remaining(first))
 
 
 def late_rate(sample: Sample) -> float:

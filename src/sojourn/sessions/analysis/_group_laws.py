@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn.laws import MAX_STEP, Fit, Sample, band_of_sample
+from sojourn.laws import Fit, Sample, band_of_sample
 from sojourn.sessions._log import SessionLog
 from sojourn.sessions.analysis._coverage import (
     FEWEST_ENDS,
@@ -13,6 +13,7 @@ from sojourn.sessions.analysis._coverage import (
     find_hole,
     first_of_many,
     mean_up_to,
+    share_beyond,
     unended,
 )
 from sojourn.sessions.analysis._fit_check import check_fit
@@ -65,20 +66,19 @@ def _law_of(sample: Sample) -> GroupLaw:
         return GroupLaw(None)
     fits, band = rank_fits(sample.thinned(_MAX_DISTINCT)), band_of_sample(sample)
     fit = fits[0]
+    if find_hole(sample) is not None:  # the band says nothing about later steps
+        return GroupLaw(fit)
     is_contradicted = check_fit(sample, band, fit).is_contradicted
-    if first_of_many(sample) > 1 or find_hole(sample) is not None:
+    if first_of_many(sample) > 1:
         return GroupLaw(fit, None, is_contradicted)
     left = unended(sample, band)
     if is_contradicted:
         return GroupLaw(fit, None if left > SMALL_DIFFERENCE else mean_up_to(band, sample.longest), True)
-    beyond = _share_beyond(fit, sample)
+    beyond = share_beyond(fit.law, 1, sample.longest)
     most = min(one.bic for one in fits) + BIC_TIE
     tied = [one for one in fits if one.bic <= most]
-    is_open = any(one.without_mean or (not one.edge and _share_beyond(one, sample) > 0.5) for one in tied)
+    is_open = any(
+        one.without_mean or (not one.edge and share_beyond(one.law, 1, sample.longest) > 0.5) for one in tied
+    )
     is_known = max(beyond, left) <= (SMALL_DIFFERENCE if fit.edge else 0.5) and not is_open
     return GroupLaw(fit, fit.law.mean, False, beyond) if is_known else GroupLaw(fit)
-
-
-def _share_beyond(fit: Fit, sample: Sample) -> float:
-    """Return which share of a fit's mean lies beyond the longest session."""
-    return float(fit.law.tail(min(sample.longest + 1, MAX_STEP))) / fit.law.mean

@@ -208,7 +208,8 @@ def log_rank(
 def _pooling(expected: FloatArray, least: float) -> FloatArray:
     """Return the matrix of 0 and 1 that adds up small groups until each sum expects enough ends.
 
-    Two groups at least are left, which may be smaller.
+    What is left over stays alone if it expects half as many ends, else it joins the smallest sum. Two groups
+    at least are left, which may be smaller.
     """
     bins: list[list[int]] = [[i] for i, one in enumerate(expected) if one >= least]
     small: list[list[int]] = []
@@ -217,9 +218,9 @@ def _pooling(expected: FloatArray, least: float) -> FloatArray:
             small[-1].append(i)
         else:
             small.append([i])
-    if len(bins) + len(small) > 2 and small and expected[small[-1]].sum() < least:
+    if len(bins) + len(small) > 2 and small and expected[small[-1]].sum() < 0.5 * least:
         rest = small.pop()
-        (small or bins)[-1].extend(rest)
+        min((*bins, *small), key=lambda members: float(expected[members].sum())).extend(rest)
     if not bins and len(small) == 1:  # hardly any ends
         half = expected.size // 2
         small = [small[0][:half], small[0][half:]]

@@ -69,7 +69,7 @@ class SessionRows(RowReader):
         self._unit, self._in_seconds = 1.0, False
         """Seconds of the unit of durations that are numbers alone, and whether any are taken for seconds."""
         self._n_with_duration = self._n_in_one_step = 0
-        """Number of sessions with a duration, and of those whose duration is at most one step."""
+        """Number of sessions with a duration that were seen to end, and of those of at most one step."""
         self._groups: dict[str, int] = {}
         self._files_with: dict[str, dict[bool, str]] = {"group": {}, "observed": {}}
         """The last files with and without a column."""
@@ -163,6 +163,8 @@ class SessionRows(RowReader):
         self._in_seconds = word == "seconds" and has_numbers
         if is_in_their_unit and self._in_seconds and not _has_units(table.first_rows, self.indices["length"]):
             return f" Steps are in the unit of {self.title('length')!r}."
+        if not has_numbers:
+            return ""
         says = "" if word == "seconds" else f", as the name {self.title('length')!r} says"
         return f" Numbers without a unit are {word}{says}."
 
@@ -202,8 +204,9 @@ class SessionRows(RowReader):
             zero = good & has_end & (seconds == 0.0)
             counts = others.get("counts", np.ones(len(rows), dtype=np.int64))
             self._n_zero += int(counts[zero].sum())
-            self._n_with_duration += int(counts[good].sum())
-            self._n_in_one_step += int(counts[good & (seconds <= (self._wanted.step or 1.0))].sum())
+            ended = good & observed
+            self._n_with_duration += int(counts[ended].sum())
+            self._n_in_one_step += int(counts[ended & (seconds <= (self._wanted.step or 1.0))].sum())
         if not has_end.all():
             is_open = good & ~has_end
             self._without_end.append((starts[is_open], {what: one[is_open] for what, one in others.items()}))
@@ -332,12 +335,14 @@ class SessionRows(RowReader):
         share = self._n_in_one_step / max(self._n_with_duration, 1)
         if self._in_seconds and share > _MOST:
             self.notes[
-                f"If the numbers are seconds, {percent(share)} of the sessions last at most one step. If "
-                "they are in another unit, pass the step in that unit, as a number alone (--step 15)."
+                f"If the numbers are seconds, {percent(share)} of the sessions that were seen to end last at "
+                "most one step. If they are in another unit, pass the step in that unit, as a number alone "
+                "(--step 15)."
             ] = None
         elif share > _MOST:
             self.notes[
-                f"{percent(share)} of the sessions last at most one step; a shorter one shows more."
+                f"{percent(share)} of the sessions that were seen to end last at most one step; a shorter "
+                "one shows more."
             ] = None
 
     def _note_open_words(self) -> None:
