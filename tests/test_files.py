@@ -150,6 +150,9 @@ HOSTILE = {
     "a header of 60 kB": archive(npy(SOUND + " " * 60_000)),
     "a header of another version": archive(npy(SOUND, version=2)),
     "no array": archive(b"text"),
+    "a character that does not exist": archive(npy(SOUND.replace("<f8", "<U2"), b"\xff" * 48)),
+    "a large one with the other byte order": archive(npy(SOUND.replace("<f8", ">U2"), b"\0\x11\0\0" * 12)),
+    "text in a field": archive(npy("{'descr': [('x', '<U2')], 'fortran_order': False, 'shape': (6,)}")),
 }
 
 
@@ -171,6 +174,24 @@ def test_all_arrays_of_an_archive_must_fit_in_memory_together(tmp_path, monkeypa
     monkeypatch.setattr("sojourn._memory.available_memory", lambda: 10_000)
     with pytest.raises(MemoryLimitError, match=r"x\.npz needs"):  # it is not called damaged
         read_archive(path, form="thing 1", writer="me")
+
+
+@pytest.mark.parametrize("dtype", ["<U2", ">U2"])
+def test_all_characters_that_exist_are_read(tmp_path, dtype):
+    texts = np.array(["\U0010ffff", "\ud800a", ""], dtype=dtype)
+    path = write_archive(tmp_path / "x", ABOUT, {"a": texts})
+    assert read_archive(path, form="thing 1", writer="me")[1]["a"].tolist() == texts.tolist()
+
+
+def test_a_description_with_a_character_that_does_not_exist_is_refused(tmp_path):
+    packed = io.BytesIO()
+    text = np.array(json.dumps(ABOUT))
+    data = bytearray(text.tobytes())
+    data[-5] = 255  # the highest byte of the character before the last
+    np.savez(packed, about=np.ndarray((), text.dtype, data))
+    (tmp_path / "x.npz").write_bytes(packed.getvalue())
+    with pytest.raises(ValueError, match="or it is damaged"):
+        read_archive(tmp_path / "x.npz", form="thing 1", writer="me")
 
 
 def test_archives_without_compression_are_read(tmp_path):

@@ -75,6 +75,8 @@ _MAX_ABOUT = 1 << 25
 _PIECE = 1 << 20
 _MAX_HEADER = 4096  # largest header of an array, in bytes
 
+_MOST_CODE_POINT = 0x10FFFF  # of a character of text; Python refuses larger ones with a `SystemError`
+
 _NOT_REGULAR = (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO, errno.ENODEV)
 """Errors of `open` for a link (with O_NOFOLLOW), a folder, a socket or a device."""
 
@@ -230,7 +232,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
         content: Any = opened
         np.lib.format.read_magic(content)
         shape, by_columns, dtype = np.lib.format.read_array_header_1_0(content, max_header_size=_MAX_HEADER)
-        if dtype.hasobject or min(shape, default=0) < 0:
+        if dtype.hasobject or dtype.kind == "V" or min(shape, default=0) < 0:
             raise ValueError(f"{name} is not an array of numbers or text.")
         size = math.prod(shape) * dtype.itemsize
         if size > info.file_size:
@@ -244,6 +246,10 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
             done += n_read
         if content.read(1):  # also checks the sum of the member
             raise ValueError(f"{name} declares another size than it has.")
+    if dtype.kind == "U":
+        points = np.ndarray((size // 4,), np.dtype(np.uint32).newbyteorder(dtype.byteorder), data)
+        if points.max(initial=0) > _MOST_CODE_POINT:
+            raise ValueError(f"{name} has text with a character that does not exist.")
     return np.ndarray(shape, dtype, data, order="F" if by_columns else "C")
 
 
