@@ -13,7 +13,14 @@ import zipfile
 import numpy as np
 import pytest
 
-from sojourn._files import open_regular_file, pack_archive, read_archive, write_archive, write_atomically
+from sojourn._files import (
+    open_regular_file,
+    pack_archive,
+    parse_json,
+    read_archive,
+    write_archive,
+    write_atomically,
+)
 from sojourn.errors import MemoryLimitError
 
 ABOUT = {"format": "thing 1", "note": "ρ"}
@@ -192,6 +199,30 @@ def test_a_description_with_a_character_that_does_not_exist_is_refused(tmp_path)
     (tmp_path / "x.npz").write_bytes(packed.getvalue())
     with pytest.raises(ValueError, match="or it is damaged"):
         read_archive(tmp_path / "x.npz", form="thing 1", writer="me")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", None])
+def test_json_has_at_most_100_levels(encoding):
+    def written(text):
+        return text if encoding is None else text.encode(encoding)
+
+    wide = f"[{', '.join(['{}', '[[]]'] * 200)}]"
+    quoted = '["' + "[" * 200 + '\\"{{"]'
+    for text in ("[" * 100 + "]" * 100, '{"a":' * 100 + "1" + "}" * 100, wide, quoted):
+        assert parse_json(written(text)) == json.loads(text)
+    for text in (
+        "[" * 101 + "]" * 101,
+        f"{wide[:-1]}, {'[' * 100}{']' * 100}]",
+        '["\\\\",' * 101 + "]" * 101,
+    ):
+        with pytest.raises(ValueError, match="it has more than 100 levels"):
+            parse_json(written(text))
+
+
+@pytest.mark.parametrize("text", ['[]"' + '\\"' * 10**6, "[]" * 200 + " " * 10**6, "[]" * 200 + '"' * 10**6])
+def test_the_levels_of_what_is_not_json_are_counted_quickly(text):
+    with pytest.raises(json.JSONDecodeError):
+        parse_json(text)  # a pattern that starts again at every quotation mark would take hours
 
 
 def test_archives_without_compression_are_read(tmp_path):

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 import stat
 import struct
@@ -33,6 +34,7 @@ __all__ = [
     "make_folder",
     "open_regular_file",
     "pack_archive",
+    "parse_json",
     "read_archive",
     "read_at_most",
     "sync_folder",
@@ -71,6 +73,16 @@ _LARGE, _LARGE_ABOUT, _MAX_RATIO = 1 << 22, 1 << 20, 100
 
 _MAX_ABOUT = 1 << 25
 """Largest line of JSON in bytes, 8 million characters; as Python objects it takes up to ten times as many."""
+
+_MOST_DEPTH = 100
+"""Most levels of lists and objects in a line of JSON; specs allow 16.
+
+Far below Python's limit, which leaves less the more functions are running: a file must be sound everywhere or
+nowhere.
+"""
+
+_BRACKET = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)*+([][{}]|\Z)', re.DOTALL)
+"""What comes before a bracket of JSON, strings as a whole, and the bracket."""
 
 _PIECE = 1 << 20
 _MAX_HEADER = 4096  # largest header of an array, in bytes
@@ -200,7 +212,7 @@ def unpack_archive(
         with zipfile.ZipFile(file) as archive:
             if archive.getinfo(f"{_ABOUT}.npy").file_size > _MAX_ABOUT:
                 raise ValueError("its description is too long.")
-            about = json.loads(str(_read_member(archive, f"{_ABOUT}.npy")))
+            about = parse_json(str(_read_member(archive, f"{_ABOUT}.npy")))
             has_form = about["format"] == form
             sizes = {info.filename: info.file_size for info in archive.infolist()}
             if sum(info.compress_size for info in archive.infolist()) > n_bytes:
@@ -251,6 +263,23 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
         if points.max(initial=0) > _MOST_CODE_POINT:
             raise ValueError(f"{name} has text with a character that does not exist.")
     return np.ndarray(shape, dtype, data, order="F" if by_columns else "C")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what the JSON of a file says.
+
+    Raises:
+        ValueError: If it is not JSON, or has more than 100 levels of lists and objects.
+    """
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    if text.count("[") + text.count("{") > _MOST_DEPTH:
+        depth = 0
+        for found in _BRACKET.finditer(text):
+            depth += {"[": 1, "{": 1, "": 0}.get(found[1], -1)
+            if depth > _MOST_DEPTH:
+                raise ValueError(f"it has more than {_MOST_DEPTH} levels of lists and objects.")
+    return json.loads(text)
 
 
 def open_regular_file(

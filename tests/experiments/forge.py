@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,9 @@ HEADER_LIES: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     "a number as agent": _setting("learner", 3),
     "an agent without a type": _setting("learner", {}),
     "a list as type": _setting("learner", {"type": []}),
+    "settings of 200 levels": _setting(
+        "learner", {"type": "RandomPlayer", "x": functools.reduce(lambda inner, _: [inner], range(200), [])}
+    ),
     "no episodes": _setting("episodes", 0),
     "true episodes": _setting("episodes", True),
     "half an episode": _setting("episodes", 5.5),

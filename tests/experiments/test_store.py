@@ -626,6 +626,7 @@ def test_files_that_another_run_moved_or_repaired_are_left_alone(store, write):
         b"no JSON",
         b'{"name": "x", "cells": [{}]}',
         b"[" * 100_000,
+        b'{"name": "tiny", "cells": [], "x": ' + b"[" * 200 + b"]" * 200 + b"}",
         b'{"name": 1, "cells": 2}',
         b'{"name": "tiny", "cells": [{"learner": 3, "varied": {}, "trials": []}]}',
         b'{"name": "tiny", "cells": [{"learner": {"a": 1}, "varied": {}, "trials": []}]}',

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn._files import parse_json
 from sojourn.experiments.spec._experiment import Experiment, Purpose
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
 
@@ -63,7 +64,7 @@ def read_manifest_file(file: StoredFile) -> Manifest:
     if content is None:
         raise ValueError("its content does not match the hash in its name")
     try:
-        manifest = _manifest(json.loads(content))
+        manifest = _manifest(parse_json(content))
         is_named_so = content_hash(manifest.name.encode()) == file.key
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("it is not the manifest of an experiment") from error
