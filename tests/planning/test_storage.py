@@ -11,6 +11,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.laws import steps
+from sojourn.planning._storage import _hash_of_table
 
 
 @pytest.fixture
@@ -74,6 +75,66 @@ def test_a_long_name_of_a_problem_is_cut(tmp_path):
     long = sj.TabularMDP(river.transitions, river.rewards, name="a" * 5_000)
     path = sj.plan(long, sj.Fixed(3)).save(tmp_path / "plan.npz")
     assert sj.load_plan(path, long).problem == "a" * 199 + "…"
+
+
+def machine(pay=0.8, wear=0.3, start=0, terminal=2, **names):
+    """A machine that wears down, with a name that says nothing of its numbers."""
+    run = [[1.0 - wear, wear, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]]
+    repair = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    rewards = [[1.0, 0.0], [pay, 0.0], [0.0, 0.0]]
+    return sj.TabularMDP(
+        np.stack([run, repair], axis=1), rewards, start=start, terminal=terminal, name="machine", **names
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pay": 2.0},
+        {"pay": 0.8 + 1e-9},
+        {"wear": 0.4},
+        {"start": 1},
+        {"start": [0.5, 0.5, 0.0]},
+        {"terminal": None},
+    ],
+)
+def test_another_version_of_a_problem_is_refused(tmp_path, change):
+    path = sj.plan(machine(), sj.Uniform(1, 19)).save(tmp_path / "plan.npz")
+    with pytest.raises(
+        ValueError, match=r"plan\.npz was planned for another version of 'machine'; plan again\.$"
+    ):
+        sj.load_plan(path, machine(**change))
+
+
+def test_a_version_with_more_states_or_fewer_actions_is_refused_likewise(tmp_path):
+    path = sj.plan(machine(), sj.Uniform(1, 19)).save(tmp_path / "plan.npz")
+    more = sj.TabularMDP(np.ones((4, 1, 1)) * np.eye(4)[:, None], np.zeros((4, 1)), name="machine")
+    with pytest.raises(ValueError, match="another version of 'machine'"):
+        sj.load_plan(path, more)
+
+
+@pytest.mark.parametrize(
+    "same", [{}, {"state_names": ["new", "worn", "broken"]}, {"action_names": ["run", "repair"]}]
+)
+def test_names_of_states_and_the_last_bits_are_not_part_of_the_version(tmp_path, same):
+    path = sj.plan(machine(), sj.Uniform(1, 19)).save(tmp_path / "plan.npz")
+    mdp = machine(np.nextafter(0.8, 1.0), np.nextafter(0.3, 0.0), **same)
+    assert sj.load_plan(path, mdp).mdp is mdp
+
+
+def test_a_plan_without_a_hash_of_its_problem_is_read(tmp_path):  # as of version 0.1.0
+    path = sj.plan(machine(), sj.Uniform(1, 19)).save(tmp_path / "plan.npz")
+    again = sj.load_plan(sj.load_plan(path).save(tmp_path / "again.npz"), machine())
+    assert again.mdp == machine()
+    with np.load(tmp_path / "again.npz") as file:
+        assert json.loads(str(file["about"])).keys() == {"format", "law", "problem"}
+
+
+def test_rewards_of_any_size_have_a_hash(tmp_path):
+    rewards = np.array([[np.finfo(float).max, 5e-324], [-0.0, 1e-300]])
+    tables = [sj.TabularMDP(np.full((2, 2, 2), 0.5), one) for one in (rewards, rewards + 0.0)]
+    assert _hash_of_table(tables[0]) == _hash_of_table(tables[1])
+    assert _hash_of_table(tables[0]) != _hash_of_table(sj.TabularMDP(np.full((2, 2, 2), 0.5), -rewards))
 
 
 def test_another_archive_is_refused(tmp_path):
