@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sojourn as sj
-from sojourn.errors import SojournWarning
+from sojourn.errors import MemoryLimitError, SojournWarning
 from sojourn.experiments import (
     Results,
     ThisProcess,
@@ -427,6 +427,49 @@ def test_long_texts_of_grids_are_stored_once_in_parquet(store, tmp_path):
     table = pq.read_table(tmp_path / "table.parquet")
     assert pa.types.is_dictionary(table.schema.field("agent.law").type)
     assert table["agent.law"].unique().to_pylist() == [text]
+
+
+def test_wide_tables_have_smaller_row_groups(store, tmp_path, monkeypatch):
+    results = load_results(store)
+    varied = {f"s{i}": f"text {i}" if i % 2 else float(i) for i in range(100)}
+    wide = replace(results, trials=tuple(replace(trial, varied=varied) for trial in results))
+    path = tmp_path / "table.parquet"
+    export_parquet(wide, path)
+    expected = pq.read_table(path)
+    assert pq.ParquetFile(path).num_row_groups == 1
+    monkeypatch.setattr("sojourn.experiments._export._GROUP_ROWS", 10)  # a trial has 20 rows
+    shares = []
+    assert export_parquet(wide, path, progress=shares.append) == 180
+    assert pq.ParquetFile(path).num_row_groups == len(results) * -(-20 // (10 * 64 // 114))
+    assert pq.read_table(path).to_pylist() == expected.to_pylist()
+    assert shares == [(i + 1) / len(results) for i in range(len(results))]
+    export_parquet(results, path)
+    assert pq.ParquetFile(path).num_row_groups == len(results)  # at least a whole trial, with few columns
+
+
+def test_more_than_1000_grids_are_refused(store, tmp_path):
+    results = load_results(store)
+    for n in (1_000, 1_001):
+        varied = dict.fromkeys((f"s{i}" for i in range(n)), 1.0)
+        wide = replace(results, trials=(replace(results.trials[0], varied=varied),))
+        for write in (
+            wide.to_pandas,
+            lambda wide=wide: export_csv(wide, tmp_path / "t.csv"),
+            lambda wide=wide: export_parquet(wide, tmp_path / "t.parquet"),
+        ):
+            if n == 1_000:
+                write()
+                continue
+            with pytest.raises(ValueError, match=r"at most 1,000 columns of grids; got 1,001\. Choose one"):
+                write()
+
+
+def test_a_data_frame_must_fit_in_memory(store, monkeypatch):
+    results = load_results(store)
+    monkeypatch.setattr("sojourn._memory._ALWAYS_FITS", 1_000)
+    monkeypatch.setattr("sojourn._memory.available_memory", lambda: 16 * 180 * 15 - 1)
+    with pytest.raises(MemoryLimitError, match="The table of all results needs"):
+        results.to_pandas()
 
 
 def test_a_pipe_is_no_export(tmp_path):

@@ -11,8 +11,10 @@ from typing import IO, Any
 import numpy as np
 
 from sojourn._files import read_at_most, write_atomically
+from sojourn._memory import check_fits
 from sojourn._text import UniqueNames, without_formula
 from sojourn.experiments._results import Results
+from sojourn.experiments.trials._content_checks import layout_of
 from sojourn.experiments.trials._result import TrialResult
 from sojourn.laws import label, read_stored_law
 
@@ -39,14 +41,27 @@ _GRID_PREFIX = "agent."
 
 _LONGEST_LAW = 60  # characters of a law up to which it is written out
 _LARGEST = 2**53  # largest number of a spec
+_MOST_GRIDS = 1_000  # columns of grids in one table
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
+_GROUP_COLUMNS = 64  # with more columns, row groups have fewer rows: about 0.5 GB are in memory at a time
+_CELL_BYTES = 16  # least memory per cell while a table of pandas is made
 _PIECE_ROWS = 1 << 16  # most rows of a CSV file that are in memory as text at a time: about 40 MB
 _PIECE_NAMES = 1 << 24  # characters of names that are in memory with them, if names are long
 
 
 def _grids(results: Results) -> list[str]:
-    """Return the paths of all grids, in order of first appearance."""
-    return list(dict.fromkeys(path for trial in results for path in trial.varied))
+    """Return the paths of all grids, in order of first appearance.
+
+    Raises:
+        ValueError: If there are too many for one table.
+    """
+    grids = list(dict.fromkeys(path for trial in results for path in trial.varied))
+    if len(grids) > _MOST_GRIDS:
+        raise ValueError(
+            f"A table must have at most {_MOST_GRIDS:,} columns of grids; got {len(grids):,}. "
+            "Choose one experiment."
+        )
+    return grids
 
 
 def _law_names(results: Results) -> dict[str, str]:
@@ -79,6 +94,9 @@ def _columns(trial: TrialResult) -> dict[str, Any]:
 def table_columns(results: Results) -> dict[str, Any]:
     """Return the columns of the exported table as arrays; numbers that are not known are NaN."""
     grids, laws = _grids(results), _law_names(results)
+    n_rows = sum(layout_of(trial.settings).most for trial in results)
+    n_columns = len(_TEXTS) + len(grids) + len(_SUMS) + 3
+    check_fits(_CELL_BYTES * n_rows * n_columns, "The table of all results", "select one experiment")
     parts: dict[str, list[Any]] = {}
     for trial in (each.uncached() for each in results):
         columns, size = _columns(trial), trial.checkpoints.size
@@ -154,23 +172,24 @@ def export_parquet(
     except ImportError as error:
         raise ValueError("Parquet needs pyarrow; install it with: pip install 'sojourn[parquet]'.") from error
     laws = _law_names(results)
-    grids = {grid: _grid_type(results, grid, pyarrow) for grid in _grids(results)}
+    grids = {_GRID_PREFIX + grid: _grid_type(results, grid, pyarrow) for grid in _grids(results)}
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    kinds = dict.fromkeys(_TEXTS, words) | {_GRID_PREFIX + grid: kind for grid, kind in grids.items()}
+    kinds = dict.fromkeys(_TEXTS, words) | grids
     kinds |= {"seed": pyarrow.int64(), "episode": pyarrow.int64()}
     kinds |= {name: pyarrow.int64() if name in _WHOLE else pyarrow.float64() for name in _SUMS}
     schema = pyarrow.schema(list((kinds | {"trial": words}).items()))
-    n_rows = 0
+    n_rows, n_trials = 0, 0
 
     def write(file: IO[bytes]) -> None:
-        nonlocal n_rows
+        nonlocal n_rows, n_trials
         with parquet.ParquetWriter(file, schema) as writer:
-            for i, group in enumerate(_groups(results)):
-                table = _table(group, laws, grids, schema, pyarrow)
-                writer.write_table(table)
-                n_rows += table.num_rows
+            for group in _groups(results, len(schema)):
+                for table in _tables(group, laws, schema, pyarrow):
+                    writer.write_table(table)
+                    n_rows += table.num_rows
+                n_trials += len(group)
                 if progress is not None:
-                    progress(min(1.0, (i + 1) * _GROUP_ROWS / max(1, n_rows)))
+                    progress(n_trials / len(results))
 
     write_atomically(Path(path), write)
     return n_rows
@@ -193,19 +212,23 @@ def is_export(path: Path) -> bool:
         return False
 
 
-def _groups(results: Results) -> Iterator[list[TrialResult]]:
-    """Yield trials in groups of about `_GROUP_ROWS` rows."""
+def _groups(results: Results, n_columns: int) -> Iterator[list[TrialResult]]:
+    """Yield trials in groups of about as many rows as a row group has."""
     group: list[TrialResult] = []
     n_rows = 0
     for each in results:
         trial = each.uncached()
         group.append(trial)
         n_rows += trial.checkpoints.size
-        if n_rows >= _GROUP_ROWS:
+        if n_rows >= _rows_per_group(n_columns):
             yield group
             group, n_rows = [], 0
     if group:
         yield group
+
+
+def _rows_per_group(n_columns: int) -> int:
+    return min(_GROUP_ROWS, _GROUP_ROWS * _GROUP_COLUMNS // n_columns)
 
 
 def _grid_type(results: Results, grid: str, pyarrow: Any) -> Any:
@@ -220,36 +243,37 @@ def _is_number(value: Any) -> bool:
     return type(value) is float or (type(value) is int and abs(value) <= _LARGEST)
 
 
-def _table(
-    trials: list[TrialResult], laws: dict[str, str], grid_types: dict[str, Any], schema: Any, pyarrow: Any
-) -> Any:
-    """Return the rows of these trials as a table."""
+def _tables(trials: list[TrialResult], laws: dict[str, str], schema: Any, pyarrow: Any) -> Iterator[Any]:
+    """Yield the rows of these trials as one table, or as several if there are many columns."""
     columns = [_columns(trial) for trial in trials]
-    fixed = [_fixed(trial, laws, grid_types, pyarrow) for trial in trials]
     sizes = [trial.checkpoints.size for trial in trials]
     rows = np.repeat(np.arange(len(trials)), sizes)
-    arrays = []
-    for field in schema:
-        if field.name in fixed[0]:
-            values = [known[field.name] for known in fixed]
-            is_word = pyarrow.types.is_dictionary(field.type)
-            array = pyarrow.array(values, field.type.value_type if is_word else field.type)
-            arrays.append((array.dictionary_encode() if is_word else array).take(pyarrow.array(rows)))
-        else:
-            found = [column.get(field.name) for column in columns]
-            gaps = np.repeat([part is None for part in found], sizes)
-            filled = [np.zeros(n) if part is None else part for part, n in zip(found, sizes, strict=True)]
-            arrays.append(pyarrow.array(np.concatenate(filled), field.type, mask=gaps))
-    return pyarrow.Table.from_arrays(arrays, schema=schema)
+    is_wide = len(schema) > _GROUP_COLUMNS
+    step = _rows_per_group(len(schema)) if is_wide else max(1, rows.size)
+    for first in range(0, rows.size, step):
+        part = slice(first, first + step)
+        arrays = []
+        for field in schema:
+            if field.name in ("episode", *_SUMS):
+                found = [column.get(field.name) for column in columns]
+                gaps = np.repeat([one is None for one in found], sizes)[part]
+                filled = [np.zeros(n) if one is None else one for one, n in zip(found, sizes, strict=True)]
+                arrays.append(pyarrow.array(np.concatenate(filled)[part], field.type, mask=gaps))
+            else:
+                is_word = pyarrow.types.is_dictionary(field.type)
+                values = [_fixed(trial, field.name, laws, is_word=is_word) for trial in trials]
+                array = pyarrow.array(values, field.type.value_type if is_word else field.type)
+                arrays.append(
+                    (array.dictionary_encode() if is_word else array).take(pyarrow.array(rows[part]))
+                )
+        yield pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
-def _fixed(
-    trial: TrialResult, laws: dict[str, str], grid_types: dict[str, Any], pyarrow: Any
-) -> dict[str, Any]:
-    """Return the columns that are the same in every row of a trial."""
-    fixed: dict[str, Any] = {**_texts(trial, laws), "seed": trial.seed, "trial": trial.key}
-    for grid, kind in grid_types.items():
-        value = trial.varied.get(grid)
-        is_text = kind != pyarrow.float64() and value is not None and not isinstance(value, str)
-        fixed[_GRID_PREFIX + grid] = repr(value) if is_text else value
-    return fixed
+def _fixed(trial: TrialResult, column: str, laws: dict[str, str], *, is_word: bool) -> Any:
+    """Return what a column that is not in `_columns` has in every row of a trial."""
+    if column in _TEXTS:
+        return laws[trial.law] if column == "law" else getattr(trial, column)
+    if not column.startswith(_GRID_PREFIX):
+        return trial.seed if column == "seed" else trial.key
+    value = trial.varied.get(column.removeprefix(_GRID_PREFIX))
+    return value if value is None or isinstance(value, str) or not is_word else repr(value)
