@@ -1301,3 +1301,11 @@ def test_quantiles_need_ten_sessions_at_risk():
     assert found.last_of_many == 3
     assert "at least half of them end" not in advice_on(found, "The data")
     assert "56% get to step 4" in advice_on(found, "The data")
+
+
+def test_no_quantiles_are_given_if_ten_sessions_are_never_at_risk():
+    entry = np.arange(1, 61, 2)  # at most three sessions at a time
+    found = analyze(SessionLog.from_columns(entry + 4, entry=entry))
+    text = advice_on(found, "The data")
+    assert ", with fewer than 10 sessions at risk at every step, " in text
+    assert "at least half" not in text

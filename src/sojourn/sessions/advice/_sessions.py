@@ -8,7 +8,7 @@ import numpy as np
 
 from sojourn.sessions._format import join_words, percent, step_words
 from sojourn.sessions._log import OpenRule, SessionLog
-from sojourn.sessions.analysis._coverage import StepRange, data_quantile, step_ranges
+from sojourn.sessions.analysis._coverage import StepRange, data_quantile, is_thin, step_ranges
 
 if TYPE_CHECKING:
     from sojourn.sessions.analysis._analysis import Analysis
@@ -175,6 +175,7 @@ def data_words(analysis: Analysis) -> str:
         text = f"{who} last {mean}"
     else:
         fewer = ", from which on fewer than 10 sessions are at risk" if last < longest else ""
+        fewer = ", with fewer than 10 sessions at risk at every step" if is_thin(log.sample) else fewer
         text = f"By Kaplan–Meier, counted up to step {last:,}{fewer}, {who[0].lower()}{who[1:]} last {mean}"
     return f"{text}{_quantiles(analysis, last, is_complete=is_complete)}. {_range_words(analysis)}"
 
@@ -184,6 +185,7 @@ def _quantiles(analysis: Analysis, last: int, *, is_complete: bool) -> str:
     band = analysis.band
     known = last if is_complete else min(last, analysis.last_of_many)  # ends of a few show little
     known = min(known, analysis.log.longest - 1) if analysis.still_open else known
+    known = 0 if is_thin(analysis.log.sample) and not is_complete else known
     half, tenth = (data_quantile(band, share, last=known) for share in (0.5, 0.1))
     parts = [] if half is None else [f"at least half of them end by step {half:,}"]
     if tenth is not None:

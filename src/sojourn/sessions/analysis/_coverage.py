@@ -20,6 +20,7 @@ __all__ = [
     "data_quantile",
     "find_hole",
     "first_of_many",
+    "is_thin",
     "last_of_many",
     "late_rate",
     "mean_up_to",
@@ -152,6 +153,11 @@ def find_hole(sample: Sample) -> tuple[int, int] | None:
     start = inside - int(np.argmax(~few[inside::-1])) + 1
     rises = ~few[inside:] if (~few[inside:]).any() else at_risk[inside:] > at_risk[inside]
     return int(steps[start]), int(steps[inside + int(np.argmax(rises))]) - 1
+
+
+def is_thin(sample: Sample) -> bool:
+    """Whether fewer than 10 sessions are at risk at every step."""
+    return bool(_numbers_at_risk(sample)[1].max() < FEW_AT_RISK)
 
 
 def last_of_many(sample: Sample) -> tuple[int, int]:
