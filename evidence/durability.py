@@ -413,7 +413,7 @@ def interrupts(folder: Path) -> tuple[bool, str]:
         elif is_quiet and process.returncode in (0, -signal.SIGINT):
             early += 1
         else:
-            wrong.append(f"{command[0]}: {process.returncode}, {errors.splitlines()[-1:]}")
+            wrong.append(f"{command[0]}: {process.returncode}, {errors.splitlines()[-4:]}")
     begun_store = Store(endless.with_suffix(".results"))
     findings = len(verify_store(begun_store.folder).findings) if begun_store.exists else 0
     kept = not wrong and findings == 0 and slowest < 15.0 and stopped > 0
