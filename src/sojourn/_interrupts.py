@@ -26,8 +26,6 @@ class WaitingSignals:
     def __init__(self) -> None:
         self._handlers: dict[int, Any] = {}
         self._arrived: list[tuple[int, FrameType | None]] = []
-        self.is_compiling = False
-        """Whether they are handled between the passes of numba's compiler."""
 
     def hold_back(self) -> None:
         """Replace the handlers of the program, unless it has done so itself in the meantime."""

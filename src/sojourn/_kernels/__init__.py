@@ -11,6 +11,7 @@ order. Planning also takes the same numbers in the order of `planning._blocked_r
 from __future__ import annotations
 
 from sojourn._kernels import _numba  # noqa: F401 - before the modules that import numba
+from sojourn._kernels._interrupts import stopped_between_passes
 from sojourn._kernels._problem import ProblemArrays, TransitionRows
 from sojourn._kernels._single_steps import (
     count_step,
@@ -135,5 +136,6 @@ __all__ = [
     "raise_gain",
     "residuals",
     "sample_successor",
+    "stopped_between_passes",
     "value_iteration",
 ]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
-from sojourn._interrupts import WaitingSignals, signals_held_back
+from sojourn._interrupts import signals_held_back
 
-__all__ = ["handle_signals", "interruptible", "interruptible_between_passes"]
+__all__ = ["handle_signals", "interruptible", "interruptible_between_passes", "stopped_between_passes"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,28 +54,60 @@ def interruptible_between_passes(compile_: Callable[..., Any]) -> Callable[..., 
 
     @functools.wraps(compile_)
     def compile_and_handle(sig: Any) -> Any:
-        with signals_held_back() as signals:
-            if signals is None or signals.is_compiling:  # the latter in functions that others call
+        if _this_thread.is_compiling:  # a function that the one in compilation calls
+            return compile_(sig)
+        _this_thread.is_compiling = True
+        try:
+            with (
+                signals_held_back(),
+                _compiler_locked(),
+                event.install_listener("numba:run_pass", _PassListener()),
+            ):
                 return compile_(sig)
-            signals.is_compiling = True
-            try:
-                with _compiler_locked(signals), event.install_listener("numba:run_pass", _PassListener()):
-                    return compile_(sig)
-            finally:
-                signals.is_compiling = False
+        finally:
+            _this_thread.is_compiling = False
 
     return compile_and_handle
 
 
 @contextlib.contextmanager
-def _compiler_locked(signals: WaitingSignals) -> Iterator[None]:
+def stopped_between_passes(check: Callable[[], object]) -> Iterator[None]:
+    """Call a function between the passes of the compiler in this thread; it stops them by an exception.
+
+    Only the main thread handles signals, so that other threads have to look whether they should stop.
+    """
+    _this_thread.check = check
+    try:
+        yield
+    finally:
+        _this_thread.check = None
+
+
+class _Thread(threading.local):
+    """What is known of a thread."""
+
+    is_compiling = False
+    check: Callable[[], object] | None = None
+
+
+_this_thread = _Thread()
+
+
+def _between_passes() -> None:
+    if _this_thread.check is not None:
+        _this_thread.check()
+    handle_signals()
+
+
+@contextlib.contextmanager
+def _compiler_locked() -> Iterator[None]:
     """Lock numba's compiler, and handle signals while another thread compiles."""
     lock = getattr(global_compiler_lock, "_lock", None)  # the lock itself has no time limit
     if lock is None:
         yield
         return
     while not lock.acquire(timeout=_SECONDS_PER_TRY):
-        signals.handle()
+        _between_passes()
     try:
         yield
     finally:
@@ -85,7 +118,7 @@ class _PassListener(event.Listener):
     """Handles signals whenever a pass of the compiler begins."""
 
     def on_start(self, event: Any) -> None:
-        handle_signals()
+        _between_passes()
 
     def on_end(self, event: Any) -> None:
         pass

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sojourn._kernels import stopped_between_passes
 from sojourn._memory import check_fits
 from sojourn._progress import Progress, report_progress
 from sojourn._validation import check_whole
@@ -201,9 +202,13 @@ class _Shares:
             self._n_finished += 1
             self._report_all()
 
-    def _report_all(self) -> None:
+    def check_stopped(self) -> None:
+        """Raise `_StoppedError` if the trials should end."""
         if self.is_stopped:
             raise _StoppedError
+
+    def _report_all(self) -> None:
+        self.check_stopped()
         self._report(math.fsum([self._n_finished, *self._running.values()]) / self._n_trials)
 
 
@@ -217,8 +222,13 @@ def _play_all(play: Callable[[int], None], n_trials: int, workers: int, shares: 
         for trial in range(n_trials):
             play(trial)
         return
+
+    def play_until_stopped(trial: int) -> None:
+        with stopped_between_passes(shares.check_stopped):
+            play(trial)
+
     with ThreadPoolExecutor(workers) as threads:
-        waiting = [threads.submit(play, trial) for trial in range(n_trials)]
+        waiting = [threads.submit(play_until_stopped, trial) for trial in range(n_trials)]
         try:
             for one in as_completed(waiting):
                 one.result()
