@@ -14,7 +14,16 @@ import numpy as np
 
 from sojourn._files import is_utf8
 from sojourn._typing import IntArray
-from sojourn.laws import LengthLaw, MissingLaw, read_stored_law
+from sojourn.laws import (
+    Empirical,
+    Fixed,
+    KaplanMeier,
+    LengthLaw,
+    Polynomial,
+    Tabulated,
+    Uniform,
+    read_stored_law,
+)
 from sojourn.learning import REGRET_TOLERANCE, check_regret_tolerance, fits_strata, spread_by_ratios
 
 __all__ = ["LARGEST_SEED", "Layout", "check_arrays", "check_header", "check_sizes", "layout_of"]
@@ -222,9 +231,13 @@ def _possible_lengths(law: str) -> tuple[int, int | None]:
     return _shortest(found), found.longest
 
 
+_AT_LEAST = (Fixed, Uniform, Polynomial, Tabulated, Empirical, KaplanMeier)
+"""Families whose lengths may have a lower limit above 1; mixtures, which may take long, are not checked."""
+
+
 def _shortest(law: LengthLaw) -> int:
-    """Return the largest h with P(H ≥ h) = 1; 1 for a user's own law."""
-    if isinstance(law, MissingLaw):
+    """Return the largest h with P(H ≥ h) = 1; 1 for laws that are not checked."""
+    if not isinstance(law, _AT_LEAST):
         return 1
     powers = 2 ** np.arange(54)  # laws have no longer steps
     low = int(powers[law.survival(powers) >= 1.0].max(initial=1))
