@@ -100,7 +100,7 @@ def group_law_words(analysis: Analysis, i: int) -> str:
 
 
 _FEWEST_ENDS = 5
-"""A group with fewer ends, both seen and expected, hardly shows how often it ends."""
+"""A group with fewer expected ends hardly shows how often it ends, compared with what is expected."""
 
 
 def group_words(test: GroupTest) -> str:
@@ -109,7 +109,7 @@ def group_words(test: GroupTest) -> str:
     pooled = f"; {what}s with fewer than 10 expected ends are pooled" * (0 < test.n_tested < len(test.sizes))
     result = f"(log-rank {chi_squared_words(test)}{pooled})"
     known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
-    large = [one for one in known if max(test.ended[one[1] - 1], test.expected[one[1] - 1]) >= _FEWEST_ENDS]
+    large = [one for one in known if test.expected[one[1] - 1] >= _FEWEST_ENDS]
     known = large or known
     (low, quiet), (high, hasty) = min(known), max(known)
     name = what if what == "group" else f"{what} no."

@@ -67,7 +67,10 @@ def law_advice(analysis: Analysis) -> str:
         level = " at the 1% level" * (test.p_value < _DOUBTFUL)
         result = chi_squared_words(test)
         return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
-    little = "less than 2 percentage points and less than a factor of 2 apart, so it counts as a fit"
+    little = (
+        "less than 2 percentage points and less than a factor of 2 apart, as in all cells of steps that "
+        "reject the law by themselves, so it counts as a fit"
+    )
     return f"{text}. But {_contradiction(analysis)}: {little}."
 
 
@@ -86,7 +89,7 @@ def _ranking(analysis: Analysis) -> str:
     rivals = [one for one in analysis.fits[1:] if one.bic_gap < STRONG_EVIDENCE and one not in ahead]
     if rivals:
         rivals.sort(key=lambda one: one.bic_gap)
-        rejected = [", but the data reject it" * (one not in analysis.others_that_fit) for one in rivals]
+        rejected = [", and the data reject it" * (one not in analysis.others_that_fit) for one in rivals]
         pairs = list(zip(rivals, rejected, strict=True))[:2]
         words = [f"{_fit_words(analysis, one.fit)} ({_gap_words(one)}{more})" for one, more in pairs]
         text += f"; next {'come' if len(rivals) > 1 else 'comes'} {join_words(words)}"
@@ -134,7 +137,10 @@ def _contradiction(analysis: Analysis) -> str:
         found = check.surprise
         assert found is not None  # the callers know that one of the two rejects the fit
         where = f"at step {found.step:,}, where {found.n_at_risk:,} sessions were at risk,"
-        return _shares_words(where, found.observed, found.expected)
+        shares = _shares_words(where, found.observed, found.expected)
+        if test is None or not check.hazards_are_rejected:
+            return shares
+        return f"the chances of leaving reject it ({chi_squared_words(test)}); {shares}"
     is_one = test.first == test.last
     where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
     shares = _shares_words(where, test.observed, test.expected)

@@ -132,7 +132,7 @@ class Analysis:
     def rules_out_geometric(self) -> bool:
         """Whether the log shows that the chance of leaving changes with the step.
 
-        It does if another family is clearly better than geometric laws, or if the data contradict these.
+        It does if another family is clearly better than geometric laws, or if the data reject these.
         """
         if self.is_constant:
             return self.log.longest > self.first
@@ -140,7 +140,7 @@ class Analysis:
         gain = 2.0 * (self.best.fit.log_likelihood - geometric.fit.log_likelihood)
         if gain > _CLEAR_CHANGE and geometric.bic_gap >= BIC_TIE:
             return True
-        return self._check(geometric.fit).is_contradicted
+        return not self._passes(geometric.fit)
 
     @cached_property
     def usual(self) -> Geometric:

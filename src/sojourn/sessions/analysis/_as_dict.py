@@ -43,7 +43,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         "law": None if analysis.is_too_small else repr(law),
         "mean": analysis.described_law.mean if analysis.determines_mean else None,
         "mean_standard_error": _mean_error(analysis),
-        "median": analysis.length_reached(0.5),
+        "median": _median(analysis),
         "mean_past_the_data": analysis.unseen,
         "mean_is_determined": analysis.determines_mean,
         "mean_up_to_the_longest": analysis.seen_mean,
@@ -98,10 +98,17 @@ def _resampled(analysis: Analysis) -> dict[str, Any] | None:
     }
 
 
+def _median(analysis: Analysis) -> int | None:
+    """Return the median length; None if it lies beyond the data and the log does not determine the mean."""
+    median = analysis.length_reached(0.5)
+    return median if median <= analysis.log.longest or analysis.determines_mean else None
+
+
 def _data_mean(analysis: Analysis) -> float | None:
-    """Return the Kaplan–Meier mean; None if no session was seen from its first step."""
+    """Return the Kaplan–Meier mean; None if it is not known, or no session was seen from its first step."""
     law = analysis.kaplan_meier
-    return None if law is None or analysis.first > 1 else law.mean
+    is_known = not analysis.still_open or analysis.determines_mean
+    return law.mean if law is not None and analysis.first == 1 and is_known else None
 
 
 def _band(analysis: Analysis) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 
 from sojourn._validation import did_you_mean
-from sojourn.sessions.reading._cells import looks_like_data, plain_word
+from sojourn.sessions.reading._cells import looks_like_data, parse_decimal, plain_word
 
 __all__ = [
     "TIMES",
@@ -317,14 +319,15 @@ def _subject_columns(
 ) -> list[str]:
     """Return the columns by which rows are intervals of one subject after the other, the best one last.
 
-    Survival data have such rows where covariates change over time: almost all rows with the same subject as
-    the row before begin where that one stops. (Data of several states repeat an interval for each of them.)
-    The best column joins most rows; of several, the finest.
+    Survival data have such rows where covariates change over time: sorted by subject and entry, almost all
+    rows with the same subject as the row before begin where that one stops. (Data of several states repeat
+    an interval for each of them.) The best column joins most rows; of several, the finest.
     """
     found = {}
     length, entry, width = used["length"], used["entry"], max((*unused, *used.values()))
-    pairs = [(one, other) for one, other in pairwise(rows) if min(len(one), len(other)) > width]
+    by_entry = sorted((row for row in rows if len(row) > width), key=lambda row: _number_or_text(row[entry]))
     for i, name in unused.items():
+        pairs = list(pairwise(sorted(by_entry, key=itemgetter(i))))
         same = [
             (one, other)
             for one, other in pairs
@@ -334,6 +337,12 @@ def _subject_columns(
         if adjoin >= max(_LEAST_ADJOINING, 0.9 * len(same)):
             found[name] = adjoin, len({row[i] for pair in pairs for row in pair})
     return sorted(found, key=found.__getitem__)
+
+
+def _number_or_text(cell: str) -> tuple[float, str]:
+    """Return a key by which cells are sorted: numbers by size, and before other cells."""
+    number = parse_decimal(cell)
+    return (math.inf if number is None else number, cell)
 
 
 def find_column(names: Sequence[str], asked: str | None, usual: Sequence[str], *, source: str) -> int | None:

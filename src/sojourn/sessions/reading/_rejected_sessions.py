@@ -82,6 +82,9 @@ class RejectedSessions:
             ("shorter", shortest, lengths < shortest),
             ("longer", longest, lengths > longest),
         ):
+            if n_known and is_outside.all():
+                other = {"shorter": "longer", "longer": "shorter"}[kind]
+                return f"the rows that cannot be used are all {other} than the others"
             outside = float(counts[is_outside].sum() / n_used)
             if (1.0 - outside) ** n_known < _RARE:
                 return (
