@@ -6,6 +6,7 @@ import gc
 import inspect
 import itertools
 import signal
+import threading
 import time
 
 import pytest
@@ -14,7 +15,7 @@ from numba.core import event
 import sojourn as sj
 from sojourn import _kernels
 from sojourn._kernels import _jit
-from sojourn._kernels._interrupts import interruptible
+from sojourn._kernels._interrupts import interruptible, stopped_between_passes
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 
@@ -78,6 +79,48 @@ def test_signals_are_handled_when_the_kernel_has_returned(alarm):
         kernel()
     assert done
     assert signal.getsignal(signal.SIGALRM) is signal.default_int_handler
+
+
+def test_of_several_signals_in_one_kernel_ctrl_c_is_not_lost():
+    handled = []
+
+    def fail(*_):
+        handled.append(True)
+        raise TimeoutError
+
+    @interruptible
+    def kernel():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, fail)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            kernel()
+        assert handled
+        assert signal.getsignal(signal.SIGALRM) is fail
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_thread_can_be_stopped_between_the_passes_of_the_compiler():
+    compiled, stopped = _jit.inlined(lambda x: 2.0 * x), []
+
+    def stop():
+        raise InterruptedError
+
+    def work():
+        with stopped_between_passes(stop):
+            try:
+                compiled(3.0)
+            except InterruptedError:
+                stopped.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert stopped
+    assert compiled(3.0) == 6.0
 
 
 @pytest.mark.parametrize("decorate", [_jit.kernel, _jit.inlined])

@@ -882,3 +882,16 @@ def test_entries_that_leave_nothing_to_see_are_refused_in_one_line():
         read_sessions({"length": [3, 4], "entry": [3, 4]}, entry_after=True)
     with pytest.raises(ValueError, match=r"must have a column for --entry-after: name it with --entry\.$"):
         read_sessions({"length": [3, 4]}, entry_after=True)
+
+
+def test_rows_of_one_subject_that_adjoin_are_noted_in_any_order():
+    columns = {"ID": [], "entry": [], "length": [], "ended": []}
+    for subject in range(40):
+        for first in (7, 0, 3):  # not sorted
+            for name, cell in zip(
+                columns, (subject, first, first + (3 if first == 0 else 4), 0), strict=True
+            ):
+                columns[name].append(cell)
+    columns["ended"][-1] = 1
+    notes = read_sessions(columns, entry_after=True).account.notes
+    assert any("Rows with the same 'ID' adjoin" in note for note in notes)
