@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["WaitingSignals", "is_main_thread", "signals_held_back"]
+__all__ = ["WaitingSignals", "signals_held_back"]
 
 _NAMES = ("SIGALRM", "SIGUSR1", "SIGUSR2", "SIGBREAK", "SIGINT", "SIGHUP", "SIGQUIT", "SIGTERM")
 _SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
@@ -28,7 +28,7 @@ class WaitingSignals:
         self._arrived: list[tuple[int, FrameType | None]] = []
 
     def hold_back(self) -> None:
-        """Replace the handlers of the program, unless it has done so itself in the meantime."""
+        """Replace the program's handlers, also those that it has installed since the last call."""
         for one in _SIGNALS:
             handler = signal.getsignal(one)
             if callable(handler) and handler != self._receive:
@@ -90,7 +90,7 @@ def signals_held_back() -> Iterator[WaitingSignals | None]:
     thread, which never handle signals, nothing is held back, and the value is None.
     """
     global _waiting  # noqa: PLW0603 - signal handlers are global as well
-    if not is_main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield None
         return
     if _waiting is not None:
@@ -104,8 +104,3 @@ def signals_held_back() -> Iterator[WaitingSignals | None]:
     finally:
         _waiting = None
         signals.release()
-
-
-def is_main_thread() -> bool:
-    """Whether this is the thread that handles signals."""
-    return threading.current_thread() is threading.main_thread()

@@ -13,18 +13,11 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from sojourn._interrupts import signals_held_back
 
-__all__ = ["handle_signals", "interruptible", "interruptible_between_passes", "stopped_between_passes"]
+__all__ = ["interruptible", "interruptible_between_passes", "stop_if_asked", "stopped_between_passes"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS_PER_TRY = 0.1
-
-
-def handle_signals() -> None:
-    """Handle the signals that have arrived in the main thread while signals wait."""
-    with signals_held_back() as signals:
-        if signals is not None:
-            signals.handle()
 
 
 def interruptible(kernel: F) -> F:
@@ -47,9 +40,10 @@ def interruptible(kernel: F) -> F:
 def interruptible_between_passes(compile_: Callable[..., Any]) -> Callable[..., Any]:
     """Return numba's `compile` method such that signals are handled between the passes of the compiler.
 
-    At other moments they do not survive the exception of a signal's handler: LLVM frees a module twice if one
-    is raised just after the module was linked, and exceptions in its callbacks are lost. A compilation may
-    fail in every pass, so an exception between two passes does no harm. The longest pass takes some seconds.
+    At other moments numba and LLVM do not survive the exception of a signal's handler: LLVM frees a module
+    twice if one is raised just after the module was linked, and exceptions in its callbacks are lost. A
+    compilation may fail in every pass, so an exception between two passes does no harm. The longest pass
+    takes some seconds.
     """
 
     @functools.wraps(compile_)
@@ -93,10 +87,13 @@ class _Thread(threading.local):
 _this_thread = _Thread()
 
 
-def _between_passes() -> None:
+def stop_if_asked() -> None:
+    """Handle the signals that wait in the main thread; in others, look whether they should stop."""
     if _this_thread.check is not None:
         _this_thread.check()
-    handle_signals()
+    with signals_held_back() as signals:
+        if signals is not None:
+            signals.handle()
 
 
 @contextlib.contextmanager
@@ -107,7 +104,7 @@ def _compiler_locked() -> Iterator[None]:
         yield
         return
     while not lock.acquire(timeout=_SECONDS_PER_TRY):
-        _between_passes()
+        stop_if_asked()
     try:
         yield
     finally:
@@ -118,7 +115,7 @@ class _PassListener(event.Listener):
     """Handles signals whenever a pass of the compiler begins."""
 
     def on_start(self, event: Any) -> None:
-        _between_passes()
+        stop_if_asked()
 
     def on_end(self, event: Any) -> None:
         pass

@@ -20,11 +20,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 
 from sojourn._files import lock_file
-from sojourn._kernels._interrupts import (
-    handle_signals,
-    interruptible,
-    interruptible_between_passes,
-)
+from sojourn._kernels._interrupts import interruptible, interruptible_between_passes, stop_if_asked
 from sojourn.errors import CacheWarning
 
 __all__ = ["cache_directory", "inlined", "kernel"]
@@ -208,7 +204,7 @@ def lock_when_free(path: Path, *, at_most: float = 120.0) -> IO[bytes] | None:
         if lock_file(file, exclusive=True, wait=False):
             return file
         time.sleep(0.05)
-        handle_signals()
+        stop_if_asked()
     file.close()
     return None
 
