@@ -67,10 +67,8 @@ def law_advice(analysis: Analysis) -> str:
         level = " at the 1% level" * (test.p_value < _DOUBTFUL)
         result = chi_squared_words(test)
         return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
-    little = (
-        "less than 2 percentage points and less than a factor of 2 apart, as in all cells of steps that "
-        "reject the law by themselves, so it counts as a fit"
-    )
+    cells = ", as in all cells of steps that reject the law by themselves" * check.hazards_are_rejected
+    little = f"less than 2 percentage points and less than a factor of 2 apart{cells}, so it counts as a fit"
     return f"{text}. But {_contradiction(analysis)}: {little}."
 
 
