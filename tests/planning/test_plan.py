@@ -23,6 +23,19 @@ def as_mdp(transitions, rewards):
     return sj.TabularMDP(transitions, rewards)
 
 
+@pytest.mark.parametrize("law", [sj.Fixed(30), HEAVY, HALF_AND_HALF, sj.NegativeBinomial(2.0, 0.1)])
+def test_parts_of_sweeps_give_the_same_bits(law, monkeypatch):
+    mdp = sj.mdps.garnet(20, 3, 4, seed=1)
+    whole = sj.plan(mdp, law, tolerance=1e-2)
+    value = sj.evaluate(mdp, law, whole.policy[::-1], after="hold", tolerance=1e-2)
+    monkeypatch.setattr("sojourn.planning._threads._TRANSITIONS_PER_CALL", 500)  # two layers
+    parts = sj.plan(mdp, law, tolerance=1e-2)
+    assert parts.policy.tobytes() == whole.policy.tobytes()
+    assert (parts.lower.tobytes(), parts.upper.tobytes()) == (whole.lower.tobytes(), whole.upper.tobytes())
+    again = sj.evaluate(mdp, law, whole.policy[::-1], after="hold", tolerance=1e-2)
+    assert again.value.tobytes() == value.value.tobytes()
+
+
 @pytest.fixture(scope="module")
 def taxi():
     return sj.TabularMDP.from_env("Taxi-v4").normalized()

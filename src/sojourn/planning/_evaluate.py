@@ -16,6 +16,7 @@ from sojourn.planning._policy_cycle import find_cycle_certificate, policy_chain
 from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import find_chain_tail, rounding_allowance
 from sojourn.planning._tail_bounds import Tail
+from sojourn.planning._threads import layers_per_call
 from sojourn.planning._tolerance import (
     MAX_LAYERS,
     SPARE_DIGITS,
@@ -107,8 +108,9 @@ def policy_bounds(
     tail = _find_tail(problem, law, rows, after, width=TRUNCATION_SHARE * tolerance, max_layers=max_layers)
     backup = evaluate_deterministic if rows.ndim == 2 else evaluate_stochastic
     lower, stop = tail.lower, tail.n_layers
+    at_once = min(_CHUNK, layers_per_call(problem.data.size))
     while stop > 0:
-        first = max(0, stop - _CHUNK)
+        first = max(0, stop - at_once)
         steps = np.arange(first, stop)
         layers = np.minimum(steps, len(rows) - 1) if after == "hold" else steps % len(rows)
         ratios = law.continuation(steps + 1)

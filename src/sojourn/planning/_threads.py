@@ -19,10 +19,18 @@ from sojourn._kernels import (
 )
 from sojourn._typing import FloatArray, IntArray, PolicyArray
 
-__all__ = ["Sweeps", "open_sweeps"]
+__all__ = ["Sweeps", "layers_per_call", "open_sweeps"]
+
+_TRANSITIONS_PER_CALL = 1 << 29
+"""Work of one call of a kernel, about half a second: Ctrl-C is handled between two calls."""
 
 _FEWEST_STATES = 20_000
 """Tables with fewer states per thread are swept by fewer threads: starting a thread would cost more."""
+
+
+def layers_per_call(n_transitions: int) -> int:
+    """Return over how many layers one call of a kernel may sweep, if each has so many transitions."""
+    return max(1, _TRANSITIONS_PER_CALL // max(1, n_transitions))
 
 
 class Sweeps:
@@ -48,7 +56,11 @@ class Sweeps:
         """Return the same as the kernel `backward_induction`."""
         pool, parts = self._pool, self._parts(value.size)
         if pool is None or len(parts) == 1:
-            return backward_induction(rows, blocks, ratios, value, policy, preferred, slack)
+            at_once = layers_per_call(rows.data.size)
+            for stop in range(ratios.size, 0, -at_once):
+                part = slice(max(0, stop - at_once), stop)
+                value = backward_induction(rows, blocks, ratios[part], value, policy[part], preferred, slack)
+            return value
         current, previous = value.copy(), np.empty_like(value)
         for h in range(ratios.size - 1, -1, -1):
             layer = (rows, blocks, float(ratios[h]), current, previous, policy[h], preferred, slack)
@@ -69,6 +81,10 @@ class Sweeps:
         """Return the same as the kernel `value_iteration`."""
         pool, parts = self._pool, self._parts(value.size)
         if pool is None or len(parts) == 1:
+            at_once = layers_per_call(rows.data.size)
+            for _ in range(0, n_sweeps - at_once, at_once):
+                value, _, _ = value_iteration(rows, blocks, ratio, damping, value, at_once)
+                n_sweeps -= at_once
             return value_iteration(rows, blocks, ratio, damping, value, n_sweeps)
         current, image = value.copy(), np.empty_like(value)
         actions = np.empty(value.size, dtype=np.int64)
