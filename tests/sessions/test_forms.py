@@ -749,6 +749,19 @@ def test_a_forged_sqlite_file_with_more_rows_than_bytes_is_refused(tmp_path):
         read_sessions(path)
 
 
+def test_a_default_that_the_rows_of_sqlite_share_is_not_read_without_end(tmp_path):
+    path = tmp_path / "log.sqlite"
+    base = sqlite3.connect(path)
+    base.execute("CREATE TABLE visits (id)")
+    base.executemany("INSERT INTO visits VALUES (?)", [(None,)] * 3_000)
+    base.execute(f"ALTER TABLE visits ADD COLUMN length TEXT DEFAULT '{'0' * 100_000}3'")
+    base.commit()
+    base.close()
+    with pytest.raises(ValueError, match=r"more than 100 times as much text as the file has bytes: select"):
+        read_sessions(path)
+    assert len(read_sessions(path, query="SELECT 3 AS length FROM visits")) == 3_000
+
+
 @pytest.mark.parametrize("ending", ["bz2", "zst"])
 def test_what_unpacks_to_thousands_of_times_its_size_is_refused(ending, tmp_path, monkeypatch):
     monkeypatch.setattr(_packed, "_MAX_UNPACKED", 1 << 20)

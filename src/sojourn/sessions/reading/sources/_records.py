@@ -53,20 +53,29 @@ def _json_records(file: Readable, head: bytes, source: str) -> Iterator[tuple[di
                 yield record, len(line)
 
 
-def table_of_query(cursor: Any, source: str, row: str) -> Table:
-    """Return the result of a database query, a cursor of Python's DB-API 2.0."""
+def text_size(record: Mapping[str, object]) -> int:
+    """Return the number of characters of the texts in a row of a database, which may be long."""
+    return sum([len(cell) for cell in record.values() if type(cell) is str or type(cell) is bytes])
+
+
+def table_of_query(
+    cursor: Any, source: str, row: str, *, measure: Callable[[dict[str, object]], int] = text_size
+) -> Table:
+    """Return the result of a database query, a cursor of Python's DB-API 2.0.
+
+    Args:
+        cursor: The cursor.
+        source: Its name in messages.
+        row: What a row stands for, in messages.
+        measure: Returns `text_size` of each row that is read; it may raise an error to stop.
+    """
     if cursor.description is None:
         raise ValueError(f"{source} must be the result of a query that returns rows; it returns none.")
     names = [str(column[0]) for column in cursor.description]
     rows = cursor if hasattr(cursor, "__iter__") else iter(cursor.fetchone, None)
     cells = (one.values() if isinstance(one, Mapping) else one for one in rows)
     records = (dict(zip(names, one, strict=True)) for one in cells)
-    return table_of_records(_chunks((one, _text_size(one)) for one in records), names, source, row)
-
-
-def _text_size(record: dict[str, object]) -> int:
-    """Return the number of characters of the texts in a row of a database, which may be long."""
-    return sum([len(cell) for cell in record.values() if type(cell) is str or type(cell) is bytes])
+    return table_of_records(_chunks((one, measure(one)) for one in records), names, source, row)
 
 
 def _chunks(records: Iterable[tuple[dict[str, object], int]]) -> Iterator[list[dict[str, object]]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.sessions.reading._tables import Batch, Locate, Table
-from sojourn.sessions.reading.sources._records import table_of_query
+from sojourn.sessions.reading._tables import Table
+from sojourn.sessions.reading.sources._records import table_of_query, text_size
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,6 +18,9 @@ __all__ = ["open_sqlite"]
 
 _STEPS_BETWEEN_CHECKS = 10_000
 """Instructions of SQLite's machine, about a tenth of a millisecond, between two checks for Ctrl-C."""
+
+_LETTERS_PER_BYTE = 100
+"""Most characters of text that a table may hold per byte of its file."""
 
 
 @contextmanager
@@ -54,8 +56,8 @@ def open_sqlite(path: Path, query: str | None, row: str) -> Iterator[Table]:
             most = None if query else path.stat().st_size  # a row takes more than a byte
             query = query or f"{_query_of_only_table(base, path.name)} LIMIT {most} + 1"
             base.set_authorizer(authorize)
-            table = table_of_query(base.execute(query), path.name, row)
-            yield table if most is None else _with_few_rows(table, most, path.name)
+            measure = text_size if most is None else _SizeCheck(most, path.name)
+            yield table_of_query(base.execute(query), path.name, row, measure=measure)
     except (sqlite3.Error, sqlite3.Warning) as error:
         if raised:
             raise raised[0] from None
@@ -66,21 +68,30 @@ def open_sqlite(path: Path, query: str | None, row: str) -> Iterator[Table]:
         ) from error
 
 
-def _with_few_rows(table: Table, most: int, source: str) -> Table:
-    """Return a table that raises `ValueError` once it has more rows than its file can hold.
+class _SizeCheck:
+    """Raises `ValueError` once a table has more rows, or far more text, than its file can honestly hold.
 
-    The pages of a forged file may refer to each other, so that a few of them hold billions of rows.
+    The pages of a forged file may refer to each other, so that a few of them hold billions of rows. The
+    default of a column that was added later stands in the file once, however many rows have it.
     """
 
-    def batches(locate: Locate) -> Iterator[Batch]:
-        n_rows = 0
-        for batch in table.batches(locate):
-            n_rows += batch.rows.size
-            if n_rows > most:
-                raise ValueError(f"{source} is a damaged SQLite file: it has more rows than bytes.")
-            yield batch
+    def __init__(self, n_bytes: int, source: str) -> None:
+        self._n_bytes, self._source = n_bytes, source
+        self._n_rows = self._n_letters = 0
 
-    return replace(table, batches=batches)
+    def __call__(self, record: dict[str, object]) -> int:
+        """Return the size of a row, after checking it and those before it."""
+        size = text_size(record)
+        self._n_rows += 1
+        self._n_letters += size
+        if self._n_rows > self._n_bytes:
+            raise ValueError(f"{self._source} is a damaged SQLite file: it has more rows than bytes.")
+        if self._n_letters > _LETTERS_PER_BYTE * self._n_bytes:
+            raise ValueError(
+                f"{self._source} has rows with more than {_LETTERS_PER_BYTE} times as much text as the file "
+                "has bytes: select the columns of lengths and ends with --query 'SELECT …' (query=…)."
+            )
+        return size
 
 
 def _keep_exceptions(raised: list[BaseException]) -> Iterator[int]:
