@@ -142,6 +142,17 @@ def test_names_in_data_do_no_harm(run, tmp_path):
     assert {line.split(",")[1] for line in table.read_text().splitlines()[1:]} == {"'=1+\\x1b1", "pooled"}
 
 
+def test_subjects_that_only_formulas_tell_apart_stay_different(run, tmp_path):
+    path, table = tmp_path / "log.csv", tmp_path / "subjects.csv"
+    rows = [row.split(",") for row in sample_choices_text("money").splitlines()[:31]]
+    named = [",".join([name, *row[1:]]) for name in ("=a", "'=a", "pooled") for row in rows[1:]]
+    path.write_text("\n".join([",".join(rows[0]), *named]))
+    done = run("choices", str(path), "--family", "mazur", "--simulations", "3", "--table", str(table))
+    assert done.exit_code == 0
+    names = {line.split(",")[1] for line in table.read_text().splitlines()[1:]}
+    assert names == {"'=a", "'=a (2)", "pooled (2)", "pooled"}
+
+
 def test_long_names_of_subjects_are_written_row_by_row(tmp_path):
     @dataclass
     class Fit:

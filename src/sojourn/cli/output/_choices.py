@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from rich.text import Text
 
-from sojourn._text import one_line, without_formula
+from sojourn._text import UniqueNames, one_line, without_formula
 from sojourn.cli._errors import reading_input
 from sojourn.cli._output_files import write_figure, write_report
 from sojourn.cli.output._streams import print_message, print_results
@@ -100,12 +99,17 @@ def _write_subjects(found: ChoiceAnalysis, file: IO[bytes]) -> None:
             *("log_likelihood", "undetermined"),
         ]
     )
+    names = UniqueNames()  # of two subjects that are equal without formulas, one is numbered
+    pooled = names.name("pooled", "all subjects")
     for fit in found.fits:
-        for one in (*fit.subjects, replace(fit.pooled, name="pooled")):
+        for one in (*fit.subjects, fit.pooled):
+            subject = pooled
+            if one is not fit.pooled:
+                subject = names.name(without_formula(one_line(one.name)), f"subject {one.name}")
             for name, value in one.parameters.items():
                 low, high = one.intervals.get(name, (float("nan"), float("nan")))
                 numbers = (value, one.standard_errors[name], low, high, one.log_likelihood)
                 cells = [f"{number:.10g}" for number in numbers]
                 lost = "yes" if name in one.undetermined else "no"
-                rows.writerow([fit.family, without_formula(one_line(one.name)), name, *cells, lost])
+                rows.writerow([fit.family, subject, name, *cells, lost])
     text.detach()
