@@ -427,6 +427,12 @@ def test_types_are_checked_before_they_are_called(write, tmp_path, monkeypatch, 
     assert not (tmp_path / "trace").exists()
 
 
+def test_a_spec_that_repeats_itself_is_refused(write):
+    laws = ", ".join(['"fixed(4)"'] * 11)
+    with pytest.raises(ValueError, match=r"has 33 combinations, of which only 3 differ; name every"):
+        read_experiment(write(('"fixed(4)"', f"[{laws}]")))
+
+
 def test_a_file_name_that_is_not_utf8_is_refused_or_named(write, tmp_path):
     spec = tmp_path / os.fsdecode(b"caf\xe9.toml")
     text = write().read_text()

@@ -35,8 +35,11 @@ def group_by_agent(trials: list[TrialResult]) -> dict[str, dict[int, TrialResult
     """Return the trials by the agent's name, on one line, and then by seed; equal names are numbered."""
     found: dict[str, dict[int, TrialResult]] = {}
     names = UniqueNames()
+    texts: dict[int, str] = {}  # by identity: trials with equal settings share them
     for trial in trials:
-        name = names.name(one_line(trial.agent, _MOST_LETTERS), to_text(trial.settings))
+        if id(trial.settings) not in texts:
+            texts[id(trial.settings)] = to_text(trial.settings)
+        name = names.name(one_line(trial.agent, _MOST_LETTERS), texts[id(trial.settings)])
         found.setdefault(name, {})[trial.seed] = trial
     return found
 

@@ -40,6 +40,7 @@ _GRID_PREFIX = "agent."
 """Prefix of the columns of grids; `agent.law` is the agent's law, and `law` the true one."""
 
 _LONGEST_LAW = 60  # characters of a law up to which it is written out
+_LONGEST_TEXT = 200  # characters of other texts up to which CSV files have them in full, row by row
 _LARGEST = 2**53  # largest number of a spec
 _MOST_GRIDS = 1_000  # columns of grids in one table
 _GROUP_ROWS = 1 << 20  # rows per Parquet row group, about
@@ -64,21 +65,46 @@ def _grids(results: Results) -> list[str]:
     return grids
 
 
-def _law_names(results: Results) -> dict[str, str]:
-    """Return a name for the text of each law: itself, or a short one for laws with long data.
+class _Table:
+    """The columns of a table that are the same in all rows of a trial.
 
-    Different laws have different names, which are numbered if their short names are equal.
+    Laws with long data have short names. CSV files, which repeat texts in every row, have no formulas and no
+    long texts. Different texts of a column stay different: names that would be equal are numbered.
     """
-    names = UniqueNames()
-    return {
-        text: names.name(text if len(text) <= _LONGEST_LAW else label(read_stored_law(text)), text)
-        for text in dict.fromkeys(trial.law for trial in results)
-    }
 
+    def __init__(self, results: Results, *, is_csv: bool = False) -> None:
+        self._is_csv = is_csv
+        self.grids = _grids(results)
+        self.numeric = {
+            grid
+            for grid in self.grids
+            if all(_is_number(trial.varied[grid]) for trial in results if grid in trial.varied)
+        }
+        """Grids whose values are all numbers; those of the others are texts."""
+        self._names: dict[str, UniqueNames] = {}
+        self._laws: dict[str, str] = {}
 
-def _texts(trial: TrialResult, laws: dict[str, str]) -> dict[str, str]:
-    """Return the columns of `_TEXTS`."""
-    return {name: getattr(trial, name) for name in _TEXTS} | {"law": laws[trial.law]}
+    def fixed(self, trial: TrialResult) -> dict[str, Any]:
+        """Return texts, values of grids (None if the trial has none) and the seed of a trial."""
+        columns: dict[str, Any] = {name: self._name(name, getattr(trial, name)) for name in _TEXTS}
+        columns |= {_GRID_PREFIX + grid: self._value(trial, grid) for grid in self.grids}
+        return columns | {"seed": trial.seed}
+
+    def _value(self, trial: TrialResult, grid: str) -> Any:
+        if grid not in trial.varied or grid in self.numeric:
+            return trial.varied.get(grid)
+        return self._name(_GRID_PREFIX + grid, trial.varied[grid])
+
+    def _name(self, column: str, value: Any) -> str:
+        text = value if isinstance(value, str) else repr(value)
+        if column == "law":
+            if text not in self._laws:
+                self._laws[text] = text if len(text) <= _LONGEST_LAW else label(read_stored_law(text))
+            text = self._laws[text]
+        if self._is_csv and not _is_number(value):
+            text = without_formula(text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…")
+        names = self._names.setdefault(column, UniqueNames())
+        return names.name(text, value if isinstance(value, str) else f"{type(value)} {value!r}")
 
 
 def _columns(trial: TrialResult) -> dict[str, Any]:
@@ -93,15 +119,14 @@ def _columns(trial: TrialResult) -> dict[str, Any]:
 
 def table_columns(results: Results) -> dict[str, Any]:
     """Return the columns of the exported table as arrays; numbers that are not known are NaN."""
-    grids, laws = _grids(results), _law_names(results)
+    table = _Table(results)
     n_rows = sum(layout_of(trial.settings).most for trial in results)
-    n_columns = len(_TEXTS) + len(grids) + len(_SUMS) + 3
+    n_columns = len(_TEXTS) + len(table.grids) + len(_SUMS) + 3
     check_fits(_CELL_BYTES * n_rows * n_columns, "The table of all results", "select one experiment")
     parts: dict[str, list[Any]] = {}
     for trial in (each.uncached() for each in results):
         columns, size = _columns(trial), trial.checkpoints.size
-        fixed = _texts(trial, laws) | {_GRID_PREFIX + grid: trial.varied.get(grid) for grid in grids}
-        for name, value in (fixed | {"seed": trial.seed}).items():
+        for name, value in table.fixed(trial).items():
             parts.setdefault(name, []).append([value] * size)
         for name in ("episode", *_SUMS):
             parts.setdefault(name, []).append(columns.get(name, np.full(size, np.nan)))
@@ -122,18 +147,19 @@ def export_csv(results: Results, path: str | Path, progress: Callable[[float], o
 
     def write(file: IO[bytes]) -> None:
         nonlocal n_rows
-        grids, laws = _grids(results), _law_names(results)
-        header = [*_TEXTS, *(_GRID_PREFIX + grid for grid in grids), "seed", "episode", *_SUMS, "trial"]
+        table = _Table(results, is_csv=True)
+        names = UniqueNames()
+        header = [*_TEXTS, *(_GRID_PREFIX + grid for grid in table.grids), "seed", "episode", *_SUMS, "trial"]
+        header = [names.name(without_formula(name), name) for name in header]
         file.write((",".join(map(_cell, header)) + "\n").encode())
         for i, trial in enumerate(each.uncached() for each in results):
             columns, size = _columns(trial), trial.checkpoints.size
-            before = [*_texts(trial, laws).values(), *(trial.varied.get(g, "") for g in grids)]
-            start = ",".join(_cell(value) for value in (*before, trial.seed))
+            start = ",".join(map(_cell, table.fixed(trial).values()))
             n_together = max(1, min(_PIECE_ROWS, _PIECE_NAMES // len(start)))
             for first in range(0, size, n_together):
                 part = slice(first, min(first + n_together, size))
-                texts = (_digits(columns.get(name), part) for name in ("episode", *_SUMS))
-                lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*texts, strict=True))
+                digits = (_digits(columns.get(name), part) for name in ("episode", *_SUMS))
+                lines = (f"{start},{','.join(row)},{trial.key}\n" for row in zip(*digits, strict=True))
                 file.write("".join(lines).encode())
             n_rows += size
             if progress is not None:
@@ -151,8 +177,8 @@ def _digits(column: Any, part: slice) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as a cell of a CSV file; text never begins a formula."""
-    text = repr(value) if isinstance(value, (int, float)) else without_formula(str(value))
+    """Return a value as a cell of a CSV file, empty for None."""
+    text = "" if value is None else str(value)
     if any(mark in text for mark in ',"\n\r'):
         return '"' + text.replace('"', '""') + '"'
     return text
@@ -171,10 +197,11 @@ def export_parquet(
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise ValueError("Parquet needs pyarrow; install it with: pip install 'sojourn[parquet]'.") from error
-    laws = _law_names(results)
-    grids = {_GRID_PREFIX + grid: _grid_type(results, grid, pyarrow) for grid in _grids(results)}
+    fixed = _Table(results)
     words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    kinds = dict.fromkeys(_TEXTS, words) | grids
+    kinds = dict.fromkeys(_TEXTS, words)
+    for grid in fixed.grids:
+        kinds[_GRID_PREFIX + grid] = pyarrow.float64() if grid in fixed.numeric else words
     kinds |= {"seed": pyarrow.int64(), "episode": pyarrow.int64()}
     kinds |= {name: pyarrow.int64() if name in _WHOLE else pyarrow.float64() for name in _SUMS}
     schema = pyarrow.schema(list((kinds | {"trial": words}).items()))
@@ -184,7 +211,7 @@ def export_parquet(
         nonlocal n_rows, n_trials
         with parquet.ParquetWriter(file, schema) as writer:
             for group in _groups(results, len(schema)):
-                for table in _tables(group, laws, schema, pyarrow):
+                for table in _tables(group, fixed, schema, pyarrow):
                     writer.write_table(table)
                     n_rows += table.num_rows
                 n_trials += len(group)
@@ -231,22 +258,16 @@ def _rows_per_group(n_columns: int) -> int:
     return min(_GROUP_ROWS, _GROUP_ROWS * _GROUP_COLUMNS // n_columns)
 
 
-def _grid_type(results: Results, grid: str, pyarrow: Any) -> Any:
-    values = [trial.varied[grid] for trial in results if grid in trial.varied]
-    if all(map(_is_number, values)):
-        return pyarrow.float64()
-    return pyarrow.dictionary(pyarrow.int32(), pyarrow.string())  # a law may have thousands of letters
-
-
 def _is_number(value: Any) -> bool:
     """Whether a value of a grid is a number; larger ones than specs allow count as text."""
     return type(value) is float or (type(value) is int and abs(value) <= _LARGEST)
 
 
-def _tables(trials: list[TrialResult], laws: dict[str, str], schema: Any, pyarrow: Any) -> Iterator[Any]:
+def _tables(trials: list[TrialResult], table: _Table, schema: Any, pyarrow: Any) -> Iterator[Any]:
     """Yield the rows of these trials as one table, or as several if there are many columns."""
     columns = [_columns(trial) for trial in trials]
     sizes = [trial.checkpoints.size for trial in trials]
+    fixed = [table.fixed(trial) | {"trial": trial.key} for trial in trials]
     rows = np.repeat(np.arange(len(trials)), sizes)
     is_wide = len(schema) > _GROUP_COLUMNS
     step = _rows_per_group(len(schema)) if is_wide else max(1, rows.size)
@@ -261,19 +282,9 @@ def _tables(trials: list[TrialResult], laws: dict[str, str], schema: Any, pyarro
                 arrays.append(pyarrow.array(np.concatenate(filled)[part], field.type, mask=gaps))
             else:
                 is_word = pyarrow.types.is_dictionary(field.type)
-                values = [_fixed(trial, field.name, laws, is_word=is_word) for trial in trials]
+                values = [one[field.name] for one in fixed]
                 array = pyarrow.array(values, field.type.value_type if is_word else field.type)
                 arrays.append(
                     (array.dictionary_encode() if is_word else array).take(pyarrow.array(rows[part]))
                 )
         yield pyarrow.Table.from_arrays(arrays, schema=schema)
-
-
-def _fixed(trial: TrialResult, column: str, laws: dict[str, str], *, is_word: bool) -> Any:
-    """Return what a column that is not in `_columns` has in every row of a trial."""
-    if column in _TEXTS:
-        return laws[trial.law] if column == "law" else getattr(trial, column)
-    if not column.startswith(_GRID_PREFIX):
-        return trial.seed if column == "seed" else trial.key
-    value = trial.varied.get(column.removeprefix(_GRID_PREFIX))
-    return value if value is None or isinstance(value, str) or not is_word else repr(value)

@@ -25,7 +25,7 @@ from sojourn.laws import LengthLaw, NamedLaw, read_law, read_stored_law
 from sojourn.learning import REGRET_TOLERANCE, check_regret_tolerance, default_regret_episodes
 from sojourn.mdps import TabularMDP, read_problem
 
-__all__ = ["Cell", "Experiment", "Purpose", "read_experiment"]
+__all__ = ["Cell", "Experiment", "Purpose", "read_experiment", "repeats_trials"]
 
 Purpose = Literal["evaluation", "tuning"]
 """Why an experiment is run: to judge agents, or only to choose their settings."""
@@ -41,6 +41,7 @@ _ALL_RECORDED = 10_000
 
 _CHECKPOINTS = 200
 _MOST_LETTERS = 200  # of an experiment's name
+_MOST_REPEATED = 10  # cells of equal settings, on average
 _MOST_RECORD = {"checkpoints": _MOST_TRIALS, "regret_episodes": _MOST_RECORDED}
 
 
@@ -95,6 +96,11 @@ class Experiment:
         for i in range(len(self.seeds)):
             for cell in self.cells:
                 yield cell, cell.trials[i]
+
+
+def repeats_trials(n_listed: int, n_different: int) -> bool:
+    """Whether an experiment has its trials so often that its tables would be far larger than its store."""
+    return n_listed > _MOST_REPEATED * n_different
 
 
 def read_experiment(path: str | Path) -> Experiment:
@@ -273,6 +279,12 @@ def _experiment(path: Path, source: str, spec: _Spec) -> Experiment:
             if spec.regret_tolerance is not None:
                 shared["regret_tolerance"] = spec.regret_tolerance
             cells += _cells(spec.agents, law, shared, spec.seeds)
+    n_different = len({cell.trials[0].text for cell in cells})
+    if repeats_trials(len(cells), n_different):
+        raise ValueError(
+            f"it has {len(cells):,} combinations, of which only {n_different:,} differ; name every problem, "
+            "law and agent once."
+        )
     name = spec.name if spec.name is not None else path.stem
     if not is_utf8(name):
         raise ValueError('the name of the file must be UTF-8; rename it, or add a name = "…" to the file.')

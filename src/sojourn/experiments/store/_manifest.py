@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn._files import parse_json
-from sojourn.experiments.spec._experiment import Experiment, Purpose
+from sojourn.experiments.spec._experiment import Experiment, Purpose, repeats_trials
 from sojourn.experiments.store._stored_file import StoredFile, content_hash
 
 __all__ = ["Manifest", "manifest_of", "read_manifest_file"]
@@ -85,6 +85,9 @@ def _manifest(data: Any) -> Manifest:
         if not all(isinstance(key, str) and _KEY.fullmatch(key) for key in keys):
             raise ValueError("a key has 32 hexadecimal digits")
         json.dumps([agent, varied], ensure_ascii=False).encode()  # refuses what cannot be shown as UTF-8
+    listed = [key for cell in cells for key in set(cell["trials"])]
+    if repeats_trials(len(listed), len(set(listed))):
+        raise ValueError("no spec has the same trials so often")
     return Manifest(name, tuple(cells), _purpose(data))
 
 
