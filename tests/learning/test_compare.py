@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -339,6 +341,29 @@ def test_a_failure_stops_the_other_workers():
 
     with pytest.raises(ArithmeticError, match="no start"):
         compare([BOLD, Fails()], PROBLEM, LAW, episodes=10, seeds=50, workers=2)
+
+
+class Presses(Mine):
+    """A learner for which someone presses Ctrl-C when it starts; it would need hours."""
+
+    def start(self, **_):
+        signal.raise_signal(signal.SIGINT)
+        return self
+
+    def act(self, state, h):
+        time.sleep(0.001)
+        return 1
+
+
+def test_ctrl_c_ends_all_workers_at_once():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compare({"a": Presses(), "b": Presses()}, PROBLEM, LAW, episodes=10**6, seeds=50, workers=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - began < 60.0  # compiling what plays single steps takes some seconds
 
 
 def test_environments_without_a_table_have_one_worker():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._kernels import stopped_between_passes
+from sojourn._interrupts import signals_held_back
 from sojourn._memory import check_fits
 from sojourn._progress import Progress, report_progress
 from sojourn._validation import check_whole
@@ -224,14 +225,16 @@ def _play_all(play: Callable[[int], None], n_trials: int, workers: int, shares: 
         return
 
     def play_until_stopped(trial: int) -> None:
+        shares.check_stopped()
         with stopped_between_passes(shares.check_stopped):
             play(trial)
 
-    with ThreadPoolExecutor(workers) as threads:
-        waiting = [threads.submit(play_until_stopped, trial) for trial in range(n_trials)]
-        try:
-            for one in as_completed(waiting):
-                one.result()
-        finally:
-            shares.is_stopped = True
-            threads.shutdown(wait=False, cancel_futures=True)
+    threads = ThreadPoolExecutor(workers)
+    try:
+        with signals_held_back():  # an exception while a thread starts would lose the thread
+            waiting = [threads.submit(play_until_stopped, trial) for trial in range(n_trials)]
+        for one in as_completed(waiting):
+            one.result()
+    finally:
+        shares.is_stopped = True
+        threads.shutdown(cancel_futures=True)

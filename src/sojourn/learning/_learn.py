@@ -251,14 +251,16 @@ def play_by_protocol(
     lengths, observed = np.empty(episodes, dtype=np.int64), np.empty(episodes, dtype=np.bool_)
     totals, values, widths = (np.zeros(episodes) for _ in range(3))
     shows_policy, step = isinstance(learner, PlanningLearner), step_on_table(problem, rng)
+    due = time.perf_counter()
     for k in range(episodes):
         start = int(starts[k])
         if shows_policy and (is_valued is None or is_valued[k]):
             values[k], widths[k] = reference.value(learner, problem, start)
         one = play_episode(learner, step, start, int(drawn[k]), n_actions=n_actions)
         lengths[k], observed[k], totals[k] = one.length, one.observed, one.total
-        if (k + 1) % max(1, episodes // 100) == 0:
-            progress((k + 1) / episodes)
+        if (k + 1) % max(1, episodes // 100) == 0 or time.perf_counter() > due:
+            progress((k + 1) / episodes)  # it also ends a thread whose comparison was interrupted
+            due = time.perf_counter() + _SHORT
     return {
         "lengths": lengths,
         "observed": observed,
