@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sojourn as sj
+from sojourn._files import read_archive, write_archive
 from sojourn.agents import BONUSES, EpisodeBatch, load_learner
 from sojourn.agents import _bonuses as bonuses
 from sojourn.learning._reference import Reference, problem_arrays
@@ -180,6 +181,17 @@ def saved(tmp_path):
     learner = start(AGENTS[0], PROBLEMS[1])
     play(learner, PROBLEMS[1], 20, np.random.default_rng(1))
     return learner.save(tmp_path / "learner.npz")
+
+
+def test_actions_that_no_table_holds_take_no_memory(tmp_path):
+    learner = start(AGENTS[0], PROBLEMS[0])
+    about, arrays = read_archive(learner.save(tmp_path / "l.npz"), form="sojourn learner 1", writer="save")
+    about["n_actions"] = 300_000_000
+    arrays["tables.names"] = arrays["tables.names"][:0]
+    arrays["tables.pair_of"] = np.zeros((0, 300_000_000), np.int32)
+    path = write_archive(tmp_path / "large.npz", about, arrays)
+    with pytest.raises(ValueError, match=r"is a damaged learner: it holds 300,000,000 actions and no state"):
+        load_learner(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04 damaged"])

@@ -35,7 +35,8 @@ from sojourn.sessions.advice._law import _fit_words, mean_words
 from sojourn.sessions.analysis._bootstrap import _remaining
 from sojourn.sessions.analysis._coverage import Unknown, data_quantile, find_hole, step_ranges
 from sojourn.sessions.analysis._fit_check import FitCheck
-from sojourn.sessions.analysis._hazard_test import compare_hazards
+from sojourn.sessions.analysis._hazard_test import compare_hazards, matters
+from sojourn.sessions.analysis._mean_test import MeanTest, compare_means
 
 
 def draw(law, n, *, seed=0, open_after=3.0, groups=None):
@@ -821,7 +822,7 @@ def test_a_law_of_small_hazards_is_contradicted_by_a_factor_of_2():
     test = compare_hazards(sample, fit_sample(sample, "geometric").law, n_parameters=1)
     assert test.p_value < 0.01
     assert abs(test.observed - test.expected) < 0.02
-    assert FitCheck(0.0, 1, test, None).is_contradicted
+    assert FitCheck(0.0, 1, test, None, None).is_contradicted
 
 
 def test_the_mean_is_not_determined_where_no_family_fits_and_many_are_open():
@@ -962,6 +963,49 @@ def test_a_small_difference_over_many_steps_is_found_in_wide_cells():
     test = compare_hazards(sample, fit_sample(sample, "geometric").law, n_parameters=1)
     assert test.is_wide
     assert test.p_value < 0.01
+
+
+def test_hazards_may_matter_that_are_close_to_each_other():
+    assert not matters(0.010, 0.014)  # at a single step, 0.4 points
+    assert matters(0.010, 0.014, 200)  # after 50 steps, 60% and 49% are left
+    assert not matters(0.300, 0.310, 200)
+    assert matters(0.300, 0.321)
+    assert matters(0.001, 0.002)
+
+
+def test_lengths_that_were_cut_off_do_not_fit_a_law_with_a_long_tail():
+    # Log-normal lengths of which those above 300 are missing: nothing is censored, and the mean is below 11.
+    lengths = sj.LogNormal(0.82, 1.88).sample(np.random.default_rng(3), 10_000)
+    found = analyze(SessionLog.from_columns(lengths[lengths <= 300]), resamples=2)
+    assert found.best.fit.family == "log_normal"
+    assert found.best_is_contradicted
+    assert found.described_law.mean == pytest.approx(lengths[lengths <= 300].mean())
+
+
+def test_the_mean_up_to_a_step_is_compared_with_the_law():
+    # By hand: P(H ≥ 2) = 0.5 and P(H ≥ 3) = 0.25 by the law; 40 of 100 sessions end at step 1, 30 at step 2.
+    sample = take_sample([1] * 40 + [2] * 30 + [3] * 30)
+    test = compare_means(sample, band_of_sample(sample), sj.Geometric(0.5))
+    assert (test.last, test.observed, test.expected) == (3, pytest.approx(1.9), 1.75)
+    # Σ A² q / ((1 − q) n): A = 0.75 after step 1 with 100 at risk, and 0.25 after step 2 with 60
+    assert test.error**2 == pytest.approx(0.75**2 / 100 + 0.25**2 / 60)
+    assert not test.is_rejected
+    many = take_sample([1] * 4_000 + [2] * 3_000 + [3] * 3_000)
+    assert compare_means(many, band_of_sample(many), sj.Geometric(0.5)).contradicts
+
+
+def test_a_law_can_be_rejected_by_its_mean_alone(monkeypatch):
+    log = SessionLog.from_columns(sj.Geometric(0.9).sample(np.random.default_rng(0), 2_000))
+    found = analyze(log, resamples=2)
+    wrong = MeanTest(last=60, observed=11.0, expected=10.0, error=0.1)
+    monkeypatch.setattr("sojourn.sessions.analysis._fit_check.compare_means", lambda *_: wrong)
+    assert "up to step 60 sessions last 11 steps on average, and the law says 10 (" in advice_on(
+        found, "The law"
+    )
+    little = replace(wrong, observed=10.4, error=0.01, expected=10.3)
+    monkeypatch.setattr("sojourn.sessions.analysis._fit_check.compare_means", lambda *_: little)
+    text = advice_on(analyze(log, resamples=2), "The law")
+    assert "less than 2% apart, so it counts as a fit" in text
 
 
 @pytest.mark.parametrize(("n", "mean"), [(20, 3_000), (20, 500), (100, 5_000)])

@@ -749,6 +749,37 @@ def test_a_forged_sqlite_file_with_more_rows_than_bytes_is_refused(tmp_path):
         read_sessions(path)
 
 
+def test_the_counts_of_rejected_rows_may_be_anything(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = [f"{length},1,100" for length in range(1, 60)]
+    path.write_text("\n".join(["length,ended,n", *rows, '60,1,"10,000"']))
+    account = read_sessions(path, count="n").account
+    assert account.difference.startswith("the count of 1 row cannot be read, which may stand for any number")
+    assert account.rejected_sessions is None
+    assert account.hints == ["If they have thousands separators, leave these out."]
+    path.write_text("\n".join(["length,ended,n", *rows, "0,1,300", "1,perhaps,300"]))
+    assert read_sessions(path, count="n").account.rejected_sessions == pytest.approx(600 / 6_500)
+
+
+def test_counts_of_transitions_that_cannot_be_read_are_a_reason_for_no_advice(tmp_path):
+    path = tmp_path / "steps.csv"
+    lines = ['1,a,x,1,b,0,"5,220"', "2,b,x,0,b,0,200", *["3,b,x,0,,1,100"] * 50]
+    path.write_text("\n".join(["step,state,action,reward,next_state,ended,n", *lines]))
+    log = read_steps(path, count="n")
+    assert "may stand for any number of steps" in log.sessions().account.difference
+    with pytest.raises(ValueError, match="must have the first step of an episode for a problem"):
+        log.problem(unvisited="absorb")
+
+
+def test_a_session_that_ends_at_its_entry_shows_how_entries_count(tmp_path):
+    path = tmp_path / "log.csv"
+    late = [f"{length},1,{entry}" for entry in (3, 4, 5) for length in range(6, 16)]
+    path.write_text("\n".join(["length,ended,entry", *late]))
+    assert "But no session ends at the step of its entry" in " ".join(read_sessions(path).account.notes)
+    path.write_text("\n".join(["length,ended,entry", *late, "1,1,1"]))
+    assert "But no session" not in " ".join(read_sessions(path).account.notes)
+
+
 def test_a_default_that_the_rows_of_sqlite_share_is_not_read_without_end(tmp_path):
     path = tmp_path / "log.sqlite"
     base = sqlite3.connect(path)

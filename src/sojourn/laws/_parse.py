@@ -57,6 +57,9 @@ _MAX_CHARACTERS = 1_000_000
 _MAX_DEPTH = 32
 # Possessive, and only from the start of a word, so that the time is not quadratic in the length of the text.
 _NAME = r"(?<![A-Za-z0-9_-])[A-Za-z_][A-Za-z0-9_]*+(?:-[A-Za-z0-9_]++)*+"
+_SHORT, _FORMATTED = 10_000, re.compile(r"""[fF][rR]?["']""")
+"""Python needs minutes to parse long formatted strings, so only short texts may contain their beginning."""
+
 _STRING_OR_CALL = re.compile(rf"""("[^"\n]*"|'[^'\n]*')|({_NAME})(?=\s*\()""")
 
 
@@ -147,6 +150,8 @@ def law_to_text(law: LengthLaw, *, remedy: str = "") -> str:
 
 
 def _tree(text: str) -> ast.expr:
+    if len(text) > _SHORT and _FORMATTED.search(text):
+        raise ValueError(f"law must have no formatted strings (f'…'); got {_shown(text)}.")
     # Names may contain '-', which Python reads as minus; quoted text is not changed.
     plain = _STRING_OR_CALL.sub(lambda found: found[1] or found[2].replace("-", "_"), text)
     try:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sojourn._kernels import stopped_between_passes
 from sojourn._interrupts import signals_held_back
+from sojourn._kernels import stopped_between_passes
 from sojourn._memory import check_fits
 from sojourn._progress import Progress, report_progress
 from sojourn._validation import check_whole

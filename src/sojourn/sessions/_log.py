@@ -59,7 +59,7 @@ _HINTS = (
         "Lengths are whole numbers of steps: if they are durations, say how long a step is (--step 1min).",
     ),
     (
-        "must be a whole number ≥ 1",
+        "must be a whole number ≥",
         re.compile(r"'\s*\d{1,3}([.,’ ]\d{3})+\s*'"),
         "If they have thousands separators, leave these out.",
     ),
@@ -116,7 +116,8 @@ class Account:
         notes: Other notes about how the file was read.
         columns: Pairs of a meaning and the column it was read from, such as ("lengths", "steps").
         difference: In which way the rejected rows are unlike the others; empty if in none.
-        rejected_sessions: Share of the sessions that the rejected rows stand for; None without counts.
+        rejected_sessions: Share of the sessions, or steps, that the rejected rows stand for; None without
+            counts, or if some cannot be read.
     """
 
     n_rows: int = 0

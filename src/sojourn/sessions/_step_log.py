@@ -89,6 +89,8 @@ class StepLog:
         if unvisited == "refuse":
             self._check_pairs(known)
         begins = np.bincount(self.state, self.counts * (self.step == 1), minlength=len(self.states))
+        if not begins.any():
+            raise ValueError(f"{self.name} must have the first step of an episode for a problem.")
         # Equal rows are merged, so that a log gives the same problem, to the last bit, as its counts.
         keys = (self.reward, self.next_state, self.terminated, self.action, self.state)
         order, starts = _sorted_runs([key[known] for key in keys])

@@ -64,6 +64,9 @@ _MONOTONE_ON_DISK = {f"monotone.{name}": name for name in MonotoneBernsteinTerms
 _SCALARS = {"final_value", "bonus_power", "reward_bonus", "variance", "weight", "log", "log_visits"}
 """Parts of an assumed law and of bonuses that are single numbers."""
 
+_MOST_UNSEEN_ACTIONS = 1_000_000
+"""Largest number of actions of a learner that has seen no state."""
+
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
@@ -241,6 +244,8 @@ def _read_tables(arrays: Arrays, assumed: AssumedLaw, n_actions: int, bernstein:
     states, pairs, arcs = kept["names"].size, kept["visits"].size, kept["arc_to"].size
     if kept["pair_of"].shape != (states, n_actions):  # before memory for that many actions is allocated
         raise _DamagedError("its table 'pair_of' has the wrong shape")
+    if not states and n_actions > _MOST_UNSEEN_ACTIONS:  # the file holds nothing of that size
+        raise _DamagedError(f"it holds {n_actions:,} actions and no state")
     # Allocate tiny tables (4 states, 5 pairs, 6 arcs) to learn which axis of each table grows with what.
     sizes = {4: states, 5: pairs, 6: arcs, 8: 2 << (states - 1).bit_length()}
     tiny = allocate(4, 5, 6)._asdict()

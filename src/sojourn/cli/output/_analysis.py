@@ -55,7 +55,8 @@ def check_rejected_share(account: Account, what: str = "is no advice") -> None:
 
     share, rows = account.n_rejected / max(account.n_rows, 1), "rows"
     if account.rejected_sessions is not None:
-        share, rows = account.rejected_sessions, "sessions"
+        has_steps = "step" in {what for what, _ in account.columns}
+        share, rows = account.rejected_sessions, "steps" if has_steps else "sessions"
     why = f"{percent(share)} of the {rows} cannot be used, and the others may be of another kind"
     if share <= _MAX_REJECTED_SHARE:
         if not account.difference:

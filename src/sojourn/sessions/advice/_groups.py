@@ -110,11 +110,13 @@ def group_words(test: GroupTest) -> str:
     result = f"(log-rank {chi_squared_words(test)}{pooled})"
     known = [(ratio, i + 1) for i, ratio in enumerate(test.ratios) if not math.isnan(ratio)]
     large = [one for one in known if test.expected[one[1] - 1] >= _FEWEST_ENDS]
+    is_part = 0 < len(large) < len(known)
     known = large or known
     (low, quiet), (high, hasty) = min(known), max(known)
     name = what if what == "group" else f"{what} no."
     sizes = f"{name} {hasty} ends {high:.2f} times as often as expected if all left at the same rate"
     sizes += f", {name} {quiet} {low:.2f} times" if hasty != quiet else ""
+    sizes += f", of the {what}s with at least {_FEWEST_ENDS} expected ends" * is_part
     if what != "group":
         sizes += " (in the alphabetical order of their names)"
     if test.crosses and test.by_range is not None:

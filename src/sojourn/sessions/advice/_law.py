@@ -19,8 +19,8 @@ from sojourn.sessions._format import (
 )
 from sojourn.sessions.advice._sessions import hole_words, seen_before
 from sojourn.sessions.analysis._coverage import MAX_TABLE_STEPS, SMALL_DIFFERENCE, Unknown
-from sojourn.sessions.analysis._fit_check import MISFIT
-from sojourn.sessions.analysis._hazard_test import MAX_TESTED, REJECTED
+from sojourn.sessions.analysis._fit_check import MISFIT, FitCheck
+from sojourn.sessions.analysis._hazard_test import MAX_TESTED
 from sojourn.sessions.analysis._ranking import STRONG_EVIDENCE, RankedFit, evidence_words
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def law_advice(analysis: Analysis) -> str:
             f"{text}It does not fit: it leaves the 95% band around the data by {percent(check.excess)} of "
             f"the sessions at step {check.step:,}. {_instead(analysis)}"
         )
-    if check.hazards_contradict or check.surprise_contradicts:
-        return f"{text}It does not fit: {_contradiction(analysis)}. {_instead(analysis)}"
+    if check.is_contradicted:
+        return f"{text}It does not fit: {_contradiction(check)}. {_instead(analysis)}"
     if best.in_band:
         text += f"Its survival stays inside the {width} band around the data at every step"
     else:
@@ -63,13 +63,11 @@ def law_advice(analysis: Analysis) -> str:
         if analysis.log.longest > MAX_TESTED:
             why = f"there are more than {MAX_TESTED:,} steps"
         return f"{text}. Its chances of leaving at each step could not be tested: {why}."
-    if test.p_value >= REJECTED and check.surprise is None:
+    if not test.is_rejected and not check.is_rejected:
         level = " at the 1% level" * (test.p_value < _DOUBTFUL)
         result = chi_squared_words(test)
         return f"{text}, and the chances of leaving at each step do not contradict it{level} ({result})."
-    cells = ", as in all cells of steps that reject the law by themselves" * check.hazards_are_rejected
-    little = f"less than 2 percentage points and less than a factor of 2 apart{cells}, so it counts as a fit"
-    return f"{text}. But {_contradiction(analysis)}: {little}."
+    return f"{text}. But {_contradiction(check)}: {_why_little(check)}, so it counts as a fit."
 
 
 def _ranking(analysis: Analysis) -> str:
@@ -128,22 +126,43 @@ def _resampled_families(analysis: Analysis) -> str:
     return f"; {times} of {found.n} resampled logs choose the same family"
 
 
-def _contradiction(analysis: Analysis) -> str:
-    """Return what contradicts the best fit most clearly: its chances of leaving, or ends at a single step."""
-    check, test = analysis.check, analysis.check.hazards
-    if test is None or not check.hazards_are_rejected or (check.surprise and not check.hazards_contradict):
+def _contradiction(check: FitCheck) -> str:
+    """Return what contradicts a fit most clearly: its chances of leaving, ends at a step, or its mean."""
+    parts = []
+    if check.hazards is not None and check.hazards.is_rejected:
+        test = check.hazards
+        is_one = test.first == test.last
+        where = (
+            f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
+        )
+        shares = _shares_words(where, test.observed, test.expected)
+        cells = "in wide ranges of steps" if test.is_wide else "at each step"
+        clause = f"the chances of leaving {cells} reject it ({chi_squared_words(test)}); {shares}"
+        parts.append((check.hazards_contradict, clause))
+    if check.surprise is not None:
         found = check.surprise
-        assert found is not None  # the callers know that one of the two rejects the fit
         where = f"at step {found.step:,}, where {found.n_at_risk:,} sessions were at risk,"
-        shares = _shares_words(where, found.observed, found.expected)
-        if test is None or not check.hazards_are_rejected:
-            return shares
-        return f"the chances of leaving reject it ({chi_squared_words(test)}); {shares}"
-    is_one = test.first == test.last
-    where = f"at step {test.first:,}" if is_one else f"per step, from step {test.first:,} to {test.last:,},"
-    shares = _shares_words(where, test.observed, test.expected)
-    cells = "in wide ranges of steps" if test.is_wide else "at each step"
-    return f"the chances of leaving {cells} reject it ({chi_squared_words(test)}); {shares}"
+        parts.append((check.surprise_contradicts, _shares_words(where, found.observed, found.expected)))
+    if check.mean is not None and check.mean.is_rejected:
+        mean = check.mean
+        clause = (
+            f"up to step {mean.last:,} sessions last {mean.observed:.4g} steps on average, and the law says "
+            f"{mean.expected:.4g} (standard error {mean.error:.2g})"
+        )
+        parts.append((check.mean_contradicts, clause))
+    return next((clause for matters, clause in parts if matters), parts[0][1])
+
+
+def _why_little(check: FitCheck) -> str:
+    """Return why the difference of `_contradiction` does not matter."""
+    if check.hazards_are_rejected:
+        return (
+            "less than a factor of 2 apart, and less than 2 percentage points in the share that stays, as in "
+            "all cells of steps that reject the law by themselves"
+        )
+    if check.surprise is not None:
+        return "less than 2 percentage points and less than a factor of 2 apart"
+    return "less than 2% apart"
 
 
 def _shares_words(where: str, observed: float, expected: float) -> str:

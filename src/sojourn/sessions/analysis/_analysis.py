@@ -37,7 +37,7 @@ from sojourn.sessions.analysis._coverage import (
     still_open,
     unended,
 )
-from sojourn.sessions.analysis._fit_check import FitCheck, check_fit
+from sojourn.sessions.analysis._fit_check import FitCheck, check_fit, hazards_of
 from sojourn.sessions.analysis._group_laws import GroupLaw, fit_groups
 from sojourn.sessions.analysis._groups import GroupTest
 from sojourn.sessions.analysis._hazard_test import HazardTest
@@ -160,10 +160,7 @@ class Analysis:
     @cached_property
     def check(self) -> FitCheck:
         """How the best fit differs from the data."""
-        return self._check(self.best.fit)
-
-    def _check(self, fit: Fit, cells_of: Fit | None = None) -> FitCheck:
-        return check_fit(self.log.sample, self._usual_band, fit, cells_of=cells_of)
+        return check_fit(self.log.sample, self._usual_band, self.best.fit)
 
     @cached_property
     def _usual_band(self) -> Band:
@@ -205,7 +202,10 @@ class Analysis:
         return tuple(one for one in tied if not self.shows_most_of(one))
 
     def _passes(self, fit: Fit) -> bool:
-        return not any(self._check(fit, cells_of=one).is_rejected for one in (None, self.best.fit))
+        if check_fit(self.log.sample, self._usual_band, fit).is_rejected:
+            return False
+        hazards = hazards_of(self.log.sample, fit, cells_of=self.best.fit)
+        return hazards is None or not hazards.is_rejected
 
     @property
     def described_law(self) -> LengthLaw:

@@ -19,6 +19,7 @@ __all__ = [
     "compare_hazards",
     "find_surprise",
     "matters",
+    "numbers_at_risk",
 ]
 
 MAX_TESTED = 1 << 18
@@ -27,16 +28,17 @@ MAX_TESTED = 1 << 18
 _LEAST_EXPECTED = 5.0
 """Least number of expected ends, and of expected stays, of a cell; usual for χ² tests."""
 
-_MAX_CELLS = 100
-
-_WIDE_CELLS = 5
-"""Largest number of cells of the second test."""
+_NUMBERS_OF_CELLS = (100, 20, 10, 5)
+"""Largest numbers of cells of the tests: a small difference over many steps shows only in wide cells."""
 
 REJECTED = 0.01
-"""Level at which the chances of leaving reject a law."""
+"""Level at which the chances of leaving reject a law, in as many cells as the data allow."""
 
-_FURTHER_LEVEL = 0.001
-"""Level of the further tests, in wide cells and at single steps, so that all together keep to about 1%."""
+_WIDE_LEVEL, _STEP_LEVEL = 0.0005, 0.001
+"""Levels of the tests in wide cells, and at single steps, so that all together keep to about 1%."""
+
+_STEPS_TRIED = 50
+"""Number of steps at which the shares that are left are compared."""
 
 _CLEAR = 6.63
 """Contribution of a cell from which on it alone rejects the law at the 1% level."""
@@ -49,9 +51,8 @@ class HazardTest:
     The confidence band looks at survival, which adds up what happened at all steps before; a law can stay
     inside of it although the chances of leaving, which planning uses, are off at many steps.
 
-    Two tests are made: with as many cells as the data allow, and with at most five wide ones, because a small
-    difference in one direction over many steps shows only in these. This is the first one, unless it does not
-    reject the law at the 1% level and the second one does at the 0.1% level.
+    Several tests are made, in cells of different width. This is the first that rejects the law by a
+    difference that matters; or the first that rejects it; or that with the most cells.
 
     Attributes:
         statistic: Σ (ends − expected)² / variance over the cells.
@@ -61,7 +62,9 @@ class HazardTest:
             level by themselves, of one where the difference matters, if there is any.
         observed: Share of the sessions at risk that left in that cell, per step.
         expected: The same by the law.
-        is_wide: Whether the cells are the wide ones.
+        is_large: Whether the difference matters there.
+        is_wide: Whether the cells are wider than the data require.
+        is_rejected: Whether the test rejects the law at its level: 1%, or 0.05% in wide cells.
     """
 
     statistic: float
@@ -71,7 +74,9 @@ class HazardTest:
     last: int
     observed: float
     expected: float
-    is_wide: bool = False
+    is_large: bool
+    is_wide: bool
+    is_rejected: bool
 
 
 def compare_hazards(
@@ -88,66 +93,88 @@ def compare_hazards(
     longest = sample.longest
     if longest > MAX_TESTED:
         return None
-    at_risk, ended = _risks(sample, longest)
+    at_risk, ended = numbers_at_risk(sample, longest), np.zeros(longest)
+    ended[sample.ends - 1] = sample.end_counts
     steps = np.arange(1, longest + 1)
     hazard = law.hazard(steps)
     expected = at_risk * (hazard if cells_of is None else cells_of.hazard(steps))
-    found, wide = (
-        _test(at_risk, ended, hazard, _cells(expected, at_risk - expected, most), n_parameters)
-        for most in (_MAX_CELLS, _WIDE_CELLS)
-    )
-    begin = int(sample.entries[0])
-    found, wide = (one and replace(one, first=max(one.first, begin)) for one in (found, wide))
-    if found is None or wide is None or found.p_value < REJECTED or wide.p_value >= _FURTHER_LEVEL:
-        return found
-    return replace(wide, is_wide=True)
+    tests: list[HazardTest] = []
+    n_cells = 0
+    for most in _NUMBERS_OF_CELLS:
+        starts = _cells(expected, at_risk - expected, most)
+        if starts.size > n_parameters and starts.size != n_cells:
+            tests.append(_test(at_risk, ended, hazard, starts, n_parameters, is_wide=n_cells > 0))
+            n_cells = starts.size
+    if not tests:
+        return None
+    rejected = [one for one in tests if one.is_rejected]
+    found = next((one for one in rejected if one.is_large), (rejected or tests)[0])
+    return replace(found, first=max(found.first, int(sample.entries[0])))
 
 
 def _test(
-    at_risk: FloatArray, ended: FloatArray, hazard: FloatArray, starts: IntArray, n_parameters: int
-) -> HazardTest | None:
-    """Return the test with cells that start at some steps, counted from 0; None with too few cells."""
+    at_risk: FloatArray,
+    ended: FloatArray,
+    hazard: FloatArray,
+    starts: IntArray,
+    n_parameters: int,
+    *,
+    is_wide: bool,
+) -> HazardTest:
+    """Return the test with cells that start at some steps, counted from 0."""
     from scipy.special import gammaincc  # noqa: PLC0415
 
-    longest, freedom = hazard.size, starts.size - n_parameters
-    if freedom < 1:
-        return None
     expected, variance = at_risk * hazard, at_risk * hazard * (1.0 - hazard)
     risk, ends, means, spreads = (np.add.reduceat(x, starts) for x in (at_risk, ended, expected, variance))
     with np.errstate(divide="ignore", invalid="ignore"):  # a law may rule out ends, or stays, in a cell
         parts = np.where(ends == means, 0.0, (ends - means) ** 2 / spreads)
     observed, said = ends / risk, means / risk
-    large = [matters(one, other) for one, other in zip(observed.tolist(), said.tolist(), strict=True)]
-    clear = np.where((parts >= _CLEAR) & np.array(large), parts, 0.0)
+    sizes = np.diff(starts, append=hazard.size)
+    large = np.array(
+        [parts[i] >= _CLEAR and matters(observed[i], said[i], sizes[i]) for i in range(starts.size)]
+    )
+    clear = np.where(large, parts, 0.0)
     worst = int(np.argmax(clear if clear.any() else parts))
-    last = longest if worst + 1 == starts.size else int(starts[worst + 1])
-    statistic = float(parts.sum())
+    statistic, freedom = float(parts.sum()), int(starts.size - n_parameters)
+    p_value = float(gammaincc(freedom / 2.0, statistic / 2.0))
     return HazardTest(
         statistic=statistic,
-        freedom=int(freedom),
-        p_value=float(gammaincc(freedom / 2.0, statistic / 2.0)),
+        freedom=freedom,
+        p_value=p_value,
         first=int(starts[worst]) + 1,
-        last=last,
+        last=int(starts[worst] + sizes[worst]),
         observed=float(observed[worst]),
         expected=float(said[worst]),
+        is_large=matters(observed[worst], said[worst], sizes[worst]),
+        is_wide=is_wide,
+        is_rejected=p_value < (_WIDE_LEVEL if is_wide else REJECTED),
     )
 
 
-def matters(one: float, other: float) -> bool:
-    """Whether two shares of those who may leave differ by 2 percentage points or a factor of 2."""
-    low, high = sorted((one, other))
-    return high - low >= SMALL_DIFFERENCE or high >= 2.0 * low
+def matters(one: float, other: float, n_steps: int = 1) -> bool:
+    """Whether two shares that leave per step differ by a factor of 2, or by much in who stays.
+
+    They do if, after as many steps as tell most, up to `n_steps`, the shares that are left differ by 2
+    percentage points.
+    """
+    low, high = sorted((float(one), float(other)))
+    if high >= 2.0 * low:
+        return True
+    steps = np.geomspace(1.0, n_steps, _STEPS_TRIED)
+    return bool(((1.0 - low) ** steps - (1.0 - high) ** steps).max() >= SMALL_DIFFERENCE)
 
 
-def _risks(sample: Sample, longest: int) -> tuple[FloatArray, FloatArray]:
-    """Return the numbers of sessions at risk and of ends at steps 1, …, longest."""
-    change = np.zeros(longest + 2)
-    change[sample.entries] += sample.entry_counts
-    change[sample.censored] -= sample.censored_counts
-    change[sample.ends + 1] -= sample.end_counts  # a session that ends at a step is at risk there
-    ended = np.zeros(longest + 2)
-    ended[sample.ends] = sample.end_counts
-    return np.cumsum(change)[1:-1], ended[1:-1]
+def numbers_at_risk(sample: Sample, last: int) -> FloatArray:
+    """Return the numbers of sessions at risk at steps 1, …, last."""
+    change = np.zeros(last + 2)
+    for at, counts in (
+        (sample.entries, sample.entry_counts),
+        (sample.censored, -sample.censored_counts),
+        (sample.ends + 1, -sample.end_counts),  # a session that ends at a step is at risk there
+    ):
+        is_inside = at <= last
+        change[at[is_inside]] += counts[is_inside]
+    return np.cumsum(change)[1:-1]
 
 
 def _cells(ends: FloatArray, stays: FloatArray, most: int) -> IntArray:
@@ -193,7 +220,7 @@ def find_surprise(sample: Sample, law: LengthLaw) -> Surprise | None:
     chance = betainc(sample.end_counts, n - sample.end_counts + 1.0, hazard)
     chance = np.where(at_risk >= FEW_AT_RISK, chance, 1.0)
     worst = int(np.argmin(chance))
-    if not chance[worst] * sample.longest < _FURTHER_LEVEL:
+    if not chance[worst] * sample.longest < _STEP_LEVEL:
         return None
     return Surprise(
         step=int(sample.ends[worst]),

@@ -111,6 +111,10 @@ class RowReader(ABC):
         self._sources: list[str] = []
         self._n_rows = self._n_ignored = 0
         self._rejected = FirstRejections()
+        self._n_uncounted = 0
+        """Number of rows that have a count that cannot be read."""
+        self._total_used = self._total_rejected = 0.0
+        """Sums of the counts of the rows that are used, and of those that are rejected, as far as known."""
 
     @property
     def file(self) -> int:
@@ -139,6 +143,10 @@ class RowReader(ABC):
                 rows = CheckedRows(batch, {what: self.title(what) for what in batch.columns}, self.reject)
                 self.take(rows)
                 self._n_ignored += int(rows.ignored.sum())
+                self._n_uncounted += rows.n_uncounted
+                if rows.weights is not None:
+                    self._total_used += float(rows.weights[rows.good].sum(dtype=np.float64))
+                    self._total_rejected += float(rows.weights[~rows.good].sum(dtype=np.float64))
                 del rows
             del batch  # the next batch is split into cells before the loop would release this one
 
@@ -164,6 +172,7 @@ class RowReader(ABC):
     def reject_broken(self, broken: BrokenRow) -> None:
         """Count a row that cannot be split into cells."""
         self._n_rows += 1
+        self._n_uncounted += "count" in self.indices
         self.reject(broken.row, broken.rule, broken.got)
 
     def reject(self, row: int, rule: str, got: str = "", *, file: int | None = None) -> None:
@@ -186,8 +195,16 @@ class RowReader(ABC):
         if n_ignored:
             rows = "row has" if n_ignored == 1 else "rows have"
             self.notes[f"{n_ignored:,} {rows} a count of 0, which stands for no {self.row}."] = None
+        share = None
+        if self._n_uncounted:
+            whose = "count of 1 row" if self._n_uncounted == 1 else f"counts of {self._n_uncounted:,} rows"
+            difference = f"the {whose} cannot be read, which may stand for any number of {self.row}s"
+        elif self._total_used:
+            share = self._total_rejected / (self._total_rejected + self._total_used)
         n_rejected, notes = self._rejected.n, tuple(self.notes)
-        return Account(self._n_rows - n_ignored, n_used, n_rejected, first, notes, tuple(columns), difference)
+        return Account(
+            self._n_rows - n_ignored, n_used, n_rejected, first, notes, tuple(columns), difference, share
+        )
 
     def check_total(self, total: float) -> None:
         """Raise `ValueError` if counts add up to more than can be counted."""
@@ -212,6 +229,10 @@ class CheckedRows:
         """Which rows are valid so far, and not ignored."""
         self.ignored = np.zeros(batch.rows.size, dtype=bool)
         """Which rows have a count of 0."""
+        self.weights: IntArray | None = None
+        """What `counts` has returned."""
+        self.n_uncounted = 0
+        """Number of rows that were rejected because of their count."""
 
     def __len__(self) -> int:
         return self.numbers.size
@@ -255,7 +276,9 @@ class CheckedRows:
 
     def counts(self) -> IntArray:
         """Return the numbers that rows stand for, and ignore the rows with a count of 0."""
-        values = self.wholes("count", least=0)
+        before = self.good.sum()
+        self.weights = values = self.wholes("count", least=0)
+        self.n_uncounted = int(before - self.good.sum())
         self.ignored = self.good & (values == 0)
         self.good &= ~self.ignored
         return values

@@ -63,7 +63,7 @@ class SessionRows(RowReader):
         self._counts_before = wanted.entry_after
         """Whether entries are numbers of steps before a session was seen."""
         self._n_late, self._ends_at_entry = 0, False
-        """Number of rows with an entry after step 1, and whether one of them has its length as its entry."""
+        """Number of rows with an entry after step 1, and whether any row has its length as its entry."""
         self._n_zero = 0
         """Number of sessions of duration 0."""
         self._unit, self._in_seconds = 1.0, False
@@ -197,9 +197,9 @@ class SessionRows(RowReader):
             self._note_rejected(rows, others.get("counts"))
         self._count(others, good)
         if "entry" in rows:
-            late = good & has_end & (entry > 1)
-            self._n_late += int(late.sum())
-            self._ends_at_entry |= bool((late & (entry == lengths)).any())
+            seen = good & has_end
+            self._n_late += int((seen & (entry > 1)).sum())
+            self._ends_at_entry |= bool((seen & (entry == lengths)).any())
         if seconds is not None:
             zero = good & has_end & (seconds == 0.0)
             counts = others.get("counts", np.ones(len(rows), dtype=np.int64))
@@ -326,9 +326,8 @@ class SessionRows(RowReader):
         log = SessionLog.from_counts(self._counts, list(self._groups), account, name, rule)
         if not account.n_rejected:
             return log
-        difference = self._unlike.difference(log.lengths, log.counts)
-        share = self._unlike.share(len(log)) if "count" in self.indices else None
-        return replace(log, account=replace(account, difference=difference, rejected_sessions=share))
+        difference = account.difference or self._unlike.difference(log.lengths, log.counts)
+        return replace(log, account=replace(account, difference=difference))
 
     def _note_long_steps(self) -> None:
         """Note that most sessions last one step at most: the unit may be wrong, or the step too long."""
