@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import struct
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -778,6 +779,18 @@ def test_a_session_that_ends_at_its_entry_shows_how_entries_count(tmp_path):
     assert "But no session ends at the step of its entry" in " ".join(read_sessions(path).account.notes)
     path.write_text("\n".join(["length,ended,entry", *late, "1,1,1"]))
     assert "But no session" not in " ".join(read_sessions(path).account.notes)
+
+
+def test_a_long_text_that_all_rows_of_parquet_share_is_looked_at_once(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    words = pa.array(["0" * 5_000_000 + "3", "4"])
+    lengths = pa.DictionaryArray.from_arrays(pa.array(np.arange(4_000, dtype=np.int32) % 2), words)
+    pq.write_table(pa.table({"length": lengths}), tmp_path / "log.parquet")
+    began = time.process_time()
+    log = read_sessions(tmp_path / "log.parquet")
+    assert time.process_time() - began < 10.0  # 20 s and more if every row is looked at
+    assert (len(log), log.longest, log.account.n_rejected) == (2_000, 4, 2_000)
+    assert log.account.first_rejected[0].got == "a text of 5,000,001 characters"
 
 
 def test_a_default_that_the_rows_of_sqlite_share_is_not_read_without_end(tmp_path):

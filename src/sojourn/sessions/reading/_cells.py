@@ -14,6 +14,7 @@ from sojourn.laws import MAX_STEP
 __all__ = [
     "DURATION_RULE",
     "LATEST",
+    "LONG_CELL",
     "NOTHING",
     "TIME_RULE",
     "ambiguous_points",
@@ -39,6 +40,12 @@ _FLAGS = {
 
 NOTHING = ("", "nan", "nat", "none", "null", "na", "n/a")
 """What cells without a value hold, in lower case."""
+
+LONG_CELL = 1_000
+"""Characters; longer cells are no numbers, and messages show only their length.
+
+A small file may repeat a long cell in every row.
+"""
 
 _DELIMITERS = b",;\t|"
 _WHOLE_NUMBER = re.compile(r"\+?\d{1,40}(?:\.0{0,40})?(?:[eE]\+?\d{1,3})?", re.ASCII)
@@ -168,6 +175,8 @@ def describe_cell(cell: str) -> str:
         >>> [describe_cell(cell) for cell in ("3.7", "90s", "", "Jane", "0.3333333333333333")]
         ["'3.7'", "'90s'", "''", 'a word of 4 characters', 'a number of 18 characters']
     """
+    if len(cell) > LONG_CELL:
+        return f"a text of {len(cell):,} characters"
     digits = sum(one.isdigit() for one in cell)
     is_plain = _IMPERSONAL.fullmatch(cell.strip()) and "@" not in cell
     if digits <= _MAX_SHOWN_DIGITS and (is_plain or parse_duration(cell) is not None):

@@ -10,6 +10,7 @@ import numpy as np
 
 from sojourn._typing import IntArray
 from sojourn.sessions._format import percent, step_words
+from sojourn.sessions.reading._cells import LONG_CELL
 
 __all__ = ["RejectedSessions"]
 
@@ -99,7 +100,10 @@ def _rough_number(cell: object, *, point: str = ".") -> float | None:
 
     A comma, and `point`, may separate thousands.
     """
-    text = _SPACES.sub("", str(cell))
+    text = str(cell)
+    if len(text) > LONG_CELL:
+        return None
+    text = _SPACES.sub("", text)
     is_grouped = re.fullmatch(rf"\d{{1,3}}([{point},]\d{{3}})+", text)
     text = re.sub(r"[.,]", "", text) if is_grouped else text.replace(",", ".")
     try:

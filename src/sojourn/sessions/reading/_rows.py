@@ -20,6 +20,7 @@ from sojourn.sessions._log import Account, Rejection, rejection_hints
 from sojourn.sessions.reading._cells import (
     DURATION_RULE,
     LATEST,
+    LONG_CELL,
     NOTHING,
     TIME_RULE,
     ambiguous_points,
@@ -349,8 +350,10 @@ def is_nothing(cell: object) -> bool:
 
 
 def _number(column: Column, i: int) -> object:
-    """Return a cell that should be a number; texts have a decimal point."""
+    """Return a cell that should be a number; texts have a decimal point, and long ones are none."""
     cell = column.cell(i)
+    if isinstance(cell, str) and len(cell) > LONG_CELL:
+        return None
     return with_decimal_point(cell) if column.decimal_comma and isinstance(cell, str) else cell
 
 

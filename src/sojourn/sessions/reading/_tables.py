@@ -414,9 +414,16 @@ class _ArrowWords(ArrayColumn):
         self.array = np.broadcast_to(np.array(None, dtype=object), len(column))
 
     def cell(self, i: int) -> object:
-        """Return a value as a Python object."""
-        value: object = self._column[i].as_py()
-        return value
+        """Return a value as a Python object; equal texts of a dictionary are one object."""
+        if not hasattr(self._column, "dictionary"):
+            value: object = self._column[i].as_py()
+            return value
+        at = self._column.indices[i].as_py()
+        return None if at is None else self._dictionary[at]
+
+    @cached_property
+    def _dictionary(self) -> list[object]:
+        return list(self._column.dictionary.to_pylist())
 
     def words(self) -> tuple[list[str], IntArray]:
         """Return distinct words and the index of each cell's word."""
