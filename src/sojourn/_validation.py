@@ -11,7 +11,10 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sojourn._typing import FloatArray
 
 __all__ = [
     "check_arguments",
@@ -25,6 +28,7 @@ __all__ = [
     "check_reward_range",
     "check_whole",
     "did_you_mean",
+    "to_floats",
 ]
 
 
@@ -121,6 +125,14 @@ def check_not_masked(name: str, value: Any) -> None:
             check_not_masked(name, part)
         elif hasattr(part, "filled") and getattr(part, "mask", None) is not None and part.mask.any():
             raise ValueError(f"{name} must have no masked entries; fill it first, as with filled(0).")
+
+
+def to_floats(name: str, values: Any) -> FloatArray:
+    """Return values as an array of floats; raises `ValueError` if some are masked."""
+    import numpy as np  # noqa: PLC0415 - `import sojourn` loads nothing heavy
+
+    check_not_masked(name, values)
+    return np.asarray(values, dtype=np.float64)
 
 
 def check_reward_range(value: Any) -> tuple[float, float]:

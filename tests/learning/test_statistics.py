@@ -14,6 +14,7 @@ from scipy import stats
 from sojourn.learning import (
     Interval,
     bootstrap_interval,
+    estimate_mean,
     interquartile_mean,
     paired_difference,
     probability_of_improvement,
@@ -144,3 +145,24 @@ def test_rows_are_resampled_together_and_reproducibly():
 def test_bad_settings_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name} must be"):
         bootstrap_interval([1.0, 2.0], **{name: value})
+
+
+MASKED = np.ma.masked_array([1.0, 2.0, 3.0, 1e6], mask=[0, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "summarize",
+    [
+        estimate_mean,
+        standard_error,
+        interquartile_mean,
+        bootstrap_interval,
+        simultaneous_intervals,
+        mean_without_worst,
+        lambda values: paired_difference(values, np.ones(4)),
+        lambda values: probability_of_improvement(values, np.ones(4)),
+    ],
+)
+def test_masked_values_are_refused(summarize):
+    with pytest.raises(ValueError, match=r"^values must have no masked entries; fill it first"):
+        summarize(MASKED)

@@ -154,3 +154,11 @@ def test_bad_arguments_are_refused_in_one_line(call, message):
     with pytest.raises((TypeError, ValueError)) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_masked_lengths_are_refused():
+    masked = np.ma.masked_array([3, 4, 100_000, 2], mask=[0, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"^lengths must have no masked entries"):
+        estimated_horizon(sj.Geometric(0.9), masked, 100)
+    with pytest.raises(ValueError, match=r"^survival must have no masked entries"):
+        survival_upper_bound(np.ma.masked_array([1.0, 0.5], mask=[0, 1]), [10, 5])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn._typing import ArrayLike, FloatArray
+from sojourn._validation import to_floats
 
 __all__ = ["FEWEST_SEEDS", "LEVEL", "Estimate", "estimate_mean", "format_number"]
 
@@ -70,7 +71,7 @@ def estimate_mean(values: ArrayLike, axis: int = -1) -> Estimate:
         >>> estimate_mean([1.0, 2.0, 6.0]).texts()
         ['3.0 (1.0 … 6.0)']
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = to_floats("values", values)
     n = array.shape[axis]
     mean, ends = array.mean(axis=axis), (array.min(axis=axis), array.max(axis=axis))
     if n < 2:

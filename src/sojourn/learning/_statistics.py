@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn._typing import ArrayLike, FloatArray
-from sojourn._validation import check_open_unit, check_whole
+from sojourn._validation import check_open_unit, check_whole, to_floats
 from sojourn.learning._estimate import FEWEST_SEEDS, LEVEL, Estimate, estimate_mean, format_number
 
 __all__ = [
@@ -78,7 +78,7 @@ def standard_error(values: ArrayLike, axis: int = -1) -> FloatArray:
         >>> float(standard_error([1.0, 2.0, 3.0, 4.0]).round(6))  # s² = 5/3
         0.645497
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = to_floats("values", values)
     n = array.shape[axis]
     if n < 2:
         return np.full(np.delete(array.shape, axis), np.nan)
@@ -94,7 +94,7 @@ def interquartile_mean(values: ArrayLike, axis: int = -1) -> FloatArray:
         >>> float(interquartile_mean([0.0, 1.0, 2.0, 3.0, 1000.0]))  # the middle three
         2.0
     """
-    array = np.sort(np.asarray(values, dtype=np.float64), axis=axis)  # NaN sorts last; see below
+    array = np.sort(to_floats("values", values), axis=axis)  # NaN sorts last; see below
     n = array.shape[axis]
     out = n // 4
     middle = np.moveaxis(array, axis, -1)[..., out : n - out].mean(axis=-1)
@@ -133,7 +133,7 @@ def bootstrap_interval(
         >>> float(found.low), float(found.high)
         (3.0, 3.0)
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = to_floats("values", values)
     check_open_unit("level", level)
     check_whole("resamples", resamples, least=1)
     n = array.shape[-1]
@@ -170,8 +170,8 @@ def percentile_interval(
     from scipy.special import ndtr, stdtrit  # noqa: PLC0415
 
     alpha = float(ndtr(math.sqrt(n / (n - 1)) * stdtrit(n - 1, (1.0 - level) / 2.0)))
-    low, high = np.quantile(np.asarray(again, dtype=np.float64), [alpha, 1.0 - alpha], axis=axis)
-    return Interval(np.asarray(value, dtype=np.float64), np.asarray(low), np.asarray(high))
+    low, high = np.quantile(to_floats("again", again), [alpha, 1.0 - alpha], axis=axis)
+    return Interval(to_floats("value", value), np.asarray(low), np.asarray(high))
 
 
 def simultaneous_intervals(values: ArrayLike, n_intervals: int = 1, *, resamples: int = 10_000) -> Interval:
@@ -187,7 +187,7 @@ def simultaneous_intervals(values: ArrayLike, n_intervals: int = 1, *, resamples
         >>> simultaneous_intervals([1.0, 2.0, 3.0, 4.0, 9.0], 2).texts()  # two intervals need six seeds
         ['3.0000']
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = to_floats("values", values)
     if array.shape[-1] < fewest_seeds(n_intervals):
         value = interquartile_mean(array)
         return Interval(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
@@ -206,7 +206,7 @@ def mean_without_worst(values: ArrayLike) -> tuple[float, int]:
         >>> mean_without_worst([1.0, 2.0, 3.0, 100.0])
         (2.0, 1)
     """
-    array = np.sort(np.asarray(values, dtype=np.float64))
+    array = np.sort(to_floats("values", values))
     n_worst = math.ceil(array.size / 10)
     return float(array[: array.size - n_worst].mean()), n_worst
 
@@ -222,7 +222,7 @@ def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Estimate:
         >>> float(found.mean), float(found.half_width.round(3))  # differences 1, 2, 3: t = 4.303, s = 1
         (2.0, 2.484)
     """
-    return estimate_mean(np.asarray(values, dtype=np.float64) - np.asarray(baseline, dtype=np.float64))
+    return estimate_mean(to_floats("values", values) - to_floats("baseline", baseline))
 
 
 def probability_of_improvement(
@@ -237,7 +237,7 @@ def probability_of_improvement(
         >>> float(probability_of_improvement([1.0, 2.0], [2.0, 3.0]))  # better, better, tie, better
         0.875
     """
-    ours, theirs = (np.asarray(column, dtype=np.float64) for column in (values, baseline))
+    ours, theirs = to_floats("values", values), to_floats("baseline", baseline)
     if not less_is_better:
         ours, theirs = -ours, -theirs
     shape = np.broadcast_shapes(ours.shape[:-1], theirs.shape[:-1])

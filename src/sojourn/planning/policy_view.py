@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sojourn._typing import BoolArray, FloatArray, IntArray, PolicyArray
+from sojourn._validation import check_not_masked
 from sojourn.laws import Geometric, LengthLaw, label
 from sojourn.mdps import TabularMDP
 from sojourn.planning._evaluate import evaluate
@@ -338,6 +339,7 @@ def _as_policy(name: str, policy: object, plan: Plan) -> tuple[PolicyArray, str]
     if isinstance(policy, Plan):
         table, after = policy.policy, policy.after
     else:
+        check_not_masked(f"policies[{name!r}]", policy)
         table, after = np.atleast_2d(np.asarray(policy)), "hold"
     n_states = plan.policy.shape[1]
     if table.ndim != 2 or table.shape[1] != n_states or table.dtype.kind not in "iu":

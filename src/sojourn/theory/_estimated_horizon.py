@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn._typing import ArrayLike, FloatArray
-from sojourn._validation import check_choice, check_whole
+from sojourn._validation import check_choice, check_not_masked, check_whole, to_floats
 from sojourn.laws import LengthLaw
 from sojourn.theory._checks import check_delta, check_episodes, check_law
 from sojourn.theory._truncation import PROVEN_BONUSES, BonusKind
@@ -39,7 +39,7 @@ def survival_upper_bound(survival: ArrayLike, seen: ArrayLike, *, delta: float =
         >>> survival_upper_bound([1.0, 0.5, 0.1], [1000, 500, 100]).round(3)
         array([1.   , 0.568, 0.136])
     """
-    estimate, n_seen = np.asarray(survival, dtype=np.float64), np.asarray(seen, dtype=np.float64)
+    estimate, n_seen = to_floats("survival", survival), to_floats("seen", seen)
     h = np.arange(1.0, estimate.size + 1.0)
     x = np.log(h * (h + 1.0) / check_delta(delta)) / (2.0 * n_seen)
     upper = np.minimum(estimate * (np.sqrt(x) + np.sqrt(1.0 + x)) ** 2, 1.0)
@@ -84,6 +84,7 @@ def estimated_horizon(
     """
     n_episodes = check_episodes(episodes)
     check_choice("bonus", bonus, PROVEN_BONUSES)
+    check_not_masked("lengths", lengths)
     seen = np.asarray(lengths)
     last = min(check_whole("lengths", int(seen.max()), least=1), _MAX_LAYERS)
     if check_law(law).longest is not None:
