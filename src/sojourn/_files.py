@@ -217,6 +217,8 @@ def unpack_archive(
             sizes = {info.filename: info.file_size for info in archive.infolist()}
             if sum(info.compress_size for info in archive.infolist()) > n_bytes:
                 raise ValueError("its members overlap.")
+            if len(sizes) < len(archive.infolist()):
+                raise ValueError("it has two members of one name.")
             if not all(member.endswith(".npy") for member in sizes):
                 raise ValueError("it has a member that is not an array.")
             members = [] if only_about or not has_form else [one for one in sizes if one != f"{_ABOUT}.npy"]

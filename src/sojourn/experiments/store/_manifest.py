@@ -14,6 +14,7 @@ from sojourn.experiments.store._stored_file import StoredFile, content_hash
 
 __all__ = ["Manifest", "manifest_of", "read_manifest_file"]
 
+_FORMAT = "sojourn experiment 1"
 _KEY = re.compile(r"[0-9a-f]{32}")
 
 
@@ -45,7 +46,7 @@ def manifest_of(experiment: Experiment) -> dict[str, Any]:
         keys = [trial.key for trial in cell.trials]
         cells.append({"learner": cell.agent, "varied": dict(cell.varied), "trials": keys})
     return {
-        "format": "sojourn experiment 1",
+        "format": _FORMAT,
         "name": experiment.name,
         "purpose": experiment.purpose,
         "source": experiment.source,
@@ -76,6 +77,8 @@ def read_manifest_file(file: StoredFile) -> Manifest:
 def _manifest(data: Any) -> Manifest:
     """Return a manifest after checking the types of all its parts."""
     name, cells = data["name"], data["cells"]
+    if data["format"] != _FORMAT:
+        raise ValueError("it has another format")
     if not isinstance(name, str) or not isinstance(cells, list):
         raise TypeError("a manifest has a name and a list of cells")
     for cell in cells:
