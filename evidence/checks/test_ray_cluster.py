@@ -92,14 +92,14 @@ def test_closing_a_run_ends_its_tasks(cluster, tmp_path):
     assert len(sizes[-1]) == 2
 
 
+def start_run(spec):
+    command = [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--workers", "2"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 def begin_run(spec):
     """Start a run on Ray, wait for its first trial, and return its process."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sojourn", "run", str(spec), "--on", "ray", "--workers", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start_run(spec)
     deadline = time.monotonic() + 120.0
     while not list(spec.parent.glob("tiny.results/trials/*.npz")) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -141,6 +141,23 @@ def test_ctrl_c_stops_a_run_although_the_head_is_frozen(slow_spec, tmp_path):
     assert time.monotonic() - begun < 30.0
     assert (process.returncode, output, errors.splitlines()[-1]) == (130, "", "Stopped.")
     assert verify_store(tmp_path / "tiny.results").findings == ()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.7, 1.7])
+def test_a_head_that_is_lost_while_it_starts_ends_a_run_in_one_line(slow_spec, tmp_path, seconds):
+    process = start_run(slow_spec)
+    heads: list[int] = []
+    while not heads:
+        time.sleep(0.05)
+        heads = [pid for pid, args in descendants(process.pid) if args.split()[0].endswith("/gcs_server")]
+    time.sleep(seconds)
+    os.kill(heads[0], signal.SIGKILL)
+    begun = time.monotonic()
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 15.0
+    assert process.returncode != 0
+    assert errors.splitlines()[-1].startswith("Error: The head of the Ray cluster ")
+    assert errors.endswith("Finished trials are kept; the same command resumes the run.\n")
 
 
 def test_a_lost_head_ends_a_run_in_one_line(slow_spec, tmp_path):

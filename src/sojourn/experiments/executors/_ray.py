@@ -33,6 +33,7 @@ from sojourn._threads import usable_cores
 from sojourn._validation import check_whole
 from sojourn.experiments.executors._base import ExecutorError, Job, Outcome
 from sojourn.experiments.executors._failure_reasons import describe_error
+from sojourn.experiments.executors._ray_start import HeadLostError, head_watched
 from sojourn.experiments.executors._retry import Attempt, RetryQueue
 
 __all__ = ["Ray"]
@@ -91,7 +92,7 @@ class Ray:
             driver = _Driver(ray, function, RetryQueue(jobs, self.retries), self.workers)
             try:
                 yield from driver.outcomes()
-            except _HeadLostError:
+            except HeadLostError:
                 raise
             except BaseException:
                 if not is_own:  # our own connection ends the tasks when it is shut down
@@ -114,10 +115,6 @@ def _call(function: str, text: str, path: list[str]) -> tuple[bytes | None, str,
         return None, describe_error(error), time.perf_counter() - begun
 
 
-class _HeadLostError(ExecutorError):
-    """The head of the cluster is gone."""
-
-
 class _Head:
     """Checks from time to time, without a call of Ray, whether the head of the cluster is alive."""
 
@@ -127,7 +124,7 @@ class _Head:
         self._answered = self._checked = time.monotonic()
 
     def check(self) -> None:
-        """Raise `_HeadLostError` if the head has not answered for several seconds."""
+        """Raise `HeadLostError` if the head has not answered for several seconds."""
         if time.monotonic() - self._checked >= _CHECK_SECONDS:
             self._checked = time.monotonic()
             if self._answers():
@@ -135,9 +132,9 @@ class _Head:
         if time.monotonic() - self._answered > _MAX_SILENCE or self._own_process_died():
             raise self.lost()
 
-    def lost(self) -> _HeadLostError:
+    def lost(self) -> HeadLostError:
         """Return the error that says that the head is lost."""
-        return _HeadLostError(
+        return HeadLostError(
             f"The head of the Ray cluster at {self._address} is lost. Finished trials are kept; "
             "the same command resumes the run."
         )
@@ -172,7 +169,7 @@ class _Calls:
         """Return the result of a call.
 
         Raises:
-            _HeadLostError: If the head of the cluster is lost before or meanwhile.
+            HeadLostError: If the head of the cluster is lost before or meanwhile.
         """
         self._head.check()
         future: Future[Any] = Future()
@@ -268,6 +265,9 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
         options = {"address": "local", "num_cpus": workers, "include_dashboard": False}
     try:
         _start(ray, options)
+    except HeadLostError:
+        _stop(ray, _SHUTDOWN_SECONDS)
+        raise
     except Exception as error:  # Ray raises many types
         where = address or "this machine"
         raise ExecutorError(f"No Ray cluster at {where}: {describe_error(error)}") from error
@@ -277,7 +277,7 @@ def _connected(address: str | None, workers: int | None) -> Iterator[tuple[Any, 
             yield ray, True
         except BaseException as error:
             quiet.drops_all = True  # Ray prints what it held back while it shuts down
-            _stop(ray, _SHUTDOWN_SECONDS if isinstance(error, _HeadLostError) else _STOP_SECONDS)
+            _stop(ray, _SHUTDOWN_SECONDS if isinstance(error, HeadLostError) else _STOP_SECONDS)
             raise
         quiet.drops_all = True
         ray.shutdown()
@@ -287,8 +287,10 @@ def _start(ray: Any, options: dict[str, Any]) -> None:
     """Connect to a cluster, and restore the handler of SIGTERM that Ray replaces."""
     is_main = threading.current_thread() is threading.main_thread()
     on_sigterm = signal.getsignal(signal.SIGTERM) if is_main else None
+    is_own = options["address"] == "local"
     try:
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+        with head_watched() if is_main and is_own else contextlib.nullcontext():
+            ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
     except SystemExit:  # from the handler that Ray installs, whose exit code is not that of SIGTERM
         if callable(on_sigterm):
             on_sigterm(signal.SIGTERM, None)
