@@ -158,7 +158,6 @@ MASKED = np.ma.masked_array([1.0, 2.0, 3.0, 1e6], mask=[0, 0, 0, 1])
         interquartile_mean,
         bootstrap_interval,
         simultaneous_intervals,
-        mean_without_worst,
         lambda values: paired_difference(values, np.ones(4)),
         lambda values: probability_of_improvement(values, np.ones(4)),
     ],

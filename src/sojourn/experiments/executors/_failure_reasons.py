@@ -13,7 +13,9 @@ def describe_error(error: BaseException) -> str:
     """Return the type and the message of an exception, in one line of reasonable length."""
     try:
         message = " ".join(str(error).split()).encode(errors="replace").decode()
-    except Exception:  # `__str__` of a user's exception may itself fail
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # `__str__` of a user's exception may itself raise anything
         message = ""
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
