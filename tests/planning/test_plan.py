@@ -36,6 +36,16 @@ def test_parts_of_sweeps_give_the_same_bits(law, monkeypatch):
     assert again.value.tobytes() == value.value.tobytes()
 
 
+def test_parts_of_a_cycle_give_the_same_bits(monkeypatch):
+    mdp = sj.mdps.garnet(10, 3, 4, seed=1)
+    policy = np.random.default_rng(0).integers(0, 3, (7, 10))
+    found = []
+    for most in (1 << 29, 500, 900):  # all layers of the cycle together, one, or two
+        monkeypatch.setattr("sojourn.planning._threads._TRANSITIONS_PER_CALL", most)
+        found.append(sj.evaluate(mdp, HEAVY, policy, after="restart"))
+    assert len({one.lower.tobytes() + one.upper.tobytes() for one in found}) == 1
+
+
 @pytest.fixture(scope="module")
 def taxi():
     return sj.TabularMDP.from_env("Taxi-v4").normalized()

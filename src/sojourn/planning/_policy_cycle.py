@@ -16,6 +16,7 @@ from sojourn.laws import LengthLaw
 from sojourn.planning._certificate import Certificate, certificates
 from sojourn.planning._sparse_problem import SparseProblem
 from sojourn.planning._tail import best_certificate
+from sojourn.planning._threads import layers_per_call
 
 __all__ = ["find_cycle_certificate", "policy_chain"]
 
@@ -51,7 +52,7 @@ def _multiply_out(
     """Return the chain of whole cycles, and the largest and least rewards of its first 0 … N − 1 steps."""
     n_rows, n_states = len(rows), problem.n_states
     if rows.ndim == 2 and n_states <= _DENSE_STATES:
-        reached, earned, most, least = follow_policy_cycle(problem.rows, problem.rewards, rows)
+        reached, earned, most, least = _follow_cycle(problem, rows)
         return _as_chain(problem, sparse.csr_array(reached), earned, n_rows), most, least
     table = sparse.eye_array(n_states, format="csr")  # P₁ … P_i
     earned = np.zeros(n_states)  # R_i
@@ -64,6 +65,21 @@ def _multiply_out(
         if table.nnz > _MAX_ENTRIES:
             return None
     return _as_chain(problem, table, earned, n_rows), most, least
+
+
+def _follow_cycle(
+    problem: SparseProblem, rows: PolicyArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return what `follow_policy_cycle` does for a whole cycle, some layers at a time."""
+    n_rows, n_states = len(rows), problem.n_states
+    reached, earned = np.eye(n_states), np.zeros(n_states)
+    most, least = np.empty(n_rows), np.empty(n_rows)
+    at_once = layers_per_call(n_states * problem.data.size // problem.n_actions)
+    for first in range(0, n_rows, at_once):
+        part = slice(first, first + at_once)
+        found = follow_policy_cycle(problem.rows, problem.rewards, rows[part], reached, earned)
+        reached, earned, most[part], least[part] = found
+    return reached, earned, most, least
 
 
 def _as_chain(

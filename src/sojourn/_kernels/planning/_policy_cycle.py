@@ -15,19 +15,25 @@ __all__ = ["follow_policy_cycle"]
 @interruptible
 @kernel
 def follow_policy_cycle(
-    rows: TransitionRows, rewards: FloatArray, policy: PolicyArray
+    rows: TransitionRows, rewards: FloatArray, policy: PolicyArray, reached: FloatArray, earned: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Follow a deterministic policy `(N, S)` through its N layers, from every state at once.
+    """Follow a deterministic policy `(N, S)` through N layers, from every state at once.
+
+    Args:
+        rows: Transitions.
+        rewards: Rewards, `(S·A,)`.
+        policy: The layers to follow: all of a cycle, or some at a time.
+        reached: Distribution over states after the layers before, from each start state, `(S, S)`.
+        earned: Expected sum of the rewards before, `(S,)`.
 
     Returns:
-        The distribution over states after a cycle from each state, `(S, S)`; the expected sum of its rewards,
-        `(S,)`; and the largest and the smallest expected sum of the rewards of its first 0 … N − 1 steps over
-        all start states, `(N,)` each.
+        The distribution over states after these layers, `(S, S)`; the expected sum of rewards, `(S,)`; and the
+        largest and the smallest expected sum before each of these layers over all start states, `(N,)` each.
     """
     indptr, indices, data, n_actions = rows
     n_rows, n_states = policy.shape
-    reached, coming = np.eye(n_states), np.zeros((n_states, n_states))
-    earned, most, least = np.zeros(n_states), np.empty(n_rows), np.empty(n_rows)
+    reached, coming = reached.copy(), np.zeros((n_states, n_states))
+    earned, most, least = earned.copy(), np.empty(n_rows), np.empty(n_rows)
     for i in range(n_rows):
         most[i], least[i] = earned.max(), earned.min()
         for x in range(n_states):
