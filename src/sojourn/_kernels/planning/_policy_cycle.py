@@ -27,8 +27,9 @@ def follow_policy_cycle(
         earned: Expected sum of the rewards before, `(S,)`.
 
     Returns:
-        The distribution over states after these layers, `(S, S)`; the expected sum of rewards, `(S,)`; and the
-        largest and the smallest expected sum before each of these layers over all start states, `(N,)` each.
+        The distribution over states after these layers, `(S, S)`; the expected sum of rewards, `(S,)`; and
+        the largest and the smallest expected sum before each of these layers over all start states, `(N,)`
+        each.
     """
     indptr, indices, data, n_actions = rows
     n_rows, n_states = policy.shape
