@@ -130,7 +130,7 @@ def _for_constant(length: int, rest: str) -> str:
 
 def _without_fit(analysis: Analysis, rest: str) -> str:
     """Return what to do if the data contradict the best fit, but determine the mean."""
-    others, share = analysis.others_that_fit, analysis.gap / analysis.described_law.mean
+    others, share = analysis.replacements, analysis.gap / analysis.described_law.mean
     use = f", or with {law_words(others[0].fit)}, which the data do not contradict" if others else ""
     text = (
         "The best family of laws does not fit the data. Plan with the table of the data (--table FILE "

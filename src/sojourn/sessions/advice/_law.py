@@ -175,15 +175,20 @@ def _shares_words(where: str, observed: float, expected: float) -> str:
 
 def _instead(analysis: Analysis) -> str:
     """Return what to use instead of a fit that the data contradict."""
-    others = [f"{law_words(one.fit)} ({_gap_words(one)})" for one in analysis.others_that_fit[:2]]
+    others = [f"{law_words(one.fit)} ({_gap_words(one)})" for one in analysis.replacements[:2]]
     table = 'the table of the data itself: --table FILE writes it, and tabulated("FILE") is a law'
-    if not others:
-        is_near = any(one.bic_gap < STRONG_EVIDENCE for one in analysis.fits[1:])
-        none = "Nor does any other family" if is_near else "No other family is"
-        none += f" within ΔBIC {STRONG_EVIDENCE:g}."
-        return f"{none} Use {table}." if analysis.has_table else none
-    text = f"The data do not contradict {join_words(others)}."
-    return f"{text} Use such a law, or {table}." if analysis.has_table else text
+    if others:
+        text = f"The data do not contradict {join_words(others)}."
+        return f"{text} Use such a law, or {table}." if analysis.has_table else text
+    if analysis.others_that_fit:
+        none = (
+            f"{join_words([law_words(one.fit) for one in analysis.others_that_fit[:2]])} hardly fit better."
+        )
+    elif any(one.bic_gap < STRONG_EVIDENCE for one in analysis.fits[1:]):
+        none = f"Nor does any other family within ΔBIC {STRONG_EVIDENCE:g}."
+    else:
+        none = f"No other family is within ΔBIC {STRONG_EVIDENCE:g}."
+    return f"{none} Use {table}." if analysis.has_table else none
 
 
 def mean_words(analysis: Analysis) -> str:

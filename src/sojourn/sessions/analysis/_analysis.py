@@ -40,7 +40,7 @@ from sojourn.sessions.analysis._coverage import (
 from sojourn.sessions.analysis._fit_check import FitCheck, check_fit, hazards_of
 from sojourn.sessions.analysis._group_laws import GroupLaw, fit_groups
 from sojourn.sessions.analysis._groups import GroupTest
-from sojourn.sessions.analysis._hazard_test import HazardTest
+from sojourn.sessions.analysis._hazard_test import REJECTED, HazardTest
 from sojourn.sessions.analysis._price import ProblemPrice, compare_plans
 from sojourn.sessions.analysis._ranking import (
     BIC_TIE,
@@ -187,6 +187,18 @@ class Analysis:
         return tuple(one for one in self.fits[1:] if one.bic_gap < STRONG_EVIDENCE and self._passes(one.fit))
 
     @cached_property
+    def replacements(self) -> tuple[RankedFit, ...]:
+        """The fits of `others_that_fit` that no test of hazards rejects at the 1% level, also in wide cells.
+
+        Where the data contradict the best fit, they are recommended in its place.
+        """
+        return tuple(
+            one
+            for one in self.others_that_fit
+            if all(test is None or test.least_p_value >= REJECTED for test in self._hazard_tests(one.fit))
+        )
+
+    @cached_property
     def rivals(self) -> tuple[RankedFit, ...]:
         """The fits of `others_that_fit` at no edge of whose mean the data show at least half."""
         return tuple(one for one in self.others_that_fit if not one.fit.edge and self.shows_most_of(one))
@@ -204,8 +216,11 @@ class Analysis:
     def _passes(self, fit: Fit) -> bool:
         if check_fit(self.log.sample, self._usual_band, fit).is_rejected:
             return False
-        hazards = hazards_of(self.log.sample, fit, cells_of=self.best.fit)
-        return hazards is None or not hazards.is_rejected
+        return not any(test is not None and test.is_rejected for test in self._hazard_tests(fit))
+
+    def _hazard_tests(self, fit: Fit) -> tuple[HazardTest | None, ...]:
+        """Return the tests of a fit's hazards in its own cells, and in those of the best fit."""
+        return tuple(hazards_of(self.log.sample, fit, cells_of=one) for one in (None, self.best.fit))
 
     @property
     def described_law(self) -> LengthLaw:

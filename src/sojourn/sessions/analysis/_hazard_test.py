@@ -65,6 +65,7 @@ class HazardTest:
         is_large: Whether the difference matters there.
         is_wide: Whether the cells are wider than the data require.
         is_rejected: Whether the test rejects the law at its level: 1%, or 0.05% in wide cells.
+        least_p_value: The smallest p-value of all tests.
     """
 
     statistic: float
@@ -77,6 +78,7 @@ class HazardTest:
     is_large: bool
     is_wide: bool
     is_rejected: bool
+    least_p_value: float
 
 
 def compare_hazards(
@@ -109,7 +111,8 @@ def compare_hazards(
         return None
     rejected = [one for one in tests if one.is_rejected]
     found = next((one for one in rejected if one.is_large), (rejected or tests)[0])
-    return replace(found, first=max(found.first, int(sample.entries[0])))
+    least = min(one.p_value for one in tests)
+    return replace(found, first=max(found.first, int(sample.entries[0])), least_p_value=least)
 
 
 def _test(
@@ -148,6 +151,7 @@ def _test(
         is_large=matters(observed[worst], said[worst], sizes[worst]),
         is_wide=is_wide,
         is_rejected=p_value < (_WIDE_LEVEL if is_wide else REJECTED),
+        least_p_value=p_value,
     )
 
 
