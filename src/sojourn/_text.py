@@ -7,8 +7,8 @@ import re
 
 __all__ = ["UniqueNames", "one_line", "short_number", "without_formula"]
 
-_FORMULA_STARTS = re.compile(r"^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])")
-"""Places where a formula may begin: of a text, and of a cell where `;` separates cells."""
+_BEFORE_FORMULA = re.compile(r"""((?:^|[;\t\r\n])"*+)(?=[=+\-@＝＋－＠])""")
+"""The start of a text, or of a cell where `;` or a tab separates cells, and quotes, before a formula."""
 
 
 def one_line(text: str, most: int | None = None) -> str:
@@ -49,7 +49,7 @@ def without_formula(text: str) -> str:
         >>> without_formula("=1+1"), without_formula("a;@x"), without_formula("a=1")
         ("'=1+1", "a;'@x", 'a=1')
     """
-    return _FORMULA_STARTS.sub("'", text)
+    return ("'" if text[:1] in tuple("\t\r\n") else "") + _BEFORE_FORMULA.sub(r"\1'", text)
 
 
 class UniqueNames:

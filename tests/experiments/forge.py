@@ -127,6 +127,8 @@ ARRAY_LIES: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     "two dimensions": _change("rewards", lambda array: array[:, None]),
     "no dimension": _set("rewards", np.array(1.0)),
     "complex numbers": _change("rewards", lambda array: array * 1j),
+    "short lengths": _change("lengths", lambda array: array.astype(np.int16)),
+    "other byte order": _change("rewards", lambda array: array.astype(">f8")),
     "single precision": _change("rewards", lambda array: array.astype(np.float32)),
     "whole rewards": _change("rewards", lambda array: array.astype(int)),
     "text": _set("rewards", np.array(["x"] * EPISODES)),

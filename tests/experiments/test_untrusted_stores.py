@@ -335,6 +335,10 @@ def test_names_that_spreadsheets_take_for_formulas_are_escaped(tmp_path):
         "a=1": "a=1",
         "＝1": "'＝1",
         "a;－1": "a;'－1",
+        'a;"=1': "a;\"'=1",
+        '"=1': "\"'=1",
+        "\t=1": "'\t'=1",
+        "\tx": "'\tx",
     }
     for name in ("=1+1", "+1", "-1", "@x", "\tx", "\rx", *escaped):
         object.__setattr__(first, "agent", name)

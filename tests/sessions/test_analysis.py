@@ -975,7 +975,7 @@ def test_a_law_that_hardly_fits_better_does_not_replace_a_rejected_one():
     assert found.best_is_contradicted
     assert found.others_that_fit
     assert not found.replacements
-    assert "Hardly better is the fit of " in advice_on(found, "The law")
+    assert " hardly fit better. Use the table" in advice_on(found, "The law")
     assert "which the data do not contradict" not in advice_on(found, "In short")
 
 

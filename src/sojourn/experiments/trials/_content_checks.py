@@ -50,6 +50,9 @@ _KINDS = {
 }
 """Arrays of one entry per episode, with the kind of their data type: whole, boolean or floating-point."""
 
+_TYPES = {"i": np.dtype("<i8"), "b": np.dtype("?"), "f": np.dtype("<f8")}
+"""Data types that runs write, by kind."""
+
 _REGRET = ("regret", "regret_width")
 """Absent together, if the agent does not show its policy or the problem has no transition table."""
 
@@ -166,7 +169,7 @@ def check_arrays(layout: Layout, arrays: Mapping[str, Any]) -> None:
         n = _check_checkpoints(arrays["checkpoints"], most, episodes)
     for name, array in arrays.items():
         kind, least = array.dtype.kind, _LEAST.get(name.removeprefix(prefix))
-        if kind != kinds[name] or (kind == "f" and array.dtype.itemsize != 8):
+        if array.dtype != _TYPES[kinds[name]]:
             raise ValueError(f"its {name} are of another type")
         if array.shape != (n_valued if n_valued is not None and name in _PER_VALUED else n,):
             raise ValueError(f"its {name} have another shape than its settings say")

@@ -180,10 +180,9 @@ def _instead(analysis: Analysis) -> str:
     if others:
         text = f"The data do not contradict {join_words(others)}."
         return f"{text} Use such a law, or {table}." if analysis.has_table else text
-    if analysis.others_that_fit:
-        none = (
-            f"{join_words([law_words(one.fit) for one in analysis.others_that_fit[:2]])} hardly fit better."
-        )
+    names = [law_words(one.fit) for one in analysis.others_that_fit[:2]]
+    if names:
+        none = f"{join_words(names)} hardly fit{'s' * (len(names) == 1)} better."
     elif any(one.bic_gap < STRONG_EVIDENCE for one in analysis.fits[1:]):
         none = f"Nor does any other family within ΔBIC {STRONG_EVIDENCE:g}."
     else:
