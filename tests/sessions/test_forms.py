@@ -8,6 +8,7 @@ import io
 import json
 import math
 import os
+import shutil
 import signal
 import sqlite3
 import struct
@@ -791,6 +792,23 @@ def test_a_long_text_that_all_rows_of_parquet_share_is_looked_at_once(tmp_path):
     assert time.process_time() - began < 10.0  # 20 s and more if every row is looked at
     assert (len(log), log.longest, log.account.n_rejected) == (2_000, 4, 2_000)
     assert log.account.first_rejected[0].got == "a text of 5,000,001 characters"
+
+
+def test_a_hard_link_in_place_of_the_index_of_sqlite_is_not_overwritten(tmp_path):
+    base = sqlite3.connect(tmp_path / "log.sqlite")
+    base.executescript(
+        "PRAGMA journal_mode = WAL; CREATE TABLE visits (length); INSERT INTO visits VALUES (3);"
+    )
+    for ending in ("", "-wal"):
+        shutil.copy(tmp_path / f"log.sqlite{ending}", tmp_path / f"copy.sqlite{ending}")
+    base.close()
+    (tmp_path / "mine").write_text("mine")
+    os.link(tmp_path / "mine", tmp_path / "copy.sqlite-shm")
+    with pytest.raises(ValueError, match=r"^copy\.sqlite-shm has another name, a hard link"):
+        read_sessions(tmp_path / "copy.sqlite")
+    assert (tmp_path / "mine").read_text() == "mine"
+    (tmp_path / "copy.sqlite-shm").unlink()
+    assert len(read_sessions(tmp_path / "copy.sqlite")) == 1
 
 
 def test_a_default_that_the_rows_of_sqlite_share_is_not_read_without_end(tmp_path):

@@ -116,6 +116,11 @@ def _sqlite_address(path: Path) -> str:
     SQLite creates two files beside one in WAL mode even if it only reads. If there is no log of writes to
     take into account, the address says that the file does not change.
     """
+    index = path.with_name(f"{path.name}-shm")  # SQLite writes it, although it only reads the log
+    if index.exists() and index.stat().st_nlink > 1:
+        raise ValueError(
+            f"{index.name} has another name, a hard link, which reading {path.name} would overwrite."
+        )
     with path.open("rb") as file:
         is_wal = file.read(20)[18:] == b"\x02\x02"
     has_log = path.with_name(f"{path.name}-wal").exists()
