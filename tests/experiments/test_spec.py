@@ -414,12 +414,15 @@ def test_a_value_of_another_type_is_no_default(tmp_path):
         'type = "subprocess:Popen"\nargs = ["touch", "trace"]',
         'type = "ucbvi"\nlaw = "true"\nbonus = { type = "os:system", command = "touch trace" }',
         'type = "ucbvi"\nlaw = "true"\nbonus = { type = "os:popen", cmd = "touch trace" }',
+        'type = "ucbvi"\nlaw = "true"\nbonus = { type = "subprocess:Popen", args = ["touch", "trace"] }',
+        'type = "psrl"\nlaw = { type = "subprocess:Popen", args = ["touch", "trace"] }',
+        'type = "horizon_selection"\nrule = { type = "subprocess:Popen", args = ["touch", "trace"] }',
     ],
 )
 def test_types_are_checked_before_they_are_called(write, tmp_path, monkeypatch, lines):
     monkeypatch.chdir(tmp_path)
     spec = write(('type = "random"', lines))
-    refused = r"\.type must be (an agent; .* has no method start|a class; .* is none)\.$"
+    refused = r"\.type must be (an agent; .* has no method start|a class; .* is none|.*; .* is not)\.$"
     with pytest.raises(ValueError, match=refused):
         read_experiment(spec)
     found = CliRunner().invoke(app, ["run", str(spec), "--dry-run"])

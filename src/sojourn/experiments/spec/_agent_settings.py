@@ -151,6 +151,7 @@ class _SettingsReader:
         base: Mapping[str, Any] | None = None,
         *,
         is_agent: bool = False,
+        expected: Any = None,
     ) -> Any:
         """Return the plain form of a table, and call its type to refuse bad settings.
 
@@ -158,13 +159,15 @@ class _SettingsReader:
             given: The table.
             place: Its name, for messages.
             base: The settings that it changes, if it has no type.
-            is_agent: Whether it must be an agent; otherwise any class will do.
+            is_agent: Whether it must be an agent.
+            expected: Type hint of the argument of one of our classes that it is for; None if any class will
+                do.
         """
         if place.count(".") > _MOST_DEPTH:
             raise ValueError(f"{place[:60]}… is nested too deeply.")
         inherited = dict(base or {}) | {"type": (base or given).get("type")}
         name = with_place(place, canonical_name, given.get("type", inherited["type"]), place)
-        check_callable(name, place, is_agent=is_agent)  # before anything is called
+        check_callable(name, place, is_agent=is_agent, hint=expected)  # before anything is called
         kind = find_type(name)
         read: dict[str, Any] = {}
         for key, value in given.items():
@@ -174,7 +177,9 @@ class _SettingsReader:
                 takes = f" It takes {', '.join(kind.parameters) or 'none'}."
                 near = did_you_mean(key, kind.parameters) if len(key) < 100 else takes
                 raise ValueError(f"Unknown key {shown(key)} in {place}, a {name}.{near or takes}")
-            plain = self._value(value, kind.defaults.get(key), kind.hints.get(key), f"{place}.{key}")
+            hint = kind.hints.get(key)
+            expected = hint if is_offered(name) else None
+            plain = self._value(value, kind.defaults.get(key), hint, f"{place}.{key}", expected)
             read[key] = _with_floats(plain, value) if is_import_path(name) else plain
         settings = {**inherited, **read, "type": name}
         missing = kind.missing(settings)
@@ -184,30 +189,31 @@ class _SettingsReader:
             with_place(place, build, settings, _no_plan)  # refuses a bad setting before anything is played
         return {key: value for key, value in settings.items() if not kind.is_default(key, value)}
 
-    def _value(self, value: Any, default: Any, hint: Any, place: str) -> Any:
+    def _value(self, value: Any, default: Any, hint: Any, place: str, expected: Any) -> Any:
         if isinstance(value, Mapping):
-            return self._object(value, default, hint, place)
+            return self._object(value, default, hint, place, expected)
         if isinstance(value, list):
             inner = next(iter(get_args(hint)), None) if get_origin(hint) in (list, tuple) else hint
-            return [self._value(item, None, inner, f"{place}.{i}") for i, item in enumerate(value)]
+            wanted = None if expected is None else inner
+            return [self._value(item, None, inner, f"{place}.{i}", wanted) for i, item in enumerate(value)]
         if not isinstance(value, str):
             return plain_number(value, place)
         if allows(hint, LengthLaw):
             return {"law": self._law(value, place)}
         if dataclasses.is_dataclass(default) or only_type(hint) is not None:
-            return self.table({"type": value}, place)
+            return self.table({"type": value}, place, expected=expected)
         return value
 
-    def _object(self, value: Mapping[str, Any], default: Any, hint: Any, place: str) -> Any:
+    def _object(self, value: Mapping[str, Any], default: Any, hint: Any, place: str, expected: Any) -> Any:
         if "type" in value:
-            return self.table(value, place)
+            return self.table(value, place, expected=expected)
         if value.keys() == {"import"} and isinstance(value["import"], str):
             with_place(place, import_object, value["import"])
             return dict(value)
         only = only_type(hint)
         base = describe(default) or ({"type": only} if only is not None else None)
         if base is not None:
-            return self.table(value, place, base)
+            return self.table(value, place, base, expected=expected)
         if value.keys() == {"law"}:
             return {"law": self._law(value["law"], place)}
         raise ValueError(f"{place} needs a type, an import path or a law; got {shown(dict(value))}.")

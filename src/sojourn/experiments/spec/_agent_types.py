@@ -8,7 +8,7 @@ import inspect
 import json
 import math
 import types
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from sojourn import agents
@@ -107,17 +107,41 @@ def is_offered(name: Any) -> bool:
     return isinstance(name, str) and name in _offered()
 
 
-def check_callable(name: str, place: str, *, is_agent: bool) -> None:
+def check_callable(name: str, place: str, *, is_agent: bool, hint: Any = None) -> None:
     """Check that the type with a canonical name may be called; this imports it.
 
+    Args:
+        name: The name.
+        place: Where it stands in the spec.
+        is_agent: Whether it must be an agent; otherwise it must be a class.
+        hint: Type hint of the argument of one of our classes that it is for; None if there is none.
+
     Raises:
-        ValueError: If it is not a class, or has no method `start` although it must be an agent.
+        ValueError: If it is not a class, has no method `start` although it must be an agent, or is not what
+            the hint says.
     """
     make = import_object(name) if is_import_path(name) else _offered()[name]
     if is_agent and not callable(getattr(make, "start", None)):
         raise ValueError(f"{place}.type must be an agent; {name} has no method start.")
     if not is_agent and not isinstance(make, type):
         raise ValueError(f"{place}.type must be a class; {name} is none.")
+    wanted = [part for part in _parts(hint) if isinstance(part, type) and part not in _PLAIN]
+    is_callback = any(get_origin(part) is Callable for part in _parts(hint))
+    if hint is not None and not is_callback and not any(_provides(make, part) for part in wanted):
+        names = " or ".join(part.__name__ for part in wanted) or "no object"
+        raise ValueError(f"{place}.type must be {names}; {name} is not.")
+
+
+_PLAIN = (str, int, float, bool, type(None), tuple)
+"""Types of arguments that are no tables."""
+
+
+def _provides(make: Any, wanted: type[Any]) -> bool:
+    """Whether a class is another one or a subclass of it, or has the methods of a protocol."""
+    if not getattr(wanted, "_is_protocol", False):
+        return isinstance(make, type) and issubclass(make, wanted)
+    methods = [name for name, value in vars(wanted).items() if inspect.isfunction(value) and name[0] != "_"]
+    return all(callable(getattr(make, name, None)) for name in methods)
 
 
 @functools.cache
