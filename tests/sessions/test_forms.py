@@ -185,7 +185,7 @@ def test_events_are_cut_into_sessions_at_gaps():
     assert "10 events are 6 sessions" in log.account.notes[0]
     with pytest.raises(ValueError, match="cut it into sessions with --gap"):
         read_sessions(table)
-    with pytest.raises(ValueError, match="must span several gaps"):
+    with pytest.raises(ValueError, match="must have a session that begins after its first"):
         read_sessions(table, gap="1h")
     with pytest.raises(ValueError, match="gap is for logs of events"):
         read_sessions(table, gap=30, length="time")
@@ -809,6 +809,30 @@ def test_a_hard_link_in_place_of_the_index_of_sqlite_is_not_overwritten(tmp_path
     assert (tmp_path / "mine").read_text() == "mine"
     (tmp_path / "copy.sqlite-shm").unlink()
     assert len(read_sessions(tmp_path / "copy.sqlite")) == 1
+
+
+def test_the_length_that_half_reach_is_not_within_data_that_show_another(tmp_path):
+    # 56% are open at the longest length; a law may put the median before it.
+    lengths = np.concatenate([np.arange(1, 45), np.full(56, 45)])
+    found = analyze(read_sessions({"length": lengths, "ended": lengths < 45}), resamples=0)
+    assert found.length_reached(0.5) > 45
+    assert found.as_dict()["median"] is None
+
+
+def test_pairs_that_were_never_tried_take_no_memory():
+    n = 20_000
+    numbers = np.repeat(np.arange(n), 2)
+    steps = {name: numbers.astype(str) for name in ("episode", "state", "action")}
+    steps |= {"step": [1, 2] * n, "reward": np.zeros(2 * n), "ended": [False, True] * n}
+    with pytest.raises(ValueError, match=r"has action '1' in state '0', nor 399,979,999 other pairs"):
+        read_steps(steps).problem()
+
+
+@pytest.mark.parametrize("names", [("tenure_months", "entry_days"), ("tenure_days", "entry_months")])
+def test_entries_in_months_are_not_compared_with_days(names):
+    log = {names[0]: [4, 5, 6], names[1]: [0, 1, 2], "ended": [1, 1, 1]}
+    with pytest.raises(ValueError, match=r"^entry_\w+ must be in (days|months), as tenure_\w+ is; its"):
+        read_sessions(log, length=names[0], entry=names[1], step=1)
 
 
 def test_a_default_that_the_rows_of_sqlite_share_is_not_read_without_end(tmp_path):

@@ -147,12 +147,13 @@ class StepLog:
     def _check_pairs(self, known: BoolArray) -> None:
         """Raise `ValueError` if some action was never taken in some state, before the last step."""
         n_actions = len(self.actions)
-        tried = np.zeros(len(self.states) * n_actions, dtype=bool)
-        tried[self.state[known] * n_actions + self.action[known]] = True
-        missing = np.flatnonzero(~tried)
-        if missing.size:
-            state, action = self.states[missing[0] // n_actions], self.actions[missing[0] % n_actions]
-            more = f", nor {missing.size - 1:,} other pairs" if missing.size > 1 else ""
+        tried = np.unique(self.state[known] * n_actions + self.action[known])
+        n_missing = len(self.states) * n_actions - tried.size
+        if n_missing:
+            gaps = np.flatnonzero(tried != np.arange(tried.size))
+            missing = int(gaps[0]) if gaps.size else tried.size
+            state, action = self.states[missing // n_actions], self.actions[missing % n_actions]
+            more = f", nor {n_missing - 1:,} other pairs" if n_missing > 1 else ""
             raise ValueError(
                 f"{self.name} must try every action in every state before the last step; it never has action "
                 f"{one_line(action, 40)!r} in state {one_line(state, 40)!r}{more} (in Python, "

@@ -437,7 +437,9 @@ class Analysis:
         """
         data_law = self.kaplan_meier
         step = self.log.longest + 1 if data_law is None else quantile(data_law, share * (1.0 + 1e-9))
-        return step if step <= self.log.longest else quantile(self.described_law, share)
+        if step <= self.log.longest - bool(self.still_open):  # sessions that are open there may last longer
+            return step
+        return max(quantile(self.described_law, share), self.log.longest + 1)  # the law may say less
 
     def horizon(self, truncation: float) -> int | None:
         """Return the effective horizon of `described_law`: the least N with Γ(N) ≤ truncation; or None."""

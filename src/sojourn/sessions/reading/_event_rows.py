@@ -92,9 +92,11 @@ class EventRows(RowReader):
         lengths = np.add.reduceat(is_seen, first, dtype=np.int64) + is_open
         is_whole = time[first] - gap > time.min()
         if not is_whole.any() or is_open[is_whole].all():
+            gap_words, span = duration_words(self._gap), duration_words(float(np.ptp(time)))
             raise ValueError(
-                f"{name} must span several gaps of {duration_words(self._gap)}, so that whole sessions can "
-                f"be seen; its events span {duration_words(float(np.ptp(time)))}."
+                f"{name} must have a session that begins after its first {gap_words} and ends before its "
+                f"last, so that all of it can be seen; there is none in the {span} that it spans. A longer "
+                "log has some, or a shorter --gap."
             )
         rows = RowCounts()
         rows.add(lengths[is_whole], ~is_open[is_whole])

@@ -238,11 +238,18 @@ class SessionRows(RowReader):
         self._counts_before |= entry is not None and not entry[good].all()
 
     def _entry_unit(self) -> float:
-        """Return the seconds of the unit of entries: that of lengths, unless their name says another."""
-        word, unit = unit_in(self.title("entry"))
-        if math.isnan(unit) or unit_in(self.title("length"))[0] in ("months", "years", word):
+        """Return the seconds of the unit of entries: that of lengths, unless their name says another.
+
+        Raises:
+            ValueError: If only one of them is in months or years, which have no fixed length.
+        """
+        (word, unit), (other, usual) = (unit_in(self.title(what)) for what in ("entry", "length"))
+        if word in ("seconds", other):
             return self._unit
-        return self._unit if word == "seconds" else unit
+        if math.isnan(unit) or math.isnan(usual):
+            titles = self.title("entry"), self.title("length")
+            raise ValueError(f"{titles[0]} must be in {other}, as {titles[1]} is; its name says {word}.")
+        return unit
 
     def _durations(self, rows: CheckedRows, what: str, unit: float) -> FloatArray:
         """Return the durations in a column, in seconds; 0 where they are too long."""
