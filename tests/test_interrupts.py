@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 
 import pytest
 
+import sojourn
 from sojourn._interrupts import signals_held_back
 
 
@@ -46,3 +48,18 @@ def test_other_threads_are_left_alone():
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+def test_ctrl_c_waits_while_modules_are_loaded(monkeypatch):
+    def load(name):
+        with contextlib.suppress(KeyboardInterrupt):  # as modules written in Cython do
+            signal.raise_signal(signal.SIGINT)
+        return name
+
+    monkeypatch.setattr("sojourn._load", load)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sojourn.__getattr__("some_name")
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -6,6 +6,15 @@ The distribution of episode lengths (the law) is a discount function. Public nam
 
 import lazy_loader
 
+from sojourn._interrupts import signals_held_back
+
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    with signals_held_back():  # extension modules drop the exception of Ctrl-C while they are loaded
+        value = _load(name)
+    globals()[name] = value
+    return value

@@ -59,6 +59,7 @@ class WaitingSignals:
             if raised is not None:
                 raise raised
         finally:
+            raised = None  # a variable would hold it in a cycle with its traceback
             self._handle_all()
 
     def _is_held(self, number: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -118,6 +119,25 @@ def test_a_ctrl_c_that_python_ignores_is_repeated(capsys):
     with repeated_interrupts(), pytest.raises(KeyboardInterrupt):
         wait()
     assert capsys.readouterr().err == ""
+
+
+def test_a_ctrl_c_that_other_code_drops_is_repeated():
+    def wait():
+        with contextlib.suppress(BaseException):
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(10)
+
+    with repeated_interrupts(), pytest.raises(KeyboardInterrupt):
+        wait()
+
+
+def test_a_ctrl_c_that_is_being_handled_is_not_repeated():
+    with repeated_interrupts():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            time.sleep(0.3)
+    time.sleep(0.1)
 
 
 def test_an_eoferror_in_a_users_problem_is_one_line(run, tmp_path, monkeypatch):

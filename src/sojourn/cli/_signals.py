@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -47,32 +48,60 @@ def stopped_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+class _Interrupt(KeyboardInterrupt):
+    """Ctrl-C as an exception of which one can tell when it is freed."""
+
+
 @contextlib.contextmanager
 def repeated_interrupts() -> Iterator[None]:
     """Make sure that Ctrl-C stops the block.
 
-    Python cannot raise `KeyboardInterrupt` in callbacks of weak references or of C code, such as those with
-    which numba loads kernels: it would print "Exception ignored" and go on. So it is raised again. Extension
-    modules that are interrupted while they are loaded raise an `ImportError` instead; see `was_interrupted`.
+    Some code drops every exception: callbacks of weak references and of C code, such as those with which
+    numba loads kernels, and functions of C that look something up. So if the exception is freed while the
+    block goes on, it is raised again. Extension modules that are interrupted while they are loaded raise an
+    `ImportError` instead; see `was_interrupted`.
     """
     global _was_interrupted  # noqa: PLW0603 - the command line owns the process
-    before: Any = sys.unraisablehook
+    hook: Any = sys.unraisablehook
     handler: Any = signal.getsignal(signal.SIGINT)
+    watched: list[weakref.ref[_Interrupt]] = []
+    is_running, is_due = True, False
+
+    def watch(error: _Interrupt) -> _Interrupt:
+        watched.append(weakref.ref(error, repeat))
+        return error
+
+    def repeat(_: object) -> None:
+        nonlocal is_due
+        if not is_due:
+            is_due = True
+            timer = threading.Timer(_SECONDS_TO_REPEAT, interrupt)
+            timer.daemon = True
+            timer.start()
+
+    def interrupt() -> None:
+        nonlocal is_due
+        is_due = False
+        if is_running:
+            _thread.interrupt_main()
 
     def note(number: int, frame: FrameType | None) -> None:
         global _was_interrupted  # noqa: PLW0603
         _was_interrupted = True
-        handler(number, frame)
+        try:
+            handler(number, frame)
+        except KeyboardInterrupt:
+            raise watch(
+                _Interrupt()
+            ) from None  # no variable holds it, so that it is freed when it is dropped
 
-    def repeat(ignored: Any) -> None:
-        if not issubclass(ignored.exc_type, KeyboardInterrupt):
-            before(ignored)
-            return
-        timer = threading.Timer(_SECONDS_TO_REPEAT, _thread.interrupt_main)
-        timer.daemon = True
-        timer.start()
+    def show(ignored: Any) -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt):
+            repeat(ignored)  # it may be part of a cycle, and not be freed
+        else:
+            hook(ignored)
 
-    sys.unraisablehook = repeat
+    sys.unraisablehook = show
     if callable(handler):
         signal.signal(signal.SIGINT, note)
     try:
@@ -82,7 +111,8 @@ def repeated_interrupts() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
+        is_running = False
         _was_interrupted = False
-        sys.unraisablehook = before
+        sys.unraisablehook = hook
         if callable(handler):
             signal.signal(signal.SIGINT, handler)
