@@ -16,7 +16,8 @@ __all__ = ["HeadLostError", "head_watched"]
 
 _CHECK_SECONDS = 0.25
 _PATIENCE = 4.0  # seconds that Ray has to notice by itself that the head is lost
-_HEAD = "gcs_server"
+_HEAD = ("gcs_server", "raylet")
+"""Processes of the node that is the head."""
 
 _GUARD = """
 import os, signal, sys, time
@@ -79,30 +80,29 @@ class _Watch:
     def __init__(self) -> None:
         self.is_lost = False
         self._done, self._lock = threading.Event(), threading.Lock()
-        self._guard: subprocess.Popen[bytes] | None = None
+        self._guards: list[subprocess.Popen[bytes]] = []
 
     def stop(self) -> None:
         """Stop watching."""
         with self._lock:
             self._done.set()
-        if self._guard is not None:
-            self._guard.kill()
-            self._guard.wait()
+        for guard in self._guards:
+            guard.kill()
+            guard.wait()
 
     def run(self) -> None:
         """Watch, in a thread of its own."""
         import psutil  # type: ignore[import-untyped]  # noqa: PLC0415 - it comes with Ray
 
-        this, head = psutil.Process(), None
+        this = psutil.Process()
+        seen: dict[str, Any] = {}
         while not self._done.wait(_CHECK_SECONDS):
             with contextlib.suppress(psutil.Error):
-                if head is None:
-                    head = next((one for one in this.children() if one.name().startswith(_HEAD)), None)
-                    if head is not None:
-                        self._start_guard(head.pid, this.pid)
-                if head is None or (head.is_running() and head.status() != psutil.STATUS_ZOMBIE):
-                    continue
-            if head is not None:
+                for one in this.children():
+                    if one.name() in _HEAD and one.name() not in seen:
+                        seen[one.name()] = one
+                        self._start_guard(one.pid, this.pid)
+            if not all(map(_is_alive, seen.values())):
                 break
         else:
             return
@@ -116,7 +116,15 @@ class _Watch:
         with self._lock:
             if sys.platform == "linux" and not self._done.is_set():
                 command = [sys.executable, "-I", "-S", "-c", _GUARD, str(head), str(this), _message()]
-                self._guard = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                guard = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                self._guards.append(guard)
+
+
+def _is_alive(process: Any) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != "zombie")
+    except Exception:  # psutil's, of a process that is gone
+        return False
 
 
 def _end(this: Any) -> NoReturn:
