@@ -200,3 +200,10 @@ def test_exports_name_long_tables_in_short(write, tmp_path):
         texts = [row["law"] for row in csv.DictReader(file)]
     assert texts == parquet.read_table(tmp_path / "table.parquet")["law"].to_pylist()
     assert list(dict.fromkeys(texts)) == ["Tabulated, 31 steps", "Tabulated, 31 steps (2)", "Fixed(length=4)"]
+
+
+def test_a_class_that_is_no_law_is_refused_before_it_is_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"^subprocess:Popen must be a length law, or a function"):
+        read_law("subprocess:Popen(args=['touch', 'trace'])")
+    assert not (tmp_path / "trace").exists()

@@ -407,6 +407,9 @@ def test_a_value_of_another_type_is_no_default(tmp_path):
             }
 
 
+POPEN = '{ type = "subprocess:Popen", args = ["touch", "trace"] }'
+
+
 @pytest.mark.parametrize(
     "lines",
     [
@@ -414,9 +417,12 @@ def test_a_value_of_another_type_is_no_default(tmp_path):
         'type = "subprocess:Popen"\nargs = ["touch", "trace"]',
         'type = "ucbvi"\nlaw = "true"\nbonus = { type = "os:system", command = "touch trace" }',
         'type = "ucbvi"\nlaw = "true"\nbonus = { type = "os:popen", cmd = "touch trace" }',
-        'type = "ucbvi"\nlaw = "true"\nbonus = { type = "subprocess:Popen", args = ["touch", "trace"] }',
-        'type = "psrl"\nlaw = { type = "subprocess:Popen", args = ["touch", "trace"] }',
-        'type = "horizon_selection"\nrule = { type = "subprocess:Popen", args = ["touch", "trace"] }',
+        'type = "ucbvi"\nlaw = "true"\nbonus = ' + POPEN,
+        'type = "psrl"\nlaw = ' + POPEN,
+        'type = "sojourn.agents:UCBVI"\nlaw = "true"\nbonus = ' + POPEN,
+        'type = "sojourn.agents:PSRL"\nlaw = ' + POPEN,
+        'type = "unknown_law"\nhorizon = 5\nestimator = ' + POPEN,
+        'type = "horizon_selection"\nrule = ' + POPEN,
     ],
 )
 def test_types_are_checked_before_they_are_called(write, tmp_path, monkeypatch, lines):

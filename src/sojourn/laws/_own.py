@@ -81,6 +81,8 @@ def read_law(text: str) -> NamedLaw:
         return NamedLaw(repr(law), law)
     _, positional, named = read_call(text, "law", _EXAMPLES)
     made = import_object(path)
+    if isinstance(made, type) and not issubclass(made, LengthLaw):  # before it is called
+        raise ValueError(f"{path} must be a length law, or a function that returns one; it is another class.")
     if not isinstance(made, LengthLaw) and callable(made):
         named = check_arguments(path, made, positional, named)
         made = call_imported(path, made, named)

@@ -178,7 +178,7 @@ class _SettingsReader:
                 near = did_you_mean(key, kind.parameters) if len(key) < 100 else takes
                 raise ValueError(f"Unknown key {shown(key)} in {place}, a {name}.{near or takes}")
             hint = kind.hints.get(key)
-            expected = hint if is_offered(name) else None
+            expected = hint if kind.is_ours else None
             plain = self._value(value, kind.defaults.get(key), hint, f"{place}.{key}", expected)
             read[key] = _with_floats(plain, value) if is_import_path(name) else plain
         settings = {**inherited, **read, "type": name}

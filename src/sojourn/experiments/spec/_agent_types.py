@@ -64,6 +64,11 @@ class SettingsType:
         return are_same(default, value) and (not self._is_own or json.dumps(default) == json.dumps(value))
 
     @property
+    def is_ours(self) -> bool:
+        """Whether it is a class of `sojourn.agents`, under whatever name."""
+        return any(self.make is one for one in _offered().values())
+
+    @property
     def _is_own(self) -> bool:
         return is_import_path(self.name)
 
@@ -126,9 +131,10 @@ def check_callable(name: str, place: str, *, is_agent: bool, hint: Any = None) -
     if not is_agent and not isinstance(make, type):
         raise ValueError(f"{place}.type must be a class; {name} is none.")
     wanted = [part for part in _parts(hint) if isinstance(part, type) and part not in _PLAIN]
-    is_callback = any(get_origin(part) is Callable for part in _parts(hint))
-    if hint is not None and not is_callback and not any(_provides(make, part) for part in wanted):
-        names = " or ".join(part.__name__ for part in wanted) or "no object"
+    takes_function = any(get_origin(part) is Callable for part in _parts(hint))
+    is_function = takes_function and any("__call__" in vars(one) for one in make.__mro__)
+    if hint is not None and not is_function and not any(_provides(make, part) for part in wanted):
+        names = " or ".join([part.__name__ for part in wanted] + ["callable"] * takes_function) or "no object"
         raise ValueError(f"{place}.type must be {names}; {name} is not.")
 
 
