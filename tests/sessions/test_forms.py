@@ -835,6 +835,14 @@ def test_entries_in_months_are_not_compared_with_days(names):
         read_sessions(log, length=names[0], entry=names[1], step=1)
 
 
+def test_an_unknown_time_zone_of_parquet_is_one_line(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    times = pa.array([1] * 9, pa.timestamp("us", tz="Mars/X"))
+    pq.write_table(pa.table({"start": times, "end": times}), tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match=r"^log.parquet cannot be read as Parquet: .*Mars/X"):
+        read_sessions(tmp_path / "log.parquet", step="1s")
+
+
 def test_a_default_that_the_rows_of_sqlite_share_is_not_read_without_end(tmp_path):
     path = tmp_path / "log.sqlite"
     base = sqlite3.connect(path)

@@ -14,7 +14,7 @@ from sojourn.experiments.executors._base import ExecutorError
 
 __all__ = ["HeadLostError", "head_watched"]
 
-_CHECK_SECONDS = 0.25
+_CHECK_SECONDS = 0.05
 _PATIENCE = 4.0  # seconds that Ray has to notice by itself that the head is lost
 _HEAD = ("gcs_server", "raylet")
 """Processes of the node that is the head."""

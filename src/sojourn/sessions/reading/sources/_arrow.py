@@ -56,7 +56,8 @@ def open_parquet(path: Path) -> Iterator[Table]:
 
             head = _parquet_head(pa, file, schema, source)
             yield _table_of_arrow(schema.names, head, chunks, source)
-    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, KeyError, OSError, OverflowError, UnicodeDecodeError) as error:
+        # A KeyError is that of an unknown time zone.
         lines = str(error).strip().splitlines() or [type(error).__name__]
         reason = lines[0][:200].rstrip(".")
         raise ValueError(f"{source} cannot be read as Parquet: {reason}.") from error
