@@ -794,6 +794,17 @@ def test_a_long_text_that_all_rows_of_parquet_share_is_looked_at_once(tmp_path):
     assert log.account.first_rejected[0].got == "a text of 5,000,001 characters"
 
 
+def test_text_of_sqlite_that_is_not_utf8_matters_only_where_it_is_used(tmp_path):
+    base = sqlite3.connect(tmp_path / "log.sqlite")
+    base.execute("CREATE TABLE visits (length, ended, note)")
+    rows = [(b"3", 1, b"caf\xe9"), (b"4", 1, b"tea"), (b"5\xe9", 1, b"tea")]
+    base.executemany("INSERT INTO visits VALUES (CAST(? AS TEXT), ?, CAST(? AS TEXT))", rows)
+    base.commit()
+    base.close()
+    log = read_sessions(tmp_path / "log.sqlite")
+    assert (log.lengths.tolist(), log.account.n_rejected) == ([3, 4], 1)
+
+
 def test_a_hard_link_in_place_of_the_index_of_sqlite_is_not_overwritten(tmp_path):
     base = sqlite3.connect(tmp_path / "log.sqlite")
     base.executescript(

@@ -20,6 +20,7 @@ from sojourn.sessions import (
     read_steps,
     sample_path,
 )
+from sojourn.sessions.advice._groups import group_words
 from sojourn.sessions.analysis._price import held_out_loss
 
 HEAD = "episode,step,state,action,reward,ended\n"
@@ -533,3 +534,25 @@ def test_the_unit_of_rewards_does_not_change_what_a_single_discount_costs(unit):
     one, other = (analyze(each.sessions(), problem=each.problem()).price for each in (log, scaled))
     assert other.loss / other.best == pytest.approx(one.loss / one.best, rel=1e-4)
     assert not other.is_free
+
+
+def test_states_are_numbered_among_all_of_them(tmp_path):
+    # Of 40 states the rarest 11 are pooled; more episodes than elsewhere end in the 36th by name, s35.
+    rng = np.random.default_rng(0)
+    chances = np.where(np.arange(40) % 4 == 0, 0.2, 1.0)
+    chances[35] = 3.0
+    visited = rng.choice(40, 6_000, p=chances / chances.sum())
+    ended = rng.random(6_000) < np.where(visited == 35, 0.5, 0.1)
+    rows = [
+        f"{i},{step},s{state:02},{int(end and step == 1)}"
+        for i, (state, end) in enumerate(zip(visited, ended, strict=True))
+        for step in range(1, 3 - end)
+    ]
+    test = read_steps(
+        write(tmp_path / "log.csv", "\n".join(["episode,step,state,ended", *rows]))
+    ).leaving_by_state()
+    assert test.pooled == 11
+    assert max(zip(test.ratios, test.names, strict=True))[1] == "36"
+    assert "state no. 36 ends" in group_words(test)
+    assert test.names[-1] == "all others"
+    assert "the 11 rarest states together" in group_words(replace(test, ended=(*test.ended[:-1], 5_000)))

@@ -184,10 +184,9 @@ def _groups(analysis: Analysis) -> list[tuple[str, ...]]:
     if test is None:
         return []
     means = [law.mean for law in analysis.group_laws] or (None,) * len(test.sizes)
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, means, strict=True)
+    rows = zip(test.names, test.sizes, test.ended, test.expected, test.ratios, means, strict=True)
     table: list[tuple[str, ...]] = []
-    for i, (size, ended, expected, ratio, mean) in enumerate(rows):
-        name = "all others" if test.pooled and i == len(test.sizes) - 1 else str(i + 1)
+    for i, (name, size, ended, expected, ratio, mean) in enumerate(rows):
         law = "–" if mean is None else number(mean), group_law_words(analysis, i)
         table.append((name, f"{size:,}", f"{ended:,}", number(expected), f"{ratio:.2f}", *law))
     return table

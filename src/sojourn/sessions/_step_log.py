@@ -154,8 +154,9 @@ class StepLog:
             missing = int(gaps[0]) if gaps.size else tried.size
             state, action = self.states[missing // n_actions], self.actions[missing % n_actions]
             more = f", nor {n_missing - 1:,} other pairs" if n_missing > 1 else ""
+            who = "the rows that can be used never have" if self.account.n_rejected else "it never has"
             raise ValueError(
-                f"{self.name} must try every action in every state before the last step; it never has action "
+                f"{self.name} must try every action in every state before the last step; {who} action "
                 f"{one_line(action, 40)!r} in state {one_line(state, 40)!r}{more} (in Python, "
                 "problem(unvisited='stay') lets them stay)."
             )
@@ -240,7 +241,8 @@ class StepLog:
             np.add.at(table, (group[rows], np.searchsorted(steps, self.step[rows])), self.counts[rows])
         whole = [int(size) for size in sizes]
         n_ends, pooled = int(gone.sum()), n_visits.size - kept
-        return log_rank([(risk, gone)], sizes=whole, pooled=pooled, what=what, n_ends=n_ends)
+        found = log_rank([(risk, gone)], sizes=whole, pooled=pooled, what=what, n_ends=n_ends)
+        return found and replace(found, numbers=tuple((frequent + 1).tolist()))
 
 
 def _sorted_runs(keys: Sequence[NDArray[Any]]) -> tuple[IntArray, IntArray]:

@@ -103,6 +103,14 @@ _FEWEST_ENDS = 5
 """A group with fewer expected ends hardly shows how often it ends, compared with what is expected."""
 
 
+def _name(test: GroupTest, i: int) -> str:
+    """Return what to call a group, state or action, counted from 1."""
+    if test.pooled and i == len(test.sizes):
+        return f"the {test.pooled:,} {'smallest' if test.what == 'group' else 'rarest'} {test.what}s together"
+    name = test.names[i - 1]
+    return f"group {name}" if test.what == "group" else f"{test.what} no. {name}"
+
+
 def group_words(test: GroupTest) -> str:
     """Explain the result of a test of groups."""
     what = test.what
@@ -113,9 +121,9 @@ def group_words(test: GroupTest) -> str:
     is_part = 0 < len(large) < len(known)
     known = large or known
     (low, quiet), (high, hasty) = min(known), max(known)
-    name = what if what == "group" else f"{what} no."
-    sizes = f"{name} {hasty} ends {high:.2f} times as often as expected if all left at the same rate"
-    sizes += f", {name} {quiet} {low:.2f} times" if hasty != quiet else ""
+    verb = "end" if test.pooled and hasty == len(test.sizes) else "ends"
+    sizes = f"{_name(test, hasty)} {verb} {high:.2f} times as often as expected if all left at the same rate"
+    sizes += f", {_name(test, quiet)} {low:.2f} times" if hasty != quiet else ""
     sizes += f", of the {what}s with at least {_FEWEST_ENDS} expected ends" * is_part
     if what != "group":
         sizes += " (in the alphabetical order of their names)"

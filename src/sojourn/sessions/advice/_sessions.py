@@ -60,6 +60,8 @@ def session_words(analysis: Analysis) -> str:
             f" Hardly any session was observed at {hole_words(analysis)}. Later steps are left out{beside}; "
             f"sessions that got to step {start:,} count as open there."
         )
+    if analysis.hole is not None and log.open_rule is OpenRule.REACHED and not log.n_open:
+        text += " If open sessions were seen to go on after their last step, pass --open-survived."
     text += _pile(analysis) or _outlier(log)
     if log.account.n_rejected:
         bad = log.account.n_rejected

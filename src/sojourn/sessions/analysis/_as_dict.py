@@ -37,7 +37,7 @@ def as_dict(analysis: Analysis, *, labels: bool) -> dict[str, Any]:
         },
         "sessions": len(log),
         "open": log.n_open,
-        "late_entries": int(log.counts[log.entry > 1].sum()),
+        "late_entries": int(log.counts[log.entry > analysis.first].sum()),
         "first_step_seen": analysis.first,
         "sessions_left_out": analysis.n_left_out or 0,
         "law": None if analysis.is_too_small else repr(law),
@@ -151,10 +151,10 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
     if test is None:
         return None
     laws = analysis.group_laws or (GroupLaw(None),) * len(test.sizes)
-    rows = zip(test.sizes, test.ended, test.expected, test.ratios, laws, strict=True)
+    rows = zip(test.names, test.sizes, test.ended, test.expected, test.ratios, laws, strict=True)
     groups: list[dict[str, Any]] = [
         {
-            test.what: i + 1,
+            test.what: int(name) if name.isdigit() else name,
             "sessions" if test.what == "group" else "steps": size,
             "ended": ended,
             "expected": n_expected,
@@ -163,7 +163,7 @@ def _groups(analysis: Analysis, *, labels: bool) -> dict[str, Any] | None:
             "law_is_contradicted": None if law.fit is None else law.is_contradicted,
             "mean": law.mean,
         }
-        for i, (size, ended, n_expected, ratio, law) in enumerate(rows)
+        for name, size, ended, n_expected, ratio, law in rows
     ]
     for group, values in zip(groups, analysis.group_values, strict=False):
         if values is not None:

@@ -66,6 +66,8 @@ class GroupTest:
             that differ early and late in opposite ways. None if there are too few ends.
         other: The test of actions beside one of states, or the other way round, if both find a dependence.
         what: "group", which is fixed for a session, or "state" or "action", which change within it.
+        numbers: For states and actions, the place of each in the alphabetical order of all names; without the
+            last one if it pools several.
     """
 
     sizes: tuple[int, ...]
@@ -79,6 +81,13 @@ class GroupTest:
     by_range: RangeTest | None = None
     n_tested: int = 0
     other: GroupTest | None = None
+    numbers: tuple[int, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The number of each group, state or action; "all others" for the last one if it pools several."""
+        names = [str(i) for i in self.numbers or range(1, len(self.sizes) + 1)]
+        return [*names[: len(self.sizes) - 1], "all others"] if self.pooled else names
 
     @property
     def crosses(self) -> bool:

@@ -51,6 +51,7 @@ def open_sqlite(path: Path, query: str | None, row: str) -> Iterator[Table]:
 
     try:
         with contextlib.closing(sqlite3.connect(_sqlite_address(path), uri=True)) as base:
+            base.text_factory = _decode
             base.set_progress_handler(watch.__next__, _STEPS_BETWEEN_CHECKS)
             base.execute("PRAGMA trusted_schema = OFF")
             most = None if query else path.stat().st_size  # a row takes more than a byte
@@ -66,6 +67,11 @@ def open_sqlite(path: Path, query: str | None, row: str) -> Iterator[Table]:
         raise ValueError(
             f"{path.name} is an SQLite file that cannot be read so: {str(error).rstrip('.')}."
         ) from error
+
+
+def _decode(content: bytes) -> str:
+    """Return the text of a cell; bytes that are not UTF-8 are kept, because the cell may not matter."""
+    return content.decode("utf-8", "surrogateescape")
 
 
 class _SizeCheck:
