@@ -208,3 +208,26 @@ def test_kernels_that_return_a_tuple_with_arrays_or_enums_are_interruptible():
         assert parts <= numbers or inspect.isfunction(function), name
         checked += 1
     assert checked >= 5
+
+
+def test_the_update_of_a_learner_with_a_generator_survives_signals():
+    # Numba converts the generator by calling Python, where an exception would crash it.
+    law, mdp, n_interrupts = sj.Geometric(0.9), sj.mdps.river_swim(6), 0
+    sj.learn(sj.PSRL(law), mdp, law, episodes=1)
+
+    def fail(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, fail)
+    try:
+        for i in range(400):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 5e-4 + 1e-5 * i)
+                while True:
+                    sj.learn(sj.PSRL(law), mdp, law, episodes=1)
+            except TimeoutError:
+                n_interrupts += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert n_interrupts == 400

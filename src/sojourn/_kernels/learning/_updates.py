@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
+from sojourn._kernels._interrupts import interruptible
 from sojourn._kernels._jit import kernel
 from sojourn._kernels.learning._assumed_law import AssumedLaw
 from sojourn._kernels.learning._tables import Tables
@@ -83,6 +84,7 @@ def _update_of(update: Any, tables: Any, assumed: Any, buffer: Any, n_played: An
     return _UPDATES.get(update.instance_class)
 
 
+@interruptible
 @kernel
 def apply_update(
     update: Any, tables: Tables, assumed: AssumedLaw, buffer: EpisodeBuffer, n_played: int, n_steps: int
