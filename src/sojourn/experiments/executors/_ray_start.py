@@ -59,12 +59,12 @@ def head_watched() -> Iterator[None]:
     threading.Thread(target=watch.run, daemon=True).start()
     try:
         yield
-    except BaseException:
-        watch.stop()
+    except Exception:
         if watch.is_lost:
             raise HeadLostError(_message()) from None
         raise
-    watch.stop()
+    finally:
+        watch.stop()
 
 
 def _message() -> str:
@@ -116,7 +116,8 @@ class _Watch:
         with self._lock:
             if sys.platform == "linux" and not self._done.is_set():
                 command = [sys.executable, "-I", "-S", "-c", _GUARD, str(head), str(this), _message()]
-                guard = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                null = subprocess.DEVNULL
+                guard = subprocess.Popen(command, stdin=null, stdout=null, start_new_session=True)
                 self._guards.append(guard)
 
 
