@@ -75,7 +75,7 @@ def _message() -> str:
 
 
 class _Watch:
-    """Looks whether the head is alive until it is told to stop."""
+    """Looks whether the head is alive until `stop` is called."""
 
     def __init__(self) -> None:
         self.is_lost = False
