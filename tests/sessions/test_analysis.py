@@ -1367,3 +1367,13 @@ def test_no_quantiles_are_given_if_ten_sessions_are_never_at_risk():
     text = advice_on(found, "The data")
     assert ", with fewer than 10 sessions at risk at every step, " in text
     assert "at least half" not in text
+
+
+def test_late_entries_in_json_are_those_of_the_text():
+    # Too few sessions show steps 1 and 2: the analysis begins at step 3, for which these are not late.
+    entry = np.concatenate([np.ones(30, int), np.full(400, 3), np.full(200, 5)])
+    lengths = entry + np.random.default_rng(0).integers(1, 12, entry.size)
+    found = analyze(SessionLog.from_columns(lengths, entry=entry), resamples=0)
+    assert found.first == 3
+    assert found.as_dict()["late_entries"] == 200
+    assert " 200 came under observation after step 3" in advice_on(found, "The sessions")

@@ -91,9 +91,8 @@ def repeated_interrupts() -> Iterator[None]:
         try:
             handler(number, frame)
         except KeyboardInterrupt:
-            raise watch(
-                _Interrupt()
-            ) from None  # no variable holds it, so that it is freed when it is dropped
+            # No variable holds it, so that it is freed when it is dropped.
+            raise watch(_Interrupt()) from None
 
     def show(ignored: Any) -> None:
         if issubclass(ignored.exc_type, KeyboardInterrupt):
